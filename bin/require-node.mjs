@@ -1,0 +1,64 @@
+// Everything here is written so that Node 14 can parse and run it: what cannot be parsed cannot explain itself.
+import { spawn } from 'child_process';
+import { existsSync } from 'fs';
+import { dirname, join } from 'path';
+import { fileURLToPath } from 'url';
+
+const REQUIRED_MAJOR = 24;
+const TRIED = 'SPILLWAY_PINNED_NODE';
+
+/** The Node that `npm ci` installed for this machine, from the optional dependencies; '' where there is none. */
+function findPinnedNode() {
+  const modules = join(dirname(fileURLToPath(import.meta.url)), '..', 'node_modules');
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const file = process.platform === 'win32' ? 'node.exe' : 'node';
+  const names = ['node-' + platform + '-' + process.arch, 'node-bin-' + platform + '-' + process.arch];
+  const found = names.map((name) => join(modules, name, 'bin', file)).filter((path) => existsSync(path));
+  return found.length > 0 ? found[0] : '';
+}
+
+/** Runs the same command on `node`, and ends as it ends. Signals to this process are handed on. */
+function continueOn(node) {
+  const env = Object.assign({}, process.env);
+  env[TRIED] = '1';
+  const child = spawn(node, process.execArgv.concat(process.argv.slice(1)), { stdio: 'inherit', env: env });
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  // In a terminal, Ctrl+C reaches the child by itself; a second SIGINT would cut its drain short.
+  signals.forEach((signal) => {
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  });
+  child.on('exit', (code, signal) => {
+    if (signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    } else process.exit(code === null ? 1 : code);
+  });
+}
+
+/**
+ * True where this Node is new enough. Otherwise the command goes on in the pinned Node, and the
+ * caller has nothing left to do; without one the process ends here with a sentence.
+ */
+export function hasRequiredNode() {
+  return enough;
+}
+
+const enough = Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR;
+
+// Decided when imported, so that nothing that an older Node chokes on is evaluated after it.
+if (!enough) {
+  const pinned = process.env[TRIED] ? '' : findPinnedNode();
+  if (!pinned) {
+    process.stderr.write(
+      'Spillway needs Node ' +
+        REQUIRED_MAJOR +
+        ' or newer, and this is Node ' +
+        process.versions.node +
+        '. Run `npm ci` and then `npm start`, which uses the Node that is pinned in package.json.\n',
+    );
+    process.exit(1);
+  }
+  continueOn(pinned);
+}

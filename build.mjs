@@ -1,0 +1,83 @@
+// First, so that an older Node says what is wrong before anything else is evaluated.
+import './bin/require-node.mjs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+import { hasRequiredNode } from './bin/require-node.mjs';
+import { browserTarget, bundleClient, bundleServer, throwReadable } from './build/bundles.mjs';
+import { requireClientInputs } from './build/client-inputs.mjs';
+import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
+import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
+import { readOwnersBuild } from './build/owner.mjs';
+import { precompress } from './build/precompress.mjs';
+import { readRouteModules } from './build/route-modules.mjs';
+import { toStamp } from './build/stamp.mjs';
+import { createStyles } from './build/styles.mjs';
+
+const clientEntry = 'src/client/main.tsx';
+const serverEntry = 'src/server/main.ts';
+const publicFolder = 'src/client/public';
+const routeTables = ['src/shared/product/routes.tsx'];
+const clientFolder = 'dist/client';
+
+/**
+ * Builds `dist` from `src`: both bundles in memory, then what the server must know of the client's,
+ * then the files. Throws a sentence where something is wrong, and leaves the earlier build as it was.
+ *
+ * @param {{ root?: string, dev?: boolean, log?: (line: string) => void }} [options]
+ */
+export async function build({
+  root = fileURLToPath(new URL('.', import.meta.url)),
+  dev = false,
+  log = console.log,
+} = {}) {
+  const started = performance.now();
+  const stamp = toStamp(root, { dev });
+  const owner = await readOwnersBuild(root);
+  const styles = createStyles(root, { minify: !dev, target: browserTarget, outdir: join(root, clientFolder) });
+
+  const [client, server, routeModules, publicFiles] = await Promise.all([
+    bundleClient({ root, entry: clientEntry, outdir: clientFolder, dev, owner, styles }),
+    bundleServer({ root, entry: serverEntry, outfile: 'dist/server/main.js', dev, owner, styles, warn: log }),
+    readRouteModules(root, routeTables, { alias: owner.alias, plugins: [...owner.plugins, styles.plugin] }),
+    readFiles(join(root, publicFolder)),
+  ]).catch(throwReadable);
+
+  requireClientInputs(client.metafile);
+  const sheets = await bundleStyles({
+    metafile: client.metafile,
+    entry: clientEntry,
+    pages: Object.values(routeModules),
+    outdir: join(root, clientFolder),
+    compile: (sheet) => styles.compile(join(root, sheet)),
+  });
+  const bundled = sortOutputs(join(root, 'dist'), [...client.outputFiles, ...server.outputFiles]);
+  const served = [...bundled.served, ...sheets.files, ...publicFiles];
+  const manifest = createManifest({
+    metafile: client.metafile,
+    outdir: clientFolder,
+    entry: clientEntry,
+    routeModules,
+    styleUrls: sheets.urlsByUser,
+    buildId: toBuildId(served),
+  });
+
+  const files = [
+    ...bundled.unserved,
+    ...[...served, ...(dev ? [] : await precompress(served))].map((file) => ({ ...file, path: `client/${file.path}` })),
+    { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
+  ];
+  await writeBuild(join(root, 'dist'), files, { dev, stamp });
+  log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
+}
+
+/** Lets go of esbuild's own process, which waits for the next build. */
+export const stopBuilder = () => esbuild.stop();
+
+if (hasRequiredNode() && process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build({ dev: process.argv.includes('--dev') }).catch((error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+  await stopBuilder();
+}

@@ -1,0 +1,84 @@
+import * as esbuild from 'esbuild';
+import { nodeModulesInClient } from './client-inputs.mjs';
+import { joinReactWritesPlugin } from './join-react-writes.mjs';
+import { lazyRouter } from './lazy-router.mjs';
+import { assetLoaders } from './styles.mjs';
+
+/** Browsers of the last years: what they know is not rewritten into something longer. */
+export const browserTarget = 'es2022';
+const serverTarget = 'node24';
+
+/**
+ * These start worker threads from files of their own, which a bundle does not have. They are loaded
+ * from `node_modules`.
+ */
+const serverExternals = ['pino', 'pino-pretty'];
+
+/** Bundled CommonJS calls `require` for Node's modules. The alias keeps clear of names that the bundle declares. */
+const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
+
+function commonOptions({ root, dev, owner }) {
+  return {
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxDev: dev,
+    logLevel: 'silent',
+    legalComments: 'none',
+    conditions: [dev ? 'development' : 'production'],
+    alias: owner.alias,
+    loader: assetLoaders,
+    assetNames: 'assets/[name]-[hash]',
+    publicPath: '/',
+    // Maps lie one folder deeper than the files that they were made for.
+    sourceRoot: '../',
+  };
+}
+
+/** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
+export function bundleClient({ root, entry, outdir, dev, owner, styles }) {
+  return esbuild.build({
+    ...commonOptions({ root, dev, owner }),
+    entryPoints: [entry],
+    outdir,
+    entryNames: 'assets/[name]-[hash]',
+    chunkNames: 'assets/[name]-[hash]',
+    splitting: true,
+    platform: 'browser',
+    target: browserTarget,
+    minify: !dev,
+    sourcemap: 'external',
+    define: {
+      'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
+      'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
+    },
+    plugins: [...owner.plugins, styles.plugin, lazyRouter(root, { dev }), nodeModulesInClient],
+  });
+}
+
+/** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
+export function bundleServer({ root, entry, outfile, dev, owner, styles, warn }) {
+  const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
+  return esbuild.build({
+    ...commonOptions({ root, dev, owner }),
+    entryPoints: { main: entry },
+    outfile,
+    platform: 'node',
+    target: serverTarget,
+    external: serverExternals,
+    banner: { js: requireBanner },
+    sourcemap: 'external',
+    define: { 'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production') },
+    plugins: [...owner.plugins, styles.plugin, ...(joins ? [joinReactWritesPlugin({ warn })] : [])],
+  });
+}
+
+/** esbuild's errors with the lines of source that they are about. */
+export async function throwReadable(error) {
+  if (!Array.isArray(error.errors)) throw error;
+  const messages = await esbuild.formatMessages(error.errors, { kind: 'error', color: process.stderr.isTTY });
+  throw new Error(messages.join('').trim(), { cause: error });
+}

@@ -1,0 +1,72 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+
+/** How long the assets of earlier builds stay servable (ms), for pages that were opened before this build. */
+const keepAssetsMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Everything is bundled before the first file is touched, so that a build that fails leaves the
+ * earlier one whole. The stamp goes first and comes last: a build that is cut short is none.
+ *
+ * @param {string} dist
+ * @param {{ path: string, contents: Uint8Array | string }[]} files paths within `dist`
+ * @param {{ dev: boolean, stamp: string }} mode
+ */
+export async function writeBuild(dist, files, { dev, stamp }) {
+  const earlier = await readFile(join(dist, '.stamp'), 'utf8').catch(() => '');
+  await rm(join(dist, '.stamp'), { force: true });
+  await clean(dist, { keepAssets: !dev && earlier.startsWith('production') });
+  const folders = new Set(files.map(({ path }) => dirname(join(dist, path))));
+  await Promise.all([...folders].map((folder) => mkdir(folder, { recursive: true })));
+  await Promise.all(files.map(({ path, contents }) => writeFile(join(dist, path), contents)));
+  await writeFile(join(dist, '.stamp'), stamp);
+}
+
+async function clean(dist, { keepAssets }) {
+  const assets = join(dist, 'client/assets');
+  const entries = await readdir(dist, { recursive: true, withFileTypes: true }).catch(() => []);
+  const now = Date.now();
+  await Promise.all(
+    entries.map(async (entry) => {
+      if (!entry.isFile()) return;
+      const path = join(entry.parentPath, entry.name);
+      const isKept = keepAssets && entry.parentPath === assets && now - (await stat(path)).mtimeMs < keepAssetsMs;
+      if (!isKept) await rm(path, { force: true });
+    }),
+  );
+}
+
+/**
+ * Tells what browsers may get from what they may not: maps, and the server itself. Assets that only
+ * the server's half refers to are served too.
+ *
+ * @param {string} dist
+ * @param {import('esbuild').OutputFile[]} outputs of both bundles
+ */
+export function sortOutputs(dist, outputs) {
+  const served = new Map();
+  const unserved = [];
+  for (const { path: file, contents } of outputs) {
+    const path = relative(dist, file).replaceAll('\\', '/');
+    if (path.endsWith('.map')) unserved.push({ path: `maps/${path}`, contents });
+    else if (path.startsWith('server/assets/')) served.set(path.slice('server/'.length), contents);
+    else if (path.startsWith('client/')) served.set(path.slice('client/'.length), contents);
+    else unserved.push({ path, contents });
+  }
+  return { served: [...served].map(([path, contents]) => ({ path, contents })), unserved };
+}
+
+/**
+ * @param {string} folder
+ * @returns {Promise<{ path: string, contents: Uint8Array }[]>} paths within `folder`; none where it is missing
+ */
+export async function readFiles(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(
+    paths.map(async (path) => ({
+      path: path.slice(folder.length + 1).replaceAll('\\', '/'),
+      contents: await readFile(path),
+    })),
+  );
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/**
+ * The owner's plugins and aliases for esbuild, from `src/server/product/build.mjs`:
+ * `export default { plugins: [], alias: {} }`. Both bundles get them, before the build's own.
+ *
+ * @param {string} root
+ * @returns {Promise<{ plugins: import('esbuild').Plugin[], alias: Record<string, string> }>}
+ */
+export async function readOwnersBuild(root) {
+  const file = join(root, 'src/server/product/build.mjs');
+  const own = existsSync(file) ? (await import(pathToFileURL(file).href)).default : {};
+  return { plugins: own?.plugins ?? [], alias: own?.alias ?? {} };
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, relative, resolve } from 'node:path';
+import * as esbuild from 'esbuild';
+
+/** What a style sheet may refer to; each becomes an asset with a hashed name. */
+export const assetLoaders = {
+  '.svg': 'file',
+  '.png': 'file',
+  '.jpg': 'file',
+  '.webp': 'file',
+  '.avif': 'file',
+  '.woff2': 'file',
+};
+
+/**
+ * Compiles each style sheet once and by itself, for both bundles. Left to esbuild, the server's and
+ * the minified browser bundle would name the classes of a CSS module differently, two sheets of one
+ * name would clash, and a sheet that several pages use would be copied into each page's.
+ *
+ * @param {string} root
+ * @param {{ minify: boolean, target: string, outdir: string }} options
+ */
+export function createStyles(root, { minify, target, outdir }) {
+  /** @type {Map<string, Promise<{ css: string, names: string, assets: esbuild.OutputFile[] }>>} */
+  const compiled = new Map();
+
+  function compile(file) {
+    let sheet = compiled.get(file);
+    if (!sheet) {
+      sheet = compileSheet(file);
+      compiled.set(file, sheet);
+    }
+    return sheet;
+  }
+
+  async function compileSheet(file) {
+    const isModule = file.endsWith('.module.css');
+    const { outputFiles } = await esbuild.build({
+      stdin: {
+        contents: `${isModule ? 'export { default } from' : 'import'} ${JSON.stringify(file)}`,
+        resolveDir: root,
+      },
+      absWorkingDir: root,
+      bundle: true,
+      write: false,
+      outdir,
+      format: 'esm',
+      target,
+      minifySyntax: minify,
+      minifyWhitespace: minify,
+      legalComments: 'none',
+      logLevel: 'silent',
+      assetNames: 'assets/[name]-[hash]',
+      publicPath: '/',
+      loader: assetLoaders,
+      plugins: [namesFromPath(root)],
+    });
+    const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
+    const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
+    return {
+      css,
+      names: isModule ? names : '',
+      assets: outputFiles.filter(({ path }) => !/stdin\.(js|css)$/.test(path)),
+    };
+  }
+
+  return {
+    compile,
+    /** Both bundles import names alone; the text of the sheets is collected with `styleAssets`. */
+    plugin: {
+      name: 'styles',
+      setup(build) {
+        build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+          try {
+            return { contents: (await compile(path)).names, loader: 'js' };
+          } catch (error) {
+            return { errors: error.errors ?? [{ text: error.message }] };
+          }
+        });
+      },
+    },
+  };
+}
+
+/** `.card` of `pages/home/home.module.css` becomes `home_3k9fa_card`: from the path, so it is the same in every bundle, build and folder. */
+function namesFromPath(root) {
+  return {
+    name: 'names-from-path',
+    setup(build) {
+      build.onResolve({ filter: /\.module\.css$/ }, ({ path, resolveDir }) => {
+        const file = resolve(resolveDir, path);
+        const key = createHash('sha256').update(relative(root, file).replaceAll('\\', '/')).digest('hex').slice(0, 5);
+        return {
+          path: `${basename(file, '.module.css')}-${key}.module.css`,
+          namespace: 'css-module',
+          pluginData: file,
+        };
+      });
+      build.onLoad({ filter: /.*/, namespace: 'css-module' }, async ({ pluginData }) => ({
+        contents: await readFile(pluginData, 'utf8'),
+        loader: 'local-css',
+        resolveDir: dirname(pluginData),
+      }));
+    },
+  };
+}
+
+/**
+ * The sheets that a module brings, in the order of its imports, depth first: a sheet stands behind
+ * those of what its module imports before it, so that it may override them. A part that a page loads
+ * late has its sheets with the page, because nothing else would bring them.
+ *
+ * @param {esbuild.Metafile} metafile
+ * @param {string} entry a key of `metafile.inputs`
+ * @param {Set<string>} pages keys of `metafile.inputs` that have lists of their own
+ * @returns {string[]} keys of `metafile.inputs`
+ */
+export function listSheets(metafile, entry, pages) {
+  const seen = new Set();
+  const sheets = [];
+  visit(entry);
+  return sheets;
+
+  function visit(path) {
+    const input = metafile.inputs[path];
+    if (!input || seen.has(path)) return;
+    seen.add(path);
+    for (const { path: imported, kind, external } of input.imports) {
+      if (!external && !(kind === 'dynamic-import' && pages.has(imported))) visit(imported);
+    }
+    if (path.endsWith('.css')) sheets.push(path);
+  }
+}
+
+/**
+ * Groups sheets as chunks are grouped: what the same modules use stands in one file, so that no rule
+ * is loaded twice (one that came again later would beat what had overridden it). Only neighbours in
+ * every list are joined, so that each module gets its sheets in its own order.
+ *
+ * @param {Map<string, string[]>} sheetsByUser by module that the browser loads, its sheets in order
+ * @returns {{ groups: string[][], groupsByUser: Map<string, number[]> }}
+ */
+export function groupSheets(sheetsByUser) {
+  /** By sheet, the users and what stands before it in each one's list. */
+  const placesBySheet = new Map();
+  for (const [user, sheets] of sheetsByUser) {
+    sheets.forEach((sheet, index) => {
+      const places = placesBySheet.get(sheet) ?? new Map();
+      placesBySheet.set(sheet, places.set(user, sheets[index - 1]));
+    });
+  }
+  const groups = [];
+  const groupOf = new Map();
+  const groupsByUser = new Map();
+  for (const [user, sheets] of sheetsByUser) {
+    const own = new Set();
+    for (const sheet of sheets) {
+      if (!groupOf.has(sheet)) {
+        const places = placesBySheet.get(sheet);
+        const before = places.get(user);
+        const joins =
+          before !== undefined &&
+          places.size === placesBySheet.get(before).size &&
+          [...places.values()].every((other) => other === before);
+        groupOf.set(sheet, joins ? groupOf.get(before) : groups.push([]) - 1);
+        groups[groupOf.get(sheet)].push(sheet);
+      }
+      own.add(groupOf.get(sheet));
+    }
+    groupsByUser.set(user, [...own]);
+  }
+  return { groups, groupsByUser };
+}

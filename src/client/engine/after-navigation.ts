@@ -1,0 +1,56 @@
+import type { Commit } from '../../shared/engine/engine-context.ts';
+
+const LIVE_REGION_ID = 'spillway-announcer';
+
+/** What a document load does by itself, done after a navigation without one: focus, announcement, scroll. */
+export function createAfterNavigation(): (commit: Commit) => void {
+  let shown: string | undefined;
+  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
+    const isFirst = shown === undefined;
+    const isOtherPage = shown !== location.pathname;
+    shown = location.pathname;
+    if (isFirst) return;
+    const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
+    if (isOtherPage || target) moveFocus(target);
+    if (isOtherPage) announce();
+    scroll(restoreScrollPosition, target, preventScrollReset);
+  };
+}
+
+function moveFocus(target: HTMLElement | null): void {
+  const place = target ?? document.querySelector<HTMLElement>('main') ?? document.body;
+  if (!place.hasAttribute('tabindex')) {
+    place.tabIndex = -1;
+    place.addEventListener('blur', () => place.removeAttribute('tabindex'), { once: true });
+  }
+  place.focus({ preventScroll: true });
+}
+
+/** The title is in the document by then; a screen reader would otherwise not hear of the new page. */
+function announce(): void {
+  let region = document.getElementById(LIVE_REGION_ID);
+  if (!region) {
+    region = document.createElement('div');
+    region.id = LIVE_REGION_ID;
+    region.role = 'status';
+    region.ariaLive = 'assertive';
+    region.style.cssText = 'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+    document.body.append(region);
+  }
+  region.textContent = document.title;
+}
+
+function scroll(saved: number | false | null, target: HTMLElement | null, keep: boolean): void {
+  if (saved === false) return;
+  if (typeof saved === 'number') window.scrollTo(0, saved);
+  else if (target) target.scrollIntoView();
+  else if (!keep) window.scrollTo(0, 0);
+}
+
+function decode(hash: string): string {
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
+}

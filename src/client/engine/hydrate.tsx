@@ -1,0 +1,116 @@
+import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
+import { hydrateRoot } from 'react-dom/client';
+import { type DataRouter, type Location, RouterProvider } from 'react-router';
+import type { DocumentProps } from '../../shared/engine/document.ts';
+import { type Engine, EngineContext, type ErrorPages } from '../../shared/engine/engine-context.ts';
+import { toShownError } from '../../shared/engine/page-error.ts';
+import type { PagePayload } from '../../shared/engine/payload.ts';
+import { createRouteTree } from '../../shared/engine/route-objects.tsx';
+import type { RouteDefinition } from '../../shared/engine/routes.ts';
+import { createStandIn } from '../../shared/engine/stand-in.ts';
+import { createAfterNavigation } from './after-navigation.ts';
+import { listenToLinks } from './link-events.ts';
+import type { Navigator } from './navigator.ts';
+import { readPayload } from './read-payload.ts';
+import { createRouteLoader } from './route-loader.ts';
+
+export interface HydrateOptions {
+  readonly routes: readonly RouteDefinition[];
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+}
+
+/**
+ * Makes the page that the server sent live. It renders through a stand-in of the router; the router
+ * itself, and all that only a visitor who goes on needs, follows when the browser is idle or at the
+ * first click, Back or submit, whichever comes first.
+ */
+export async function hydrate({ routes, document: Document, errorPages }: HydrateOptions): Promise<void> {
+  const tree = createRouteTree(routes);
+  const { payload, etag } = readPayload();
+  const loader = createRouteLoader(tree.definitions);
+  await loader.load(payload.routes);
+
+  const styles = new Map<string, readonly string[]>();
+  function onPage(page: PagePayload): void {
+    for (const [id, hrefs] of Object.entries(page.styles)) styles.set(id, hrefs);
+  }
+  onPage(payload);
+
+  const location = readLocation();
+  let exchange: ((router: DataRouter) => void) | undefined;
+  let navigator: Promise<Navigator> | undefined;
+  function getNavigator(): Promise<Navigator> {
+    navigator ??= import('./navigator.ts').then(({ createNavigator }) => {
+      const created = createNavigator({ tree, payload, etag, location, loader, onPage });
+      startTransition(() => exchange?.(created.router));
+      return created;
+    });
+    return navigator;
+  }
+
+  // React Router calls these with arguments that the real router understands: they are passed on as they are.
+  type AnyCall = (...args: unknown[]) => Promise<void>;
+  const standIn = createStandIn(
+    tree,
+    payload,
+    location,
+    {
+      navigate: async (...args) => (await getNavigator()).router.navigate.apply(null, args as never),
+      fetch: async (...args) => ((await getNavigator()).router.fetch as AnyCall)(...args),
+      revalidate: async () => (await getNavigator()).router.revalidate(),
+    },
+    window as unknown as DataRouter['window'], // React Router's type names the members that it uses
+  );
+
+  const engine: Engine = {
+    host: window.location.host,
+    errorPages,
+    modules: loader.modules,
+    styles,
+    toPageError: toShownError,
+    onCommit: createAfterNavigation(),
+  };
+
+  function Root(): ReactNode {
+    const [router, setRouter] = useState<DataRouter>(standIn);
+    exchange = setRouter;
+    return <RouterProvider router={router} />;
+  }
+
+  hydrateRoot(
+    document,
+    <EngineContext value={engine}>
+      <Document lang={document.documentElement.lang} head={null}>
+        <Root />
+      </Document>
+    </EngineContext>,
+  );
+
+  listenToLinks({
+    navigate: (url, options) => void getNavigator().then((live) => live.navigate(url, options), leaveFor(url)),
+    submit: (form, submitter) => void getNavigator().then((live) => live.submit(form, submitter), () => form.submit()),
+    prefetch: (url, priority, signal) => void getNavigator().then((live) => live.prefetch(url, priority, signal), ignore),
+  });
+  addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
+  whenIdle(() => void getNavigator().catch(ignore));
+  if (process.env.SPILLWAY_DEV) void import('./dev-reload.ts').then(({ reloadOnRestart }) => reloadOnRestart());
+}
+
+/** The router's chunk did not come: the link is an ordinary one. */
+function leaveFor(url: URL): () => void {
+  return () => window.location.assign(url);
+}
+
+function readLocation(): Location {
+  const { pathname, search, hash } = window.location;
+  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's own, from before a reload
+  return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };
+}
+
+function whenIdle(run: () => void): void {
+  if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: 2000 });
+  else setTimeout(run, 200);
+}
+
+function ignore(): void {}

@@ -1,0 +1,133 @@
+import type { DataRouter, Location } from 'react-router';
+import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/engine/limits.ts';
+import type { PagePayload } from '../../shared/engine/payload.ts';
+import { NOT_FOUND_ROUTE } from '../../shared/engine/protocol.ts';
+import type { RouteTree } from '../../shared/engine/route-objects.tsx';
+import { createBrowserRouter } from './browser-router.ts';
+import { createDataStrategy } from './data-strategy.ts';
+import type { LinkHandlers } from './link-events.ts';
+import { createPageDataStore } from './page-data/store.ts';
+import type { RouteLoader } from './route-loader.ts';
+import { keepScrollPositions } from './scroll-positions.ts';
+
+export interface NavigatorOptions {
+  readonly tree: RouteTree;
+  readonly payload: PagePayload;
+  readonly etag: string | undefined;
+  readonly location: Location;
+  readonly loader: RouteLoader;
+  readonly onPage: (payload: PagePayload) => void;
+}
+
+export interface Navigator extends LinkHandlers {
+  readonly router: DataRouter;
+}
+
+/** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
+export function createNavigator({ tree, payload, etag, location, loader, onPage }: NavigatorOptions): Navigator {
+  let skewed = false;
+  let isServerRendered = true;
+  let checkedAt = performance.now();
+  const ownFetch = fetch.bind(globalThis);
+
+  const leafOf = (url: string): string | undefined => router.match(url)?.at(-1)?.route.id;
+  const isStatic = (url: string): boolean => tree.definitions.get(leafOf(toPathname(url)) ?? '')?.mode === 'static';
+  const store = createPageDataStore({
+    fetch: ownFetch,
+    now: () => performance.now(),
+    build: payload.build,
+    isStatic,
+    isServerRendered: () => isServerRendered,
+    saveData: hasSaveData(),
+    onSkew() {
+      skewed = true;
+    },
+    onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
+  });
+  const router: DataRouter = createBrowserRouter({
+    tree,
+    payload,
+    location,
+    dataStrategy: createDataStrategy({
+      build: payload.build,
+      store,
+      loader,
+      router: () => router,
+      isSkewed: () => skewed,
+      onPage,
+      fetch: ownFetch,
+    }),
+  });
+  store.remember(location.pathname + location.search, { payload, status: 200, etag });
+  keepScrollPositions(router);
+  router.subscribe((state) => {
+    if (state.navigation.state !== 'idle') isServerRendered = false;
+    if (state.navigation.state === 'idle') checkedAt = performance.now();
+  });
+
+  /** Somebody comes back to a tab that was open for long: what it shows may have changed. */
+  async function refresh(): Promise<void> {
+    const { location: shown, navigation } = router.state;
+    const url = shown.pathname + shown.search;
+    const staleAfter = isStatic(url) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME;
+    if (document.visibilityState !== 'visible' || navigation.state !== 'idle' || performance.now() - checkedAt < staleAfter) return;
+    checkedAt = performance.now();
+    if ((await store.revalidate(url)) === 'changed' && router.state.location === shown) await router.revalidate();
+  }
+  const refreshQuietly = (): void => void refresh().catch(() => {});
+  addEventListener('focus', refreshQuietly);
+  document.addEventListener('visibilitychange', refreshQuietly);
+
+  return {
+    router,
+    navigate(url, { replace, preventScrollReset }) {
+      const same = url.href === window.location.href;
+      void router.navigate(url.pathname + url.search + url.hash, { replace: replace || same, preventScrollReset });
+    },
+    submit(form, submitter) {
+      const fields = new FormData(form, submitter);
+      const method = submitter?.getAttribute('formmethod') ?? form.getAttribute('method') ?? 'get';
+      const target = new URL(submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '', window.location.href);
+      const replace = form.hasAttribute('data-replace') || undefined;
+      const preventScrollReset = form.hasAttribute('data-keep-scroll');
+      if (method.toLowerCase() === 'post') {
+        void router.navigate(target.pathname + target.search, {
+          formMethod: 'post',
+          formEncType: isMultipart(form, submitter) ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
+          formData: fields,
+          replace,
+          preventScrollReset,
+        });
+        return;
+      }
+      const search = new URLSearchParams();
+      for (const [name, value] of fields) search.append(name, typeof value === 'string' ? value : value.name);
+      void router.navigate(`${target.pathname}?${search}`, { replace, preventScrollReset });
+    },
+    prefetch(url, priority, signal) {
+      const path = url.pathname + url.search;
+      const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
+      if (skewed || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
+      if (path === router.state.location.pathname + router.state.location.search) return;
+      store.prefetch(path, priority, signal);
+      loader.load(ids).catch(() => {}); // the navigation will tell
+    },
+  };
+}
+
+function isMultipart(form: HTMLFormElement, submitter: HTMLElement | null): boolean {
+  return (submitter?.getAttribute('formenctype') ?? form.enctype) === 'multipart/form-data';
+}
+
+function toPathname(url: string): string {
+  return url.replace(/[?#].*$/s, '');
+}
+
+interface DataSaver {
+  readonly connection?: { readonly saveData?: boolean };
+}
+
+/** https://wicg.github.io/savedata/ */
+function hasSaveData(): boolean {
+  return (navigator as unknown as DataSaver).connection?.saveData ?? false;
+}

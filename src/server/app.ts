@@ -1,0 +1,100 @@
+import type { RequestListener } from 'node:http';
+import express, { type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { errorHandler } from './engine/errors/error-handler.ts';
+import type { Funnel } from './engine/errors/funnel.ts';
+import { notFoundHere } from './engine/errors/http-error.ts';
+import { requestContext } from './engine/errors/request-context.ts';
+import { accessLog } from './engine/http/access-log.ts';
+import { isApiPath } from './engine/http/api-path.ts';
+import { assets } from './engine/http/assets.ts';
+import { compress } from './engine/http/compress.ts';
+import { crossSite } from './engine/http/cross-site.ts';
+import { door } from './engine/http/door.ts';
+import { expectContinue } from './engine/http/expect-continue.ts';
+import { health, type Readiness } from './engine/http/health.ts';
+import { hostCheck } from './engine/http/host-check.ts';
+import type { Origins } from './engine/http/origins.ts';
+import type { ProxyTrust } from './engine/http/proxy-trust.ts';
+import type { PublicFile } from './engine/http/public-files.ts';
+import { requestId } from './engine/http/request-id.ts';
+import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
+import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
+import { seenAsPage } from './engine/http/seen-as-page.ts';
+import { chain } from './engine/http/step.ts';
+import { withoutPolicy } from './engine/http/without-policy.ts';
+import type { PageSteps } from './engine/pages/pages.ts';
+
+export interface AppDeps {
+  readonly log: Logger;
+  readonly funnel: Funnel;
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly readiness: Readiness;
+  readonly files: ReadonlyMap<string, PublicFile>;
+  readonly pages: PageSteps;
+  readonly api: RequestHandler;
+  readonly compression?: boolean;
+  /** The owner's, before API and pages. */
+  readonly steps?: RequestHandler;
+  /** The owner's, for what is neither a page nor under `/api`. */
+  readonly routes?: RequestHandler;
+  /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
+  readonly existingApp?: RequestHandler;
+  /** Paths that the cross-site check is for, beside the API's. Needed with `existingApp` alone; all paths without. */
+  readonly isPage?: (path: string) => boolean;
+}
+
+/** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
+export function createApp(deps: AppDeps): RequestListener {
+  const { log, funnel, origins, trust, readiness, files, pages } = deps;
+  const fail = errorHandler({ funnel, renderError: pages.renderError });
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('trust proxy', trust);
+
+  // In front of Express, whose router reads the request line before any step of its own can.
+  const front = [
+    requestId({ origins, trust }),
+    requestContext(),
+    accessLog({ log }),
+    securityHeaders(),
+    door(),
+    health({ readiness }),
+    hostCheck({ origins, trust, log }),
+    strictTransport(),
+    assets({ files }),
+  ];
+
+  // Before anything that could act, and before the body is read.
+  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
+  app.use(expectContinue());
+  if (deps.compression) app.use(compress());
+  if (deps.steps) app.use(seenAsPage(deps.steps));
+  app.use('/api', deps.api);
+  app.use(pages.data);
+  app.use(pages.pages);
+  if (deps.routes) app.use(deps.routes);
+  if (deps.existingApp) app.use(withoutPolicy(), deps.existingApp);
+  app.use('/api', apiNotFound());
+  app.use(unclaimedMethods());
+  app.use(pages.notFound);
+  app.use(fail);
+
+  function covers(path: string): boolean {
+    return isApiPath(path) || deps.isPage?.(path) === true;
+  }
+
+  // Express calls back only where its own error handling fell through.
+  const enter = chain(front, (req, res) => {
+    app(req as express.Request, res as express.Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
+  });
+
+  return function spillway(req, res) {
+    try {
+      enter(req, res);
+    } catch (error) {
+      fail(error, req, res);
+    }
+  };
+}

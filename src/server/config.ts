@@ -1,0 +1,221 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { Second } from '../shared/units.ts';
+
+/** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
+export class ConfigError extends Error {
+  readonly sentences: readonly string[];
+
+  constructor(sentences: readonly string[]) {
+    super(sentences.join('\n'));
+    this.name = 'ConfigError';
+    this.sentences = sentences;
+  }
+}
+
+const ON = new Set(['1', 'true', 'on', 'yes']);
+const OFF = new Set(['0', 'false', 'off', 'no']);
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+/** Text that `parse` turns into a value, or refuses by answering undefined. */
+export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
+  return z.string().transform((text, context): T => {
+    const value = parse(text.trim());
+    if (value === undefined) {
+      context.addIssue({ code: 'custom', message: sentence });
+      return z.NEVER;
+    }
+    return value;
+  });
+}
+
+export function toggle() {
+  return parsed('is neither on nor off. Use 1, true, on or yes, or 0, false, off or no.', (text) => {
+    const word = text.toLowerCase();
+    return ON.has(word) ? true : OFF.has(word) ? false : undefined;
+  });
+}
+
+function seconds() {
+  return parsed('is no number of seconds. Use a number from 0 to 600, such as 5 or 0.5.', (text) => {
+    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= 0 && value <= 600 ? value * Second : undefined;
+  });
+}
+
+/** A setting: what the docs and `.env.example` say of it, and how its text becomes a value. */
+export interface Setting {
+  readonly about: string;
+  readonly example: string;
+  readonly schema: z.ZodType;
+}
+
+export type SettingsTable = Readonly<Record<string, Setting>>;
+export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
+
+/**
+ * Every setting of the engine. An owner's own stand in `product/settings.ts`.
+ */
+export const SETTINGS = {
+  PORT: {
+    about: 'The port to listen on; 0 takes any free one.',
+    example: '3000',
+    schema: parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
+      return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
+    }).prefault('3000'),
+  },
+  HOST: {
+    about: 'The address to listen on. 127.0.0.1 is this machine alone; 0.0.0.0 is every network.',
+    example: '127.0.0.1',
+    schema: parsed('is no address or host name. Use 127.0.0.1, 0.0.0.0, :: or a name without a port.', (text) => {
+      return isIP(text) > 0 || /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined;
+    }).prefault('127.0.0.1'),
+  },
+  DATA_DIR: {
+    about: 'The folder for what the server keeps. Each replica needs its own.',
+    example: './data',
+    schema: parsed('holds a character that no path can hold.', (text) => {
+      return text.includes('\0') ? undefined : text;
+    }).prefault('./data'),
+  },
+  PUBLIC_ORIGINS: {
+    about: 'The origins that visitors use, separated by commas; the first is the main one. A request for another host gets 421. Unset: any host is answered.',
+    example: 'https://example.com,https://www.example.com',
+    schema: parsed(
+      'holds something that is no origin. Use http(s) origins without a path, separated by commas, such as https://example.com.',
+      parseOrigins,
+    ).prefault(''),
+  },
+  TRUST_PROXY: {
+    about: 'Whose X-Forwarded headers count: the number of proxies in front, or their addresses and networks (10.0.0.0/8,loopback). Unset: nobody\'s.',
+    example: '1',
+    schema: parsed(
+      'does not say whom to trust. Use the number of proxies in front (1), or their addresses or networks separated by commas (10.0.0.0/8,loopback). Trusting everyone would let any visitor forge an address.',
+      parseTrust,
+    ).prefault('0'),
+  },
+  LOG_LEVEL: {
+    about: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
+    example: 'info',
+    schema: parsed(`is no level. Use one of ${LOG_LEVELS.join(', ')}.`, (text) => {
+      return LOG_LEVELS.find((level) => level === text.toLowerCase());
+    }).prefault('info'),
+  },
+  COMPRESSION: {
+    about: 'Compress pages. Switch it off where the proxy does it.',
+    example: 'on',
+    schema: toggle().prefault('on'),
+  },
+  RELEASE: {
+    about: 'The name of this release in logs and reports. Unset: the build id.',
+    example: 'v1.4.0',
+    schema: parsed('is no release name. Use up to 100 letters, digits and . _ / @ + -.', (text) => {
+      return text === '' || /^[\w./@+-]{1,100}$/.test(text) ? text : undefined;
+    }).prefault(''),
+  },
+  DIGEST_NAMESPACE: {
+    about: 'Mixed into every digest, the same on all replicas and releases. Set it to keep strangers from confirming a guess.',
+    example: 'spillway',
+    schema: parsed('is too long or holds a line break. Use up to 200 characters.', (text) => {
+      return /^.{1,200}$/u.test(text) ? text : undefined;
+    }).prefault('spillway'),
+  },
+  DRAIN_LAG: {
+    about: 'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
+    example: '1',
+    schema: seconds().optional(),
+  },
+  DRAIN_DEADLINE: {
+    about: 'Seconds that replies in flight may take after that, before they are cut.',
+    example: '8',
+    schema: seconds().prefault('8'),
+  },
+} satisfies SettingsTable;
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly publicOrigins: readonly string[];
+  /** Hops, or addresses and networks. */
+  readonly trustProxy: number | readonly string[];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly compression: boolean;
+  /** Undefined where the build id stands in. */
+  readonly release: string | undefined;
+  readonly digestNamespace: string;
+  /** Milliseconds. */
+  readonly drainLag: number;
+  /** Milliseconds. */
+  readonly drainDeadline: number;
+}
+
+/** The environment, as Node hands it over. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads a table of settings. An unset variable and an empty one are the same.
+ *
+ * @throws ConfigError with a sentence for each wrong value
+ */
+export function readSettings<const Table extends SettingsTable>(table: Table, env: Environment): SettingsValues<Table> {
+  const sentences: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, { schema }] of Object.entries(table)) {
+    const result = schema.safeParse(env[name]?.trim() ? env[name] : undefined);
+    if (result.success) values[name] = result.data;
+    else sentences.push(...result.error.issues.map(({ message }) => `The setting ${name} ${message}`));
+  }
+  if (sentences.length > 0) throw new ConfigError(sentences);
+  return values as SettingsValues<Table>; // every name of the table was parsed by its schema
+}
+
+/**
+ * Reads the engine's settings once.
+ *
+ * @param terminal somebody sits in front of it, and wants Ctrl-C to end it at once
+ * @throws ConfigError with a sentence for each wrong value
+ */
+export function readConfig(env: Environment, { terminal = false } = {}): Config {
+  const values = readSettings(SETTINGS, env);
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    dataDir: values.DATA_DIR,
+    publicOrigins: values.PUBLIC_ORIGINS,
+    trustProxy: values.TRUST_PROXY,
+    logLevel: values.LOG_LEVEL,
+    compression: values.COMPRESSION,
+    release: values.RELEASE || undefined,
+    digestNamespace: values.DIGEST_NAMESPACE,
+    drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
+    drainDeadline: values.DRAIN_DEADLINE,
+  };
+}
+
+function parseOrigins(text: string): string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  const origins = parts.map((part) => {
+    const url = URL.canParse(part) ? new URL(part) : undefined;
+    const isOrigin = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` && !/[?#]/.test(part);
+    return isOrigin ? url.origin : undefined;
+  });
+  return origins.every((origin) => origin !== undefined) ? [...new Set(origins)] : undefined;
+}
+
+function parseTrust(text: string): number | string[] | undefined {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  if (OFF.has(text.toLowerCase())) return 0;
+  const parts = text.split(',').map((part) => part.trim().toLowerCase());
+  return parts.every(isNetwork) ? parts : undefined;
+}
+
+function isNetwork(text: string): boolean {
+  if (NETWORK_NAMES.has(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  // A network of length 0 is everyone.
+  return prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,79 @@
+import { types } from 'node:util';
+import { KiB } from '../../../shared/units.ts';
+
+/** How far a chain of causes is followed (a count). */
+const MAX_CAUSES = 10;
+/** What is read of a stack's frames, and of a message, whatever their length (UTF-16 code units). */
+const MAX_FRAMES_LENGTH = 16 * KiB;
+const MAX_MESSAGE_LENGTH = 2 * KiB;
+
+/** What can be learned of anything thrown without trusting it. */
+export interface ErrorFacts {
+  /** `TypeError`; `NonError` for what is no Error. */
+  readonly className: string;
+  readonly message: string;
+  /** Message and frames as the engine wrote them, cut; for the server's log alone. */
+  readonly stack: string;
+  /** Lines `at name (file:1:2)`, from the throw outwards. */
+  readonly frames: readonly string[];
+}
+
+/** Never throws: a Proxy, a throwing getter and a stack of a megabyte are all answered. */
+export function readError(error: unknown): ErrorFacts {
+  if (!isError(error)) {
+    const message = describe(error);
+    return { className: 'NonError', message, stack: message, frames: [] };
+  }
+  const message = readString(error, 'message').slice(0, MAX_MESSAGE_LENGTH);
+  const className = readString(error, 'name').slice(0, 100) || 'Error';
+  const stack = readString(error, 'stack');
+  const start = stack.search(/\n\s+at /);
+  const framesText = start < 0 ? '' : stack.slice(start + 1, start + 1 + MAX_FRAMES_LENGTH);
+  return {
+    className,
+    message,
+    stack: `${className}: ${message}\n${framesText}`,
+    frames: framesText.split('\n').filter((line) => /^\s+at /.test(line)),
+  };
+}
+
+/** The error and its causes, outermost first; ends at a cycle. */
+export function causesOf(error: unknown): unknown[] {
+  const chain: unknown[] = [];
+  let current = error;
+  while (current !== undefined && chain.length < MAX_CAUSES && !chain.includes(current)) {
+    chain.push(current);
+    current = isError(current) ? read(current, 'cause') : undefined;
+  }
+  return chain;
+}
+
+export function isError(value: unknown): value is Error {
+  try {
+    return types.isNativeError(value) || value instanceof Error;
+  } catch {
+    return false; // a revoked Proxy
+  }
+}
+
+/** A property of something untrusted; undefined where reading it throws. */
+export function read(value: unknown, key: string): unknown {
+  try {
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readString(value: unknown, key: string): string {
+  const text = read(value, key);
+  return typeof text === 'string' ? text : '';
+}
+
+function describe(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, MAX_MESSAGE_LENGTH);
+  if (typeof value === 'object' && value !== null) {
+    return readString(value, 'message').slice(0, MAX_MESSAGE_LENGTH) || 'an object that is no Error';
+  }
+  return typeof value === 'function' ? 'a function' : String(value).slice(0, MAX_MESSAGE_LENGTH);
+}

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import type { PageError } from '../../../shared/engine/payload.ts';
+import { isApiPath } from '../http/api-path.ts';
+import { API_POLICY } from '../http/content-policy.ts';
+import { requestInfo } from '../http/request-info.ts';
+import { read } from './error-facts.ts';
+import type { Funnel } from './funnel.ts';
+import { LAST_RESORT_POLICY, renderLastResort } from './last-resort.ts';
+import { sendProblem } from './problem.ts';
+
+export interface ErrorHandlerOptions {
+  readonly funnel: Funnel;
+  /** Renders the owner's page for an error; the page that needs nothing stands in where it fails or is not given. */
+  readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
+}
+
+/** Fits at the end of an Express app, and in front of it: it never passes anything on. */
+export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
+
+/**
+ * The last step: whatever was thrown by another one goes through the funnel and gets the answer for
+ * who asked.
+ */
+export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): ErrorHandler {
+  // Express tells error handlers by their four parameters.
+  return function errorHandler(error, req, res, _next): void {
+    const info = requestInfo(req);
+    const verdict = funnel.fail(error, {
+      origin: isApiPath(info.path) ? 'api' : 'step',
+      route: info.route,
+      method: req.method,
+      url: info.path,
+      requestId: info.requestId,
+    });
+    if (verdict.kind === 'visitor-gone') {
+      res.destroy();
+      return;
+    }
+    if (verdict.kind === 'error') info.digest = verdict.error.digest;
+    if (res.headersSent) {
+      // Ending it would make the truncated reply look whole.
+      res.destroy();
+      return;
+    }
+    clearHeaders(res);
+    if (verdict.kind === 'redirect') {
+      res.statusCode = verdict.status;
+      res.setHeader('Location', verdict.location);
+      res.end();
+      return;
+    }
+    addHeaders(res, error, verdict.error);
+    if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
+      res.setHeader('Content-Security-Policy', API_POLICY);
+      sendProblem(res, verdict.error);
+      return;
+    }
+    sendPage(req, res, verdict.error);
+  };
+
+  function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+    if (!renderError || error.kind === 'failure') {
+      sendLastResort(req, res, error);
+      return;
+    }
+    Promise.resolve()
+      // In front of Express nothing throws but failures, which were answered above.
+      .then(() => renderError(req as Request, res as Response, error))
+      .catch((cause: unknown) => {
+        const verdict = funnel.fail(cause, { origin: 'render', method: req.method, url: requestInfo(req).path });
+        if (res.headersSent || verdict.kind !== 'error') res.destroy();
+        else sendLastResort(req, res, verdict.error);
+      });
+  }
+}
+
+/** Ends the reply with the page that needs nothing. */
+export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
+  const body = Buffer.from(renderLastResort(error, requestInfo(req).host), 'utf8');
+  res.statusCode = error.status;
+  if (error.digest) res.setHeader('X-Error-Digest', error.digest);
+  res.setHeader('Content-Security-Policy', LAST_RESORT_POLICY);
+  res.setHeader('Content-Type', 'text/html; charset=utf-8');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+/** What the failed handler said of its own answer does not hold for this one. */
+function clearHeaders(res: ServerResponse): void {
+  for (const name of ['Content-Encoding', 'Content-Length', 'Content-Range', 'ETag', 'Last-Modified', 'Set-Cookie']) {
+    res.removeHeader(name);
+  }
+  res.setHeader('Cache-Control', 'no-store');
+}
+
+function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
+  if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
+  const headers = shown.kind === 'failure' ? undefined : read(error, 'headers');
+  const allow = read(headers, 'Allow');
+  const retryAfter = read(headers, 'Retry-After');
+  if (typeof allow === 'string') res.setHeader('Allow', allow);
+  if (typeof retryAfter === 'string') res.setHeader('Retry-After', retryAfter);
+}
+
+/** A browser that navigates always names `text/html`; whoever names JSON and not HTML gets JSON. */
+function prefersJson(accept = ''): boolean {
+  return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
+}

@@ -1,0 +1,80 @@
+import { STATUS_CODES } from 'node:http';
+import type { PageError } from '../../../shared/engine/payload.ts';
+import { isError, read } from './error-facts.ts';
+
+/**
+ * An answer that a request earned by what it asked. Its words are written for the visitor; it is
+ * never reported. Where a loader or an action wants one, `publicError()` is the way.
+ */
+export class HttpError extends Error {
+  readonly status: number;
+  /** Sent with the answer, such as `Allow`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export function badRequest(message: string): HttpError {
+  return new HttpError(400, message);
+}
+
+export function notFoundHere(): HttpError {
+  return new HttpError(404, describeStatus(404));
+}
+
+export function methodNotAllowed(allow: string): HttpError {
+  return new HttpError(405, describeStatus(405), { Allow: allow });
+}
+
+export function unsupportedMediaType(message: string): HttpError {
+  return new HttpError(415, message);
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  400: 'The request could not be understood. Check it and send it again.',
+  401: 'Sign in to see this.',
+  403: 'You may not see this.',
+  404: 'There is nothing here. Check the address.',
+  405: 'This address does not take that method. The header Allow names those that it takes.',
+  408: 'The request did not arrive in time. Send it again.',
+  409: 'This was changed in the meantime. Load it again.',
+  413: 'What was sent is too large.',
+  414: 'The address is too long.',
+  415: 'This kind of content is not taken here.',
+  417: 'The expectation in the header Expect cannot be met.',
+  421: 'This server does not answer for that host.',
+  422: 'What was sent is not valid.',
+  429: 'Too many requests. Wait a moment and try again.',
+  431: 'The headers of the request are too large.',
+  503: 'The server is busy. Try again in a moment.',
+};
+
+/** Words of ours for a status, so that a library's message never reaches a visitor. */
+export function describeStatus(status: number): string {
+  return WORDS[status] ?? `${STATUS_CODES[status] ?? 'Error'}.`;
+}
+
+/**
+ * What a visitor may see of an `HttpError`, or of a client error that a library marks as exposable
+ * (`http-errors`: what body parsers throw); undefined for everything else, which is a failure.
+ */
+export function toPublicError(error: unknown): PageError | undefined {
+  if (!isError(error)) return undefined;
+  const status = read(error, 'status');
+  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  if (error instanceof HttpError) return toPageError(status, error.message);
+  const exposed = read(error, 'expose') === true && status >= 400 && status < 500;
+  return exposed ? toPageError(status, describeStatus(status)) : undefined;
+}
+
+function toPageError(status: number, message: string): PageError {
+  if (status === 401) return { kind: 'unauthorized', status };
+  if (status === 403) return { kind: 'forbidden', status };
+  if (status === 404) return { kind: 'not-found', status };
+  return { kind: 'public', status, message };
+}

@@ -1,0 +1,38 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { PageError } from '../../../shared/engine/payload.ts';
+import { describeStatus } from './http-error.ts';
+
+/** RFC 9457. Where `type` is `about:blank`, `title` is the phrase of the status. */
+export interface Problem {
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly detail?: string;
+  /** Where the desk shows this occurrence. */
+  readonly instance?: string;
+  /** The kind of failure: the first half of its address. */
+  readonly digest?: string;
+}
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export function presentProblem(error: PageError): Problem {
+  const [digest, occurrence] = error.digest?.split('-') ?? [];
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.kind === 'failure' ? undefined : (error.message ?? describeStatus(error.status)),
+    instance: digest && occurrence ? `/desk/${digest}/${occurrence}` : undefined,
+    digest,
+  };
+}
+
+export function sendProblem(res: ServerResponse, error: PageError): void {
+  const body = Buffer.from(JSON.stringify(presentProblem(error)), 'utf8');
+  res.statusCode = error.status;
+  res.setHeader('Content-Type', PROBLEM_TYPE);
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}

@@ -1,0 +1,50 @@
+import type { Logger } from 'pino';
+import { requestInfo } from '../http/request-info.ts';
+import type { Funnel } from './funnel.ts';
+import { currentRequest } from './request-context.ts';
+
+export interface ProcessFaultsOptions {
+  readonly funnel: Funnel;
+  readonly log: Logger;
+  /** Drains and ends the process with this code. */
+  readonly stop: (code: number) => void;
+}
+
+/**
+ * A rejection that nobody handled, with a request in its context, is that request's failure and the
+ * process lives. Everything else leaves the process in a state that nobody knows, so it drains and
+ * ends; what is in flight finishes.
+ *
+ * @returns takes the handlers off again
+ */
+export function watchProcess({ funnel, log, stop }: ProcessFaultsOptions): () => void {
+  function handleRejection(reason: unknown): void {
+    const request = currentRequest();
+    if (!request) {
+      handleException(reason);
+      return;
+    }
+    const info = requestInfo(request);
+    funnel.fail(reason, {
+      origin: 'request',
+      route: info.route,
+      method: request.method,
+      url: info.path,
+      requestId: info.requestId,
+    });
+  }
+
+  function handleException(error: unknown): void {
+    const verdict = funnel.fail(error, { origin: 'process' });
+    if (verdict.kind === 'visitor-gone') return;
+    log.fatal('Something failed outside any request. The server finishes what is in flight and ends.');
+    stop(1);
+  }
+
+  process.on('unhandledRejection', handleRejection);
+  process.on('uncaughtException', handleException);
+  return () => {
+    process.off('unhandledRejection', handleRejection);
+    process.off('uncaughtException', handleException);
+  };
+}

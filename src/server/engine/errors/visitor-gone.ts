@@ -1,0 +1,24 @@
+/**
+ * The reason that a request's signal is aborted with when the visitor leaves. It is no error: it is
+ * counted, and neither logged nor reported.
+ */
+export class VisitorGone extends Error {
+  constructor() {
+    super('The visitor left before the answer was complete.');
+    this.name = 'VisitorGone';
+  }
+}
+
+/**
+ * True for the reason itself, and for what Node and `fetch` make of it: an `AbortError` whose cause
+ * it is, or that was thrown while `signal` had been aborted with it. Never throws.
+ */
+export function isVisitorGone(error: unknown, signal?: AbortSignal): boolean {
+  try {
+    if (error instanceof VisitorGone) return true;
+    if (typeof error !== 'object' || error === null || !('name' in error) || error.name !== 'AbortError') return false;
+    return ('cause' in error && error.cause instanceof VisitorGone) || signal?.reason instanceof VisitorGone;
+  } catch {
+    return false; // a hostile getter or Proxy
+  }
+}

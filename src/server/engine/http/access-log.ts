@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import { requestInfo } from './request-info.ts';
+import type { Step } from './step.ts';
+
+/** Probes come every second and say nothing new. */
+const QUIET = new Set(['/livez', '/readyz']);
+
+/** One line when a reply is complete or its visitor left. The search is not logged: it carries tokens and names. */
+export function accessLog({ log }: { log: Logger }): Step {
+  return function accessLog(req, res, next) {
+    const before = req.socket.bytesWritten;
+    res.once('close', () => {
+      const info = requestInfo(req);
+      const line = {
+        requestId: info.requestId,
+        traceId: info.knownTraceId,
+        method: req.method,
+        path: info.path,
+        route: info.route,
+        status: res.statusCode,
+        ms: Math.round((performance.now() - info.startedAt) * 10) / 10,
+        bytes: req.socket.bytesWritten - before,
+        digest: info.digest,
+        gone: res.writableFinished ? undefined : true,
+      };
+      if (QUIET.has(info.path)) log.debug(line, 'request');
+      else log.info(line, 'request');
+    });
+    next();
+  };
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+
+/** Sources that an owner adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
+export interface ContentSources {
+  readonly style?: readonly string[];
+  readonly image?: readonly string[];
+  readonly font?: readonly string[];
+  readonly connect?: readonly string[];
+  readonly media?: readonly string[];
+  readonly frame?: readonly string[];
+  readonly worker?: readonly string[];
+  readonly form?: readonly string[];
+  /** Names of further Trusted Types policies. */
+  readonly trustedTypes?: readonly string[];
+}
+
+/** The `Content-Security-Policy` of pages. */
+export interface ContentPolicy {
+  /** For a page that is rendered for one request. Such a page has no `ETag`: a 304 would replace the kept nonce. */
+  forNonce(nonce: string): string;
+  /** For a page that may be kept: constant, and it lets `bootScript` alone run. */
+  forStatic(): string;
+  /** `Content-Security-Policy-Report-Only`: Trusted Types, on either kind of page. */
+  reportOnly(): string;
+  /** The body of the one inline script of a kept page; the block `<script type="application/json" id={BOOT_ID}>` stands before it. */
+  readonly bootScript: string;
+}
+
+/** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
+export const BOOT_ID = 'spillway-boot';
+
+/** Where browsers send their reports. */
+const REPORT_PATH = '/_report/browser';
+
+/** For what is no page: it loads nothing and is framed by nobody. */
+export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/**
+ * With `strict-dynamic` neither an integrity attribute nor a hash lets a module load what it imports;
+ * a script that was inserted by a trusted script may. So a kept page, which can carry no nonce,
+ * starts with this classic inline script, whose hash stands in its policy. The Trusted Types policy
+ * `boot` is the gate that keeps injected URLs out: nothing but our own assets passes.
+ */
+const BOOT_SCRIPT = [
+  '(function(){var d=document,o=location.origin,',
+  'p={createScriptURL:function(s){var u=new URL(s,o);',
+  `if(u.origin!==o||u.pathname.indexOf(${JSON.stringify(ASSET_PREFIX)})!==0)`,
+  'throw new TypeError("The boot script loads nothing but assets of this site.");return u.href}};',
+  'if(self.trustedTypes)p=self.trustedTypes.createPolicy("boot",p);',
+  `JSON.parse(d.getElementById(${JSON.stringify(BOOT_ID)}).textContent).forEach(function(s){`,
+  'var e=d.createElement("script");e.type="module";e.async=true;e.src=p.createScriptURL(s);d.head.appendChild(e)',
+  '})})()',
+].join('');
+
+export function createContentPolicy(extra: ContentSources = {}): ContentPolicy {
+  const rest = [
+    directive('style-src', "'self'", extra.style),
+    "style-src-attr 'unsafe-inline'", // React renders its `style` prop as an attribute
+    directive('img-src', "'self' data:", extra.image),
+    directive('font-src', "'self'", extra.font),
+    directive('connect-src', "'self'", extra.connect),
+    "manifest-src 'self'",
+    ...optional('media-src', extra.media),
+    ...optional('frame-src', extra.frame),
+    ...optional('worker-src', extra.worker),
+    directive('form-action', "'self'", extra.form),
+    "base-uri 'none'",
+    "object-src 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const bootHash = createHash('sha256').update(BOOT_SCRIPT).digest('base64');
+  const staticPolicy = `default-src 'none'; script-src 'sha256-${bootHash}' 'strict-dynamic'; ${rest}`;
+  const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
+  const reportOnlyPolicy = `require-trusted-types-for 'script'; ${trustedTypes}; report-uri ${REPORT_PATH}`;
+
+  return {
+    forNonce: (nonce) => `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${rest}`,
+    forStatic: () => staticPolicy,
+    reportOnly: () => reportOnlyPolicy,
+    bootScript: BOOT_SCRIPT,
+  };
+}
+
+function directive(name: string, own: string, extra: readonly string[] = []): string {
+  return [name, own, ...extra.map(toSource)].join(' ');
+}
+
+function optional(name: string, sources: readonly string[] | undefined): string[] {
+  return sources?.length ? [[name, ...sources.map(toSource)].join(' ')] : [];
+}
+
+/** A `;`, a `,` or a blank inside one source would begin another directive, policy or source. */
+function toSource(source: string): string {
+  if (/^[^\s;,]+$/.test(source)) return source;
+  throw new TypeError(
+    `The content policy was given the source ${JSON.stringify(source)}. Give each source as a string of its own, without blanks, commas or semicolons.`,
+  );
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import type { Connections } from './connections.ts';
+
+export interface DrainOptions {
+  readonly server: Server;
+  readonly connections: Connections;
+  /** How long it goes on accepting after readiness has failed (ms): a proxy must notice first. */
+  readonly lag: number;
+  /** How long replies may take after that (ms). What is open then is cut. */
+  readonly deadline: number;
+}
+
+export interface Drain {
+  /** Readiness reads this. */
+  readonly draining: boolean;
+  /** Resolves when every connection is closed, with the number of those that were cut. Asked again, it gives the same promise. */
+  start(): Promise<number>;
+}
+
+/**
+ * Ends a server without losing a reply. `server.close()` does not do it: it cuts replies that are
+ * ended but not flushed, stops the timers that bound half-sent requests, and goes on saying
+ * `keep-alive`, so that it waits for idle connections.
+ */
+export function createDrain({ server, connections, lag, deadline }: DrainOptions): Drain {
+  let running: Promise<number> | undefined;
+  let stopped = false;
+
+  function sayClose(_req: IncomingMessage, res: ServerResponse): void {
+    if (running && !res.headersSent) res.setHeader('Connection', 'close');
+  }
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
+  connections.onIdle((socket) => {
+    if (stopped) release(socket);
+  });
+
+  async function run(): Promise<number> {
+    for (const socket of connections.sockets) {
+      for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
+    }
+    await sleep(lag);
+    stopped = true;
+    // The close of net alone: that of http would sweep, and clear the timers. See above.
+    const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+    for (const socket of connections.sockets) {
+      if (connections.openReplies(socket).size === 0) release(socket);
+    }
+    await Promise.race([closed, sleep(deadline)]);
+    const cut = connections.sockets.size;
+    for (const socket of connections.sockets) socket.destroy();
+    // Stops the timers of http.
+    server.closeAllConnections();
+    return cut;
+  }
+
+  return {
+    get draining() {
+      return running !== undefined;
+    },
+    start() {
+      running ??= run();
+      return running;
+    },
+  };
+}
+
+/** Idle, or with half a request: nothing is owed to it but what stands in its buffer. */
+function release(socket: Socket): void {
+  socket.destroySoon();
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,0 +1,71 @@
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import * as limits from '../../limits.ts';
+import { describeStatus } from '../errors/http-error.ts';
+import { type Connections, trackConnections } from './connections.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
+
+export interface HttpServer {
+  readonly server: Server;
+  readonly connections: Connections;
+}
+
+/** A server whose every wait is bounded, and whose parser answers with our headers too. */
+export function createHttpServer(listener: RequestListener, { log }: { log: Logger }): HttpServer {
+  const server = createServer({
+    headersTimeout: limits.HEADERS_TIMEOUT,
+    requestTimeout: limits.REQUEST_TIMEOUT,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_INTERVAL,
+    keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT,
+    keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: true,
+    insecureHTTPParser: false,
+  });
+  server.maxConnections = limits.MAX_CONNECTIONS;
+  server.setTimeout(limits.SOCKET_TIMEOUT);
+  const connections = trackConnections(server);
+
+  server.on('request', listener);
+  server.on('checkContinue', listener); // the step expectContinue() asks for the body
+  server.on('checkExpectation', (_req, res) => {
+    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    res.writeHead(417, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
+    res.end(`${describeStatus(417)}\n`);
+  });
+  server.on('connect', (_req, socket) => {
+    endWith(socket as Socket, 405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const peer = socket as Socket;
+    const status = toStatus(error.code);
+    const begun = [...connections.openReplies(peer)].some((reply) => reply.headersSent);
+    // A second status line in the middle of a reply would be read as its body.
+    if (begun || !peer.writable || error.code === 'ECONNRESET') {
+      peer.destroy();
+      return;
+    }
+    log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
+    endWith(peer, status);
+  });
+  return { server, connections };
+}
+
+function toStatus(code: string | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413;
+  return 400;
+}
+
+/** Writes a whole reply to a bare socket and lets it go, whether or not the peer closes its side. */
+function endWith(socket: Socket, status: number, extraHeaders = ''): void {
+  const body = `${describeStatus(status)}\n`;
+  const security = SECURITY_HEADERS.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.write(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\n${extraHeaders}${security}\r\n${body}`,
+  );
+  socket.destroySoon();
+}

@@ -1,0 +1,37 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Why a server could not listen, in a sentence for whoever started it. */
+export class ListenError extends Error {}
+
+/**
+ * @returns the address as a URL, with the port that was really taken
+ * @throws ListenError
+ */
+export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(describe(error, host, port))));
+    server.listen(port, host, () => {
+      const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
+      resolve(toHttpUrl(host, address.port));
+    });
+  });
+}
+
+export function toHttpUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`;
+    case 'EACCES':
+      return `This user may not listen on port ${port}. Set PORT to one above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `This machine has no address ${host}. Set HOST to 127.0.0.1, or to 0.0.0.0 for every network.`;
+    default:
+      return `The server could not listen on ${host}, port ${port} (${error.code}). Check HOST and PORT.`;
+  }
+}

@@ -1,0 +1,26 @@
+/** The origins that this server answers for. */
+export interface Origins {
+  /** From `PUBLIC_ORIGINS`, the first one first; empty where nothing is configured. */
+  readonly configured: readonly string[];
+  /** Stands in where a request names no host: the first configured origin, or the address that is listened on. */
+  readonly fallback: string;
+  /** The configured origin of this `Host`, which is lower case and carries its port unless that is the default one. */
+  forHost(host: string): string | undefined;
+  /** `origin` is configured, or nothing is and it is the request's own. */
+  isOurs(origin: string, ownOrigin: string): boolean;
+}
+
+export function createOrigins(configured: readonly string[], listening: string): Origins {
+  const byHost = new Map<string, string>();
+  for (const origin of configured) {
+    const { host } = new URL(origin);
+    if (!byHost.has(host)) byHost.set(host, origin);
+  }
+  const known = new Set(configured);
+  return {
+    configured,
+    fallback: configured[0] ?? listening,
+    forHost: (host) => byHost.get(host),
+    isOurs: (origin, ownOrigin) => (known.size > 0 ? known.has(origin) : origin === ownOrigin),
+  };
+}

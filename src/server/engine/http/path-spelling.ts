@@ -1,0 +1,41 @@
+/** What became of a request's path: its one spelling, or a sentence for who asked. */
+export type Spelling = { readonly path: string } | { readonly refusal: string };
+
+/**
+ * Each path has one spelling, and nothing behind the door sees another: a gate in front of `/admin`
+ * cannot be passed by `/%61dmin`, `//admin` or `/x/../admin`. What could be read as another path by
+ * anyone on the way (dot segments, doubled and encoded slashes, backslashes, encoded dots) is
+ * refused; what merely is written differently (`%61`, `%c3%a9`, `%40`) is spelt anew.
+ */
+export function spellPath(raw: string): Spelling {
+  if (SPELT.test(raw) && !raw.includes('//') && !DOT_SEGMENT.test(raw)) return { path: raw };
+  if (/[^\x21-\x7e]|#/.test(raw)) return { refusal: 'The address has a character that must be percent-encoded.' };
+  if (!raw.startsWith('/')) return { refusal: 'The address must start with a slash.' };
+  if (raw.includes('//') || raw.includes('\\')) return { refusal: 'The address has a doubled slash or a backslash.' };
+  if (/%(?:2f|5c|2e)/i.test(raw)) return { refusal: 'The address has an encoded slash, backslash or dot.' };
+  if (DOT_SEGMENT.test(raw)) return { refusal: 'The address has a dot segment.' };
+  const decoded = decodeStrictly(raw);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+  if (decoded === undefined || /[\u0000-\u001f\u007f-\u009f]/.test(decoded)) {
+    return { refusal: 'The address has a malformed or forbidden percent-encoding.' };
+  }
+  return { path: encodePath(decoded) };
+}
+
+/** Letters that need no encoding in a path, one slash at a time. */
+const SPELT = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@]*)+$/;
+const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
+
+/** Undefined for a broken escape, and for bytes that are no UTF-8. */
+export function decodeStrictly(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** RFC 3986 section 3.3: `pchar` stays, all else is encoded, in upper case. */
+function encodePath(decoded: string): string {
+  return encodeURIComponent(decoded).replace(/%(?:2F|24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
+
+/** One encoding of a file. */
+export interface Representation {
+  readonly encoding: 'br' | 'zstd' | 'gzip' | undefined;
+  readonly size: number;
+  /** Strong: of the bytes that are sent. */
+  readonly etag: string;
+  readonly file: string;
+  /** Undefined for a large file. */
+  readonly bytes: Buffer | undefined;
+}
+
+export interface PublicFile {
+  readonly type: string;
+  readonly cacheControl: string;
+  /** Smallest first; the last one is the file as it is. */
+  readonly representations: readonly Representation[];
+}
+
+const ENCODINGS = { '.br': 'br', '.zst': 'zstd', '.gz': 'gzip' } as const;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.avif': 'image/avif',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.webmanifest': 'application/manifest+json',
+  '.txt': 'text/plain; charset=utf-8',
+  '.xml': 'application/xml',
+  '.wasm': 'application/wasm',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.pdf': 'application/pdf',
+};
+
+/** The name of an asset holds a hash of its content, so it never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+const SHORT = 'public, max-age=300';
+
+/**
+ * Reads the built client folder once. Its answer is the list of what may be asked for, by URL path:
+ * what is not in it does not exist, so no spelling of a path reaches the disk. Dotfiles, source maps
+ * and files of unknown kind are left out.
+ */
+export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicFile> {
+  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => part.startsWith('.')));
+  const present = new Set(paths);
+  const files = new Map<string, PublicFile>();
+  for (const path of paths) {
+    const type = TYPES[extname(path)];
+    if (type === undefined) continue;
+    const url = encodeURI(`/${path}`);
+    files.set(url, {
+      type,
+      cacheControl: url.startsWith(ASSET_PREFIX) ? IMMUTABLE : SHORT,
+      representations: readRepresentations(directory, path, present),
+    });
+  }
+  return files;
+}
+
+function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {
+  const plain = readRepresentation(join(directory, path), undefined);
+  const encoded = Object.entries(ENCODINGS)
+    .filter(([extension]) => present.has(path + extension))
+    .map(([extension, encoding]) => readRepresentation(join(directory, path + extension), encoding))
+    .filter((representation) => representation.size < plain.size)
+    .sort((left, right) => left.size - right.size);
+  return [...encoded, plain];
+}
+
+function readRepresentation(file: string, encoding: Representation['encoding']): Representation {
+  const bytes = readFileSync(file);
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  return { encoding, size: bytes.length, etag, file, bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined };
+}

@@ -1,0 +1,24 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describeStatus } from '../errors/http-error.ts';
+import { sendProblem } from '../errors/problem.ts';
+import { isApiPath } from './api-path.ts';
+import { requestInfo } from './request-info.ts';
+
+/**
+ * Answers before any handler has run, without reading the body: problem+json under `/api`, else a
+ * line of text. What is left of the body is read and dropped by Node, within `requestTimeout`, so
+ * that a kept connection stays in step.
+ */
+export function refuse(req: IncomingMessage, res: ServerResponse, status: number, message = describeStatus(status)): void {
+  if (isApiPath(requestInfo(req).path)) sendProblem(res, { kind: 'public', status, message });
+  else sendText(res, status, message);
+}
+
+export function sendText(res: ServerResponse, status: number, message: string): void {
+  const body = Buffer.from(`${message}\n`, 'utf8');
+  res.statusCode = status;
+  res.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}

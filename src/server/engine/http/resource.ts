@@ -1,0 +1,61 @@
+import { type RequestHandler, Router } from 'express';
+import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
+import { requestInfo } from './request-info.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
+
+/**
+ * The methods that one path takes: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`.
+ * HEAD follows GET, OPTIONS is answered with `Allow`, and every other method gets 405.
+ */
+export function resource(path: string, methods: Methods): Router {
+  const router = Router();
+  const allow = listAllowed(methods);
+  const route = router.route(path);
+  route.all((req, _res, next) => {
+    requestInfo(req).route = `${req.baseUrl}${path}`;
+    next();
+  });
+  route.options((_req, res) => {
+    res.status(204).setHeader('Allow', allow).end();
+  });
+  for (const [method, handlers] of Object.entries(methods)) {
+    route[toVerb(method as Method)](...[handlers].flat());
+  }
+  route.all(() => {
+    throw methodNotAllowed(allow);
+  });
+  return router;
+}
+
+/** What no router under `/api` knows is said in JSON, never with a page. */
+export function apiNotFound(): RequestHandler {
+  return function apiNotFound() {
+    throw notFoundHere();
+  };
+}
+
+/** A page is read or posted to. Whoever asks for something else of an address that nobody claimed hears so. */
+export function unclaimedMethods(): RequestHandler {
+  const allow = 'GET, HEAD, POST, OPTIONS';
+  return function unclaimedMethods(req, res, next) {
+    if (req.method === 'OPTIONS') {
+      res.status(204).setHeader('Allow', allow).end();
+    } else if (req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE') {
+      next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: allow }));
+    } else {
+      next();
+    }
+  };
+}
+
+function listAllowed(methods: Methods): string {
+  const names: string[] = Object.keys(methods);
+  if (methods.GET) names.splice(names.indexOf('GET') + 1, 0, 'HEAD');
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+function toVerb(method: Method): 'get' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as Lowercase<Method>;
+}

@@ -1,0 +1,57 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import helmet from 'helmet';
+import { API_POLICY } from './content-policy.ts';
+import { requestInfo } from './request-info.ts';
+import type { Step } from './step.ts';
+
+/** Everything a page of ours does not need is off; an owner's own frames and devices are a header in their steps. */
+const PERMISSIONS = [
+  'accelerometer', 'autoplay', 'browsing-topics', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid',
+  'magnetometer', 'microphone', 'midi', 'payment', 'serial', 'usb', 'xr-spatial-tracking',
+].map((feature) => `${feature}=()`).join(', ');
+
+const STRICT_TRANSPORT = 'max-age=31536000; includeSubDomains';
+
+/** Name and value of each header that every reply carries, those of the parser's errors too. */
+export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ...collectHelmetHeaders(),
+  ['Permissions-Policy', PERMISSIONS],
+  // Pages put their own policy in its place.
+  ['Content-Security-Policy', API_POLICY],
+];
+
+export function securityHeaders(): Step {
+  return function securityHeaders(_req, res, next) {
+    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    next();
+  };
+}
+
+/** A browser keeps this for a year, so it is sent over TLS alone, as far as a trusted proxy or the configured origin says. */
+export function strictTransport(): Step {
+  return function strictTransport(req, res, next) {
+    if (requestInfo(req).secure) res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
+    next();
+  };
+}
+
+/** Helmet works the same headers out for each request; it is asked once. */
+function collectHelmetHeaders(): [string, string][] {
+  const headers: [string, string][] = [];
+  const req = new IncomingMessage(new Socket());
+  const res = new ServerResponse(req);
+  res.setHeader = (name, value) => {
+    headers.push([name, String(value)]);
+    return res;
+  };
+  const step = helmet({
+    contentSecurityPolicy: false, // each kind of answer has its own
+    strictTransportSecurity: false, // decided by request
+    // The default `no-referrer` makes browsers post forms with `Origin: null`.
+    referrerPolicy: { policy: 'strict-origin-when-cross-origin' },
+    xFrameOptions: { action: 'deny' },
+  });
+  step(req, res, () => undefined);
+  return headers;
+}

@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import type { Drain } from './drain.ts';
+
+export interface StopOptions {
+  readonly drain: Drain;
+  /** When the process ends whatever happens (ms). */
+  readonly within: number;
+  readonly log: Logger;
+  /** Writes out what the log still holds. */
+  readonly flush: () => void;
+  readonly exit?: (code: number) => void;
+}
+
+/** Drains and ends the process. */
+export type Stop = (code: number, signal?: NodeJS.Signals) => void;
+
+/** A second signal ends the process at once: whoever sends it has waited long enough. */
+export function createStop({ drain, within, log, flush, exit = process.exit }: StopOptions): Stop {
+  let stopping = false;
+  let exitCode = 0;
+
+  function end(code: number): void {
+    flush();
+    exit(code);
+  }
+
+  return function stop(code, signal) {
+    exitCode = Math.max(exitCode, code);
+    if (stopping) {
+      if (signal) end(1);
+      return;
+    }
+    stopping = true;
+    log.info({ signal }, 'The server finishes what is in flight, then ends.');
+    setTimeout(() => end(1), within).unref();
+    drain.start().then(
+      (cut) => {
+        if (cut > 0) log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
+        end(exitCode);
+      },
+      (error: unknown) => {
+        log.error(error, 'The drain failed.');
+        end(1);
+      },
+    );
+  };
+}

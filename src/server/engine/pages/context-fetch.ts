@@ -1,0 +1,46 @@
+import { PAGE_DATA_ATTEMPTS } from '../../../shared/engine/limits.ts';
+import { fetchWithRetry } from '../../../shared/engine/retry.ts';
+import { Second } from '../../../shared/units.ts';
+import type { Trace } from '../http/request-info.ts';
+
+export interface ContextFetchOptions {
+  readonly signal: AbortSignal;
+  /** Undefined for a page that is kept: it belongs to no request. */
+  readonly trace: Trace | undefined;
+  /** Origins that get trace headers (F8). */
+  readonly traceTargets: readonly string[];
+}
+
+/** All attempts of one call together (ms). */
+const FETCH_DEADLINE = 8 * Second;
+
+/**
+ * The `fetch` of loaders: up to three attempts on a status of 500 or more (F5), one deadline for
+ * them all, and an end when the visitor leaves. Trace headers go to the listed origins alone.
+ */
+export function createContextFetch({ signal, trace, traceTargets }: ContextFetchOptions): typeof fetch {
+  return function contextFetch(input, init) {
+    return fetchWithRetry(fetch, input, withTrace(input, init, trace, traceTargets), {
+      attempts: PAGE_DATA_ATTEMPTS,
+      deadlineMs: FETCH_DEADLINE,
+      signal,
+    });
+  };
+}
+
+function withTrace(
+  input: RequestInfo | URL,
+  init: RequestInit | undefined,
+  trace: Trace | undefined,
+  targets: readonly string[],
+): RequestInit | undefined {
+  const url = input instanceof Request ? input.url : String(input);
+  if (!trace || targets.length === 0 || !URL.canParse(url) || !targets.includes(new URL(url).origin)) return init;
+  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+  const spanId = crypto.getRandomValues(new Uint8Array(8)).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
+  const sampled = trace.sampled ? '1' : '0';
+  headers.set('traceparent', `00-${trace.traceId}-${spanId}-0${sampled}`);
+  headers.set('sentry-trace', `${trace.traceId}-${spanId}-${sampled}`);
+  headers.set('baggage', [headers.get('baggage'), `sentry-trace_id=${trace.traceId}`].filter(Boolean).join(','));
+  return { ...init, headers };
+}

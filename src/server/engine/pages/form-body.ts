@@ -1,0 +1,93 @@
+import type { Request as ExpressRequest } from 'express';
+import { publicError } from '../../../shared/engine/outcome.ts';
+import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
+import { VisitorGone } from '../errors/visitor-gone.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MULTIPART = 'multipart/form-data';
+
+/** More fields than a person fills in (a count). */
+const MAX_FIELDS = 1000;
+
+/**
+ * Reads a posted form. A body that an owner's step parsed already is taken as it is.
+ *
+ * @param limit bytes
+ * @throws Outcome 413 beyond the limit, 415 for another type or an encoded body, 400 where it cannot be read
+ */
+export async function readForm(request: ExpressRequest, limit: number): Promise<FormData> {
+  if (isFields(request.body)) return fromFields(request.body);
+  const type = request.headers['content-type'] ?? '';
+  const essence = type.split(';', 1)[0]?.trim().toLowerCase();
+  if (essence !== FORM && essence !== MULTIPART) {
+    publicError(415, `Forms are sent as ${FORM} or ${MULTIPART}.`);
+  }
+  const encoding = request.headers['content-encoding'];
+  if (encoding && encoding !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
+
+  const body = await readBody(request, limit);
+  const form = essence === FORM ? fromText(body.toString('utf8')) : await fromMultipart(body, type);
+  if ([...form.keys()].length > MAX_FIELDS) publicError(413, `The form has more than ${MAX_FIELDS} fields.`);
+  return form;
+}
+
+async function readBody(request: ExpressRequest, limit: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) refuseSize(limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) refuseSize(limit);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (request.destroyed && !request.complete && size <= limit) throw new VisitorGone();
+    throw error;
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function refuseSize(limit: number): never {
+  publicError(413, `What was sent is larger than ${Math.floor(limit / 1024)} KiB. Send less, or a smaller file.`);
+}
+
+function fromText(text: string): FormData {
+  const form = new FormData();
+  for (const [name, value] of new URLSearchParams(text)) form.append(name, value);
+  return form;
+}
+
+async function fromMultipart(body: Buffer, type: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+  } catch {
+    return publicError(400, 'The form could not be read: its parts do not follow multipart/form-data (RFC 7578).');
+  }
+}
+
+function isFields(body: unknown): body is Record<string, unknown> {
+  return typeof body === 'object' && body !== null && !Buffer.isBuffer(body);
+}
+
+function fromFields(fields: Record<string, unknown>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const item of Array.isArray(value) ? value : [value]) form.append(name, String(item));
+  }
+  return form;
+}
+
+const SECRET_NAME = /passw|pwd|secret|token|otp|cvc|cvv|card.?number/i;
+
+/** What was typed, to be shown again: no files, and nothing whose name says that it is secret. */
+export function toTypedValues(form: FormData): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>;
+  for (const name of new Set(form.keys())) {
+    if (name === ACTION_FIELD || SECRET_NAME.test(name)) continue;
+    const texts = form.getAll(name).filter((value): value is string => typeof value === 'string');
+    const [first] = texts;
+    if (first !== undefined) values[name] = texts.length === 1 ? first : texts;
+  }
+  return values;
+}

@@ -1,0 +1,117 @@
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
+import type { PageError } from '../../../shared/engine/payload.ts';
+import { holdRejections } from '../../../shared/engine/wire.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import type { LoaderArgs, ServerPage } from './server-page.ts';
+import type { Visit } from './visit.ts';
+
+/** What guards and loaders decided, before anything is rendered. */
+export type Loaded =
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | { readonly kind: 'gone' }
+  | LoadedPage;
+
+export interface LoadedPage {
+  readonly kind: 'page';
+  readonly status: number;
+  /** By route id; every matched route has a key. */
+  readonly data: Record<string, unknown>;
+  readonly errors?: Record<string, PageError>;
+}
+
+export type PageTable = Readonly<Record<string, ServerPage | null | undefined>>;
+
+export interface LoadOptions {
+  readonly visit: Visit;
+  readonly pages: PageTable;
+  readonly funnel: Funnel;
+  /** What an action failed with, and the route that owns it: shown in that route's place, whose loaders then do not run. */
+  readonly failed?: { readonly routeId: string; readonly error: PageError };
+}
+
+/**
+ * Runs the guards, outermost first, then the loaders, all at once. The outermost route that fails
+ * shows the error in its place; what stands around it keeps its data.
+ */
+export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): Promise<Loaded> {
+  const { ids } = visit.match;
+  const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
+  const blocked = (await runGuards(visit, pages, funnel, open)) ?? failed;
+  if (blocked && 'kind' in blocked) return blocked;
+  const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
+
+  const loaded = await Promise.all(reached.map((id) => runLoader(id, visit, pages)));
+  const data: Record<string, unknown> = {};
+  let error = blocked;
+  for (const result of loaded) {
+    if (result.ok) {
+      data[result.id] = result.value;
+      continue;
+    }
+    const verdict = funnel.fail(result.error, visit.describe('loader', result.id));
+    if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
+    if (verdict.kind === 'redirect') return verdict;
+    error = { routeId: result.id, error: verdict.error };
+    break;
+  }
+  if (visit.signal.aborted) return { kind: 'gone' };
+  if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {
+    error = { routeId: NOT_FOUND_ROUTE, error: { kind: 'not-found', status: 404 } };
+  }
+  return error
+    ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
+    : { kind: 'page', status: 200, data };
+}
+
+/** @returns what a guard stopped the visit with, undefined when all let it pass */
+export async function runGuards(
+  visit: Visit,
+  pages: PageTable,
+  funnel: Funnel,
+  ids: readonly string[] = visit.match.ids,
+): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
+  for (const id of ids) {
+    const page = pages[id];
+    if (!page?.guard) continue;
+    try {
+      await page.guard(await visit.toArgs());
+    } catch (error) {
+      const verdict = funnel.fail(error, visit.describe('guard', id));
+      if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
+      if (verdict.kind === 'redirect') return verdict;
+      return { routeId: id, error: verdict.error };
+    }
+  }
+  return undefined;
+}
+
+type LoaderResult =
+  | { readonly id: string; readonly ok: true; readonly value: unknown }
+  | { readonly id: string; readonly ok: false; readonly error: unknown };
+
+async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<LoaderResult> {
+  const page = pages[id];
+  if (!page?.loader) return { id, ok: true, value: null };
+  try {
+    const value = (await page.loader(await visit.toArgs())) ?? null;
+    holdRejections(value); // a promise in it may reject while another route's loader still runs
+    return { id, ok: true, value };
+  } catch (error) {
+    return { id, ok: false, error };
+  }
+}
+
+/**
+ * The combined version of a branch, where each of its loaders has a cheap one; undefined otherwise.
+ * A version that throws is no version: the loader will tell.
+ */
+export async function readVersion(visit: Visit, pages: PageTable): Promise<string | undefined> {
+  const loading = visit.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
+  if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;
+  const args: LoaderArgs = await visit.toArgs();
+  try {
+    return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
+  } catch {
+    return undefined;
+  }
+}

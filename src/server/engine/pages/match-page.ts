@@ -1,0 +1,63 @@
+import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
+import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
+import type { RenderMode } from '../../../shared/engine/routes.ts';
+
+/** Which routes a path leads to. */
+export interface PageMatch {
+  /** Outermost first, from the engine's frame to the page. */
+  readonly ids: readonly string[];
+  readonly params: Params;
+  /** The page's pattern (`/orders/:id`): what logs and metrics name, never the URL. */
+  readonly pattern: string;
+  readonly mode: RenderMode;
+  readonly searchKeys: readonly string[];
+}
+
+export type MatchPage = (pathname: string) => PageMatch | undefined;
+
+/**
+ * Finds the page of a path. Paths without parameters are looked up in a map; the others go to
+ * React Router's own ranking, which the browser uses too. A trailing slash matches nothing here:
+ * one page, one address.
+ */
+export function createMatcher(tree: RouteTree): MatchPage {
+  const fixed = new Map<string, PageMatch>();
+  let patterns = 0;
+  for (const { id, path } of tree.definitions.values()) {
+    if (!path) continue;
+    if (/[:*?]/.test(path)) patterns++;
+    else fixed.set(path, toPageMatch(tree, id, {}));
+  }
+  const ranked = patterns > 0 ? createStaticHandler(withoutNotFound(tree.objects)) : undefined;
+
+  return function matchPage(pathname) {
+    const exact = fixed.get(pathname);
+    if (exact) return exact;
+    if (!ranked || (pathname.endsWith('/') && pathname !== '/')) return undefined;
+    const leaf = ranked.match(pathname)?.at(-1);
+    return leaf ? toPageMatch(tree, leaf.route.id, leaf.params) : undefined;
+  };
+}
+
+/** The match of an address that leads nowhere: the first layout, with the page for what is not found in it. */
+export function matchNotFound(tree: RouteTree): PageMatch {
+  return { ids: tree.branchOf(NOT_FOUND_ROUTE), params: {}, pattern: '*', mode: 'dynamic', searchKeys: [] };
+}
+
+function toPageMatch(tree: RouteTree, id: string, params: Params): PageMatch {
+  const definition = tree.definitions.get(id);
+  return {
+    ids: tree.branchOf(id),
+    params,
+    pattern: definition?.path ?? '*',
+    mode: definition?.mode ?? 'dynamic',
+    searchKeys: definition?.searchKeys ?? [],
+  };
+}
+
+function withoutNotFound(routes: readonly DataRouteObject[]): DataRouteObject[] {
+  return routes
+    .filter((route) => route.id !== NOT_FOUND_ROUTE)
+    .map((route) => (route.children ? ({ ...route, children: withoutNotFound(route.children) } as DataRouteObject) : route));
+}

@@ -1,0 +1,166 @@
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import type { ActionOutcome, RedirectPayload } from '../../../shared/engine/payload.ts';
+import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
+import { encode } from '../../../shared/engine/wire.ts';
+import { type Loaded, type LoadedPage, loadPage, readVersion } from './load-page.ts';
+import { isAbsolute, type PageHouse, setPageHeaders } from './page-house.ts';
+import { createPayload, matchesEtag, toEtag } from './payload.ts';
+import { toPageErrorOf } from './show-page.ts';
+import type { KeptPage } from './static-cache.ts';
+import type { Visit } from './visit.ts';
+
+/** What data of settled values may be kept for: by the browser alone, and only to ask whether it still holds. */
+const KEEP_AND_ASK = 'private, no-cache';
+
+/** Answers GET and HEAD of `/_data…`: the same guards and loaders as the document. */
+export async function sendPageData(house: PageHouse, visit: Visit, request: ExpressRequest, response: ExpressResponse): Promise<void> {
+  const version = await readVersion(visit, house.pages);
+  const known = version === undefined ? undefined : toEtag(house.manifest, version);
+  const asked = request.headers['if-none-match'];
+  if (known && (visit.method === 'HEAD' || matchesEtag(asked, known))) {
+    const stopped = await runGuardsOnly(house, visit);
+    if (!stopped) return sendVersion(house, request, response, known);
+    return sendLoaded(house, visit, request, response, stopped);
+  }
+  const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
+  return sendLoaded(house, visit, request, response, loaded, known);
+}
+
+/** A cheap version must not open what a guard would close. */
+async function runGuardsOnly(house: PageHouse, visit: Visit): Promise<Loaded | undefined> {
+  const loaded = await loadPage({ visit, pages: withoutLoaders(house), funnel: house.funnel });
+  return loaded.kind === 'page' && !loaded.errors ? undefined : loaded;
+}
+
+function withoutLoaders(house: PageHouse): PageHouse['pages'] {
+  return Object.fromEntries(Object.entries(house.pages).map(([id, page]) => [id, page?.guard ? { guard: page.guard } : null]));
+}
+
+function sendVersion(house: PageHouse, request: ExpressRequest, response: ExpressResponse, etag: string): void {
+  setPageHeaders(response, house, KEEP_AND_ASK);
+  response.setHeader('ETag', etag);
+  response.setHeader('Content-Type', WIRE_TYPE);
+  response.statusCode = matchesEtag(request.headers['if-none-match'], etag) ? 304 : 200;
+  response.end();
+}
+
+async function sendLoaded(
+  house: PageHouse,
+  visit: Visit,
+  request: ExpressRequest,
+  response: ExpressResponse,
+  loaded: Loaded,
+  version?: string,
+): Promise<void> {
+  if (loaded.kind === 'gone') return;
+  if (loaded.kind === 'redirect') return sendRedirectData(house, visit, response, loaded.location);
+  const { head, late } = encodePage(house, visit, loaded);
+  const etag = late || loaded.errors ? undefined : (version ?? toEtag(house.manifest, head));
+  setPageHeaders(response, house, etag ? KEEP_AND_ASK : 'no-store');
+  if (etag) response.setHeader('ETag', etag);
+  if (etag && matchesEtag(request.headers['if-none-match'], etag)) {
+    response.statusCode = 304;
+    response.end();
+    return;
+  }
+  await sendLines(visit, response, loaded, loaded.status, head, late);
+}
+
+function encodePage(house: PageHouse, visit: Visit, loaded: LoadedPage, action?: ActionOutcome) {
+  const payload = createPayload(house.manifest, visit.match, loaded, action);
+  return encode(payload, { toError: toPageErrorOf(house, visit), signal: visit.signal });
+}
+
+/** The answer to a form that was posted in the background: what became of it, and the page's fresh data. */
+export async function sendActionData(
+  house: PageHouse,
+  visit: Visit,
+  response: ExpressResponse,
+  loaded: LoadedPage,
+  action?: ActionOutcome,
+): Promise<void> {
+  const { head, late } = encodePage(house, visit, loaded, action);
+  setPageHeaders(response, house, 'no-store');
+  await sendLines(visit, response, loaded, action && loaded.status === 200 ? action.status : loaded.status, head, late);
+}
+
+/** `fetch` would follow a 3xx into a document: where to go is data, with 200. */
+export function sendRedirectData(house: PageHouse, visit: Visit, response: ExpressResponse, location: string): void {
+  const target = isAbsolute(location) ? undefined : new URL(location, visit.info.origin);
+  const reload = !target || !house.matchPage(target.pathname);
+  const payload: RedirectPayload = { build: house.manifest.buildId, redirect: location, ...(reload ? { reload } : {}) };
+  setPageHeaders(response, house, 'no-store');
+  response.statusCode = 200;
+  response.setHeader('Content-Type', WIRE_TYPE);
+  response.end(`${JSON.stringify({ d: payload })}\n`);
+}
+
+/** There is no page: the browser loads a document, and whoever answers that address answers it. */
+export function sendNotPage(house: PageHouse, response: ExpressResponse): void {
+  setPageHeaders(response, house, 'no-store');
+  response.statusCode = 404;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.end('{"notPage":true}');
+}
+
+/** The data of a page that is kept: the line that its document carries. */
+export function sendKeptData(house: PageHouse, page: KeptPage, request: ExpressRequest, response: ExpressResponse): void {
+  setPageHeaders(response, house, 'public, no-cache');
+  response.setHeader('ETag', page.dataEtag);
+  response.setHeader('Content-Type', WIRE_TYPE);
+  const unchanged = matchesEtag(request.headers['if-none-match'], page.dataEtag);
+  response.statusCode = unchanged ? 304 : 200;
+  response.end(unchanged ? undefined : `${page.data}\n`);
+}
+
+async function sendLines(
+  visit: Visit,
+  response: ExpressResponse,
+  loaded: LoadedPage,
+  status: number,
+  head: string,
+  late: AsyncIterable<string> | undefined,
+): Promise<void> {
+  response.statusCode = status;
+  response.setHeader('Content-Type', WIRE_TYPE);
+  const digest = Object.values(loaded.errors ?? {}).find((error) => error.digest)?.digest;
+  if (digest) {
+    visit.info.digest = digest;
+    response.setHeader('X-Error-Digest', digest);
+  }
+  if (visit.method === 'HEAD') {
+    response.end();
+    if (late) visit.abort(new Error('HEAD runs no late work.'));
+    return;
+  }
+  if (!late) {
+    response.end(`${head}\n`);
+    return;
+  }
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.write(`${head}\n`);
+  flush(response);
+  for await (const line of late) {
+    if (response.destroyed) return;
+    if (!response.write(`${line}\n`)) await drained(response);
+    flush(response);
+  }
+  response.end();
+}
+
+/** The compression step adds `flush()`; without it nothing is held back. */
+function flush(response: ExpressResponse & { flush?: () => void }): void {
+  response.flush?.();
+}
+
+function drained(response: ExpressResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go);
+      response.off('close', go);
+      resolve();
+    };
+    response.on('drain', go);
+    response.on('close', go);
+  });
+}

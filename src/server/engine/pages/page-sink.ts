@@ -1,0 +1,136 @@
+import { LATE_ATTRIBUTE } from '../../../shared/engine/protocol.ts';
+import { toScriptText } from '../../../shared/engine/wire.ts';
+
+/** Where a page goes: a response, or the memory that a static page is kept in. */
+export interface PageTarget {
+  write(text: string): boolean;
+  end(text: string): void;
+  /** Pushes out what a compressor holds back. */
+  flush?: () => void;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  readonly destroyed: boolean;
+  destroy(error?: Error): unknown;
+}
+
+export interface PageSinkOptions {
+  readonly target: PageTarget;
+  /** Payload and entry script: written once, behind the shell. */
+  readonly tail: string;
+  readonly late: AsyncIterable<string> | undefined;
+  /** Called once, when the last byte was handed over or the page was given up. */
+  readonly onEnd: () => void;
+}
+
+const CLOSING = '</body></html>';
+
+/** How much is gathered before it is handed on between two flushes (UTF-16 code units). */
+const GATHER = 64 * 1024;
+
+/**
+ * The stream that React writes a page into. It gathers what React writes in small pieces, and puts
+ * late values between them, but only where React has called `flush()`: anywhere else a script could
+ * land in the middle of a tag (TanStack/router#7362). React closes `<body>` when it is done; late
+ * values that no component waited for may still come, so the closing tags are held until they have.
+ */
+export class PageSink {
+  readonly #options: PageSinkOptions;
+  readonly #decoder = new TextDecoder();
+  #text = '';
+  #queued = '';
+  #tail: string;
+  #atBoundary = false;
+  #reactEnded = false;
+  #lateEnded: boolean;
+  #finished = false;
+
+  constructor(options: PageSinkOptions) {
+    this.#options = options;
+    this.#tail = options.tail;
+    this.#lateEnded = options.late === undefined;
+    if (options.late) void this.#pump(options.late);
+    options.target.on('close', () => this.#finish());
+  }
+
+  /** Markup for the end of what was sent so far, such as a late `noindex`. */
+  inject(markup: string): void {
+    this.#queued += markup;
+    if (this.#atBoundary) this.#send();
+  }
+
+  write(chunk: string | Uint8Array): boolean {
+    this.#atBoundary = false;
+    // Strings come from the joined build of React, bytes from the plain one.
+    this.#text += typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
+    if (this.#text.length <= GATHER || this.#finished) return true;
+    const ready = this.#text.slice(0, -CLOSING.length);
+    this.#text = this.#text.slice(-CLOSING.length);
+    return this.#options.target.write(ready);
+  }
+
+  flush(): void {
+    this.#atBoundary = true;
+    this.#send();
+  }
+
+  end(): void {
+    this.#reactEnded = true;
+    if (this.#lateEnded) this.#close();
+    else this.#send();
+  }
+
+  destroy(error?: Error): this {
+    this.#options.target.destroy(error);
+    this.#finish();
+    return this;
+  }
+
+  on(event: string, listener: (...args: never[]) => void): this {
+    this.#options.target.on(event, listener);
+    return this;
+  }
+
+  async #pump(late: AsyncIterable<string>): Promise<void> {
+    for await (const line of late) {
+      if (this.#finished) return;
+      this.inject(`<script type="application/json" ${LATE_ATTRIBUTE}>${toScriptText(line)}</script>`);
+    }
+    this.#lateEnded = true;
+    if (this.#reactEnded) this.#close();
+  }
+
+  #send(): void {
+    const text = this.#takeText() + this.#takeQueued();
+    if (text === '' || this.#finished) return;
+    this.#options.target.write(text);
+    this.#options.target.flush?.();
+  }
+
+  #close(): void {
+    if (this.#finished) return;
+    this.#options.target.end(this.#takeText() + this.#takeQueued() + CLOSING);
+    this.#finish();
+  }
+
+  #takeText(): string {
+    let text = this.#text;
+    this.#text = '';
+    if (this.#reactEnded) {
+      this.#atBoundary = true;
+      if (text.endsWith(CLOSING)) text = text.slice(0, -CLOSING.length);
+    }
+    return text;
+  }
+
+  #takeQueued(): string {
+    const queued = this.#tail + this.#queued;
+    this.#tail = '';
+    this.#queued = '';
+    return queued;
+  }
+
+  #finish(): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#options.onEnd();
+  }
+}

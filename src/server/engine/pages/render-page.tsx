@@ -1,0 +1,209 @@
+import type { ComponentType, ReactNode } from 'react';
+import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
+import { RouterProvider } from 'react-router';
+import type { DocumentProps } from '../../../shared/engine/document.ts';
+import { type Engine, EngineContext } from '../../../shared/engine/engine-context.ts';
+import type { PageError, PagePayload } from '../../../shared/engine/payload.ts';
+import { isPageError } from '../../../shared/engine/page-error.ts';
+import { FRAME_ROUTE } from '../../../shared/engine/protocol.ts';
+import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
+import { createStandIn } from '../../../shared/engine/stand-in.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import { VisitorGone } from '../errors/visitor-gone.ts';
+import type { Visit } from './visit.ts';
+
+export interface RenderOptions {
+  readonly visit: Visit;
+  readonly payload: PagePayload;
+  readonly tree: RouteTree;
+  readonly engine: Omit<Engine, 'toPageError' | 'onRoute'>;
+  readonly document: ComponentType<DocumentProps>;
+  readonly lang: string;
+  readonly funnel: Funnel;
+  /** The funnel's word on a late value that was rejected. */
+  readonly toLateError: (error: unknown) => PageError;
+  /** Absent for a page that may be kept. */
+  readonly nonce?: string;
+  readonly preloads: readonly string[];
+  /** Wait for everything, late values too: for crawlers and pages that are kept. */
+  readonly whole: boolean;
+  readonly deadlineMs: number;
+}
+
+export type Rendered =
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | { readonly kind: 'gone' }
+  | RenderedPage;
+
+/** A shell that is ready to be sent. */
+export interface RenderedPage {
+  readonly kind: 'page';
+  /** What the page shows: the payload that came in, or the same with the error of a failed render. */
+  readonly payload: PagePayload;
+  /** The error that a render ended with before anything was sent. */
+  readonly error?: PageError;
+  pipe(sink: NodeJS.WritableStream, onLateOutcome: (markup: string) => void): void;
+  /** Ends the deadline's clock. To be called when the page was sent or given up. */
+  settle(): void;
+}
+
+/** A component suspended for longer than a visitor would wait. It is a failure, with a digest. */
+export class RenderTimeout extends Error {
+  constructor(ms: number) {
+    super(`The page was not complete after ${ms} ms. Give what it waits for a deadline of its own.`);
+    this.name = 'RenderTimeout';
+  }
+}
+
+/** The reason for which a render is given up because another one takes its place. */
+class RenderReplaced extends Error {}
+
+type Attempt = { readonly kind: 'failed'; readonly error: PageError; readonly routeId: string } | Rendered;
+
+/**
+ * Renders until a shell stands. A shell that fails is rendered again with the error in the place of
+ * the innermost route that had begun, then one further out, as an error page may fail too.
+ *
+ * @throws the error of the outermost attempt, when even the frame could not be rendered
+ */
+export async function renderPage(options: RenderOptions): Promise<Rendered> {
+  let { payload } = options;
+  let shown: PageError | undefined;
+  let limit = payload.routes.length;
+  for (;;) {
+    const attempt = await renderOnce({ ...options, payload }, shown);
+    if (attempt.kind !== 'failed') return attempt;
+    const place = Math.min(payload.routes.indexOf(attempt.routeId), limit - 1);
+    if (place < 0) throw new LastResort(attempt.error);
+    limit = place;
+    shown = attempt.error;
+    const routeId = payload.routes[place] ?? FRAME_ROUTE;
+    payload = { ...payload, errors: { [routeId]: attempt.error } };
+  }
+}
+
+/** No page could be made: the string page shows the error that is already known by its address. */
+export class LastResort extends Error {
+  readonly pageError: PageError;
+
+  constructor(pageError: PageError) {
+    super('Not even the error page could be rendered.');
+    this.name = 'LastResort';
+    this.pageError = pageError;
+  }
+}
+
+function renderOnce(options: RenderOptions, error: PageError | undefined): Promise<Attempt> {
+  const { visit, payload, funnel, whole } = options;
+  const where = visit.describe('render');
+  return new Promise((resolve) => {
+    let innermost = FRAME_ROUTE;
+    let early: Attempt | undefined;
+    let onLateOutcome: ((markup: string) => void) | undefined;
+    let replaced = false;
+    let stream: PipeableStream | undefined;
+
+    const timer = setTimeout(() => {
+      const timeout = new RenderTimeout(options.deadlineMs);
+      visit.abort(timeout); // loaders and late values stop too
+      stream?.abort(timeout);
+    }, options.deadlineMs);
+    const onAbort = (): void => stream?.abort(visit.signal.reason);
+    visit.signal.addEventListener('abort', onAbort, { once: true });
+    const settle = (): void => {
+      clearTimeout(timer);
+      visit.signal.removeEventListener('abort', onAbort);
+    };
+
+    const engine: Engine = {
+      ...options.engine,
+      toPageError: (thrown) => (isPageError(thrown) ? thrown : options.toLateError(thrown)),
+      onRoute(id) {
+        innermost = id;
+      },
+    };
+
+    /** @returns what React puts into `data-dgst` */
+    function onError(thrown: unknown): string | undefined {
+      if (replaced) return undefined;
+      const verdict = funnel.fail(thrown, where);
+      if (verdict.kind === 'visitor-gone') {
+        early ??= { kind: 'gone' };
+        return undefined;
+      }
+      if (verdict.kind === 'redirect') {
+        early ??= verdict;
+        onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeAttribute(verdict.location)}">`);
+        return 'redirect';
+      }
+      if (verdict.error.kind === 'failure') return verdict.error.digest;
+      early ??= { kind: 'failed', error: verdict.error, routeId: innermost };
+      onLateOutcome?.('<meta name="robots" content="noindex">');
+      return verdict.error.kind;
+    }
+
+    function onReady(): void {
+      if (early) {
+        replaced = true;
+        stream?.abort(new RenderReplaced());
+        settle();
+        resolve(early);
+        return;
+      }
+      resolve({
+        kind: 'page',
+        payload,
+        error,
+        settle,
+        pipe(sink, onLate) {
+          onLateOutcome = onLate;
+          stream?.pipe(sink);
+        },
+      });
+    }
+
+    stream = renderToPipeableStream(<Page {...options} engine={engine} />, {
+      nonce: options.nonce,
+      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
+      onError,
+      onShellReady: whole ? undefined : onReady,
+      onAllReady: whole ? onReady : undefined,
+      onShellError(thrown) {
+        settle();
+        if (early) return resolve(early);
+        const verdict = funnel.fail(thrown, where);
+        if (verdict.kind === 'error') resolve({ kind: 'failed', error: verdict.error, routeId: innermost });
+        else resolve(verdict.kind === 'redirect' ? verdict : { kind: 'gone' });
+      },
+    });
+    // After a timeout the error page still has to be rendered: only who left ends that too.
+    if (visit.signal.reason instanceof VisitorGone) onAbort();
+  });
+}
+
+function Page({ payload, tree, engine, document: Document, lang, visit, nonce, preloads }: RenderOptions & { engine: Engine }): ReactNode {
+  const location = { pathname: visit.path, search: visit.search, hash: '', state: null, key: 'default', mask: undefined };
+  const router = createStandIn(tree, payload, location, NO_NAVIGATION);
+  const head = preloads.map((href) => <link key={href} rel="modulepreload" href={href} nonce={nonce} />);
+  return (
+    <EngineContext value={engine}>
+      <Document lang={lang} head={head}>
+        <RouterProvider router={router} />
+      </Document>
+    </EngineContext>
+  );
+}
+
+const NO_NAVIGATION = {
+  navigate: refuseNavigation,
+  fetch: refuseNavigation,
+  revalidate: refuseNavigation,
+};
+
+function refuseNavigation(): Promise<never> {
+  throw new Error(`navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`);
+}
+
+function escapeAttribute(text: string): string {
+  return text.replace(/[&"'<>]/g, (char) => `&#${char.charCodeAt(0)};`);
+}

@@ -1,0 +1,75 @@
+import type { ActionOutcome, PageError } from '../../../shared/engine/payload.ts';
+import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import { toTypedValues } from './form-body.ts';
+import { type Loaded, type LoadedPage, type PageTable, runGuards } from './load-page.ts';
+import { Refusal, type ServerPage } from './server-page.ts';
+import type { Visit } from './visit.ts';
+
+/** What an action ended with. */
+export type ActionResult =
+  | Exclude<Loaded, LoadedPage>
+  | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError }
+  | { readonly kind: 'outcome'; readonly outcome: ActionOutcome };
+
+/** Finds the action that a form names among the matched routes, and runs it behind their guards. */
+export async function runAction(visit: Visit, form: FormData, pages: PageTable, funnel: Funnel): Promise<ActionResult> {
+  const named = form.get(ACTION_FIELD);
+  const found = findAction(visit, typeof named === 'string' ? named : undefined, pages);
+  if (!found.run) {
+    const status = found.name === undefined ? 405 : 409;
+    return { kind: 'outcome', outcome: { action: found.name ?? '', status, errors: { '': UNKNOWN_ACTION }, values: toTypedValues(form) } };
+  }
+  const stopped = await runGuards(visit, pages, funnel);
+  if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
+  try {
+    const args = await visit.toArgs();
+    const answer = await found.run({
+      get request() {
+        return args.request;
+      },
+      params: args.params,
+      context: args.context,
+      signal: args.signal,
+      form,
+    });
+    return { kind: 'outcome', outcome: toOutcome(found.name, answer, form) };
+  } catch (error) {
+    const verdict = funnel.fail(error, visit.describe('action', found.routeId));
+    if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
+    if (verdict.kind === 'redirect') return verdict;
+    return { kind: 'failed', routeId: found.routeId, error: verdict.error };
+  }
+}
+
+const UNKNOWN_ACTION = 'This form belongs to another version of the site. Nothing was lost: reload the page, and send it again.';
+
+type Action = NonNullable<ServerPage['actions']>[string];
+interface FoundAction {
+  readonly name: string;
+  readonly routeId: string;
+  readonly run: Action;
+}
+
+/** Without a name the page's own action `default` is meant, as in a form that somebody wrote by hand. */
+function findAction(
+  visit: Visit,
+  named: string | undefined,
+  pages: PageTable,
+): FoundAction | { readonly name: string | undefined; readonly run?: undefined } {
+  const leaf = visit.match.ids.at(-1) ?? '';
+  const name = named ?? `${leaf}.default`;
+  const dot = name.lastIndexOf('.');
+  const routeId = name.slice(0, dot);
+  const actions = visit.match.ids.includes(routeId) ? pages[routeId]?.actions : undefined;
+  const key = name.slice(dot + 1);
+  const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
+  return run ? { name, routeId, run } : { name: named };
+}
+
+function toOutcome(action: string, answer: unknown, form: FormData): ActionOutcome {
+  if (answer instanceof Refusal) {
+    return { action, status: answer.status, errors: answer.errors, values: toTypedValues(form) };
+  }
+  return { action, status: 200, ...(answer === undefined ? {} : { data: answer }) };
+}

@@ -1,0 +1,63 @@
+import type { Params } from 'react-router';
+
+/** What every loader, action and guard finds in its `context`, whatever the owner adds. */
+export interface EngineContext {
+  /** `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for the targets that are listed. Stops when the visitor leaves. */
+  readonly fetch: typeof fetch;
+}
+
+export interface LoaderArgs<Context = EngineContext> {
+  /** The request as the web knows it; its URL is checked and comes from the configured origin. */
+  readonly request: Request;
+  readonly params: Params;
+  readonly context: Context;
+  /** Aborted when the visitor leaves. */
+  readonly signal: AbortSignal;
+}
+
+export interface ActionArgs<Context = EngineContext> extends LoaderArgs<Context> {
+  readonly form: FormData;
+}
+
+/** The answer of an action that refuses what was typed: the page comes again with what was wrong and what was typed. */
+export class Refusal {
+  readonly status: 409 | 422;
+  readonly errors: Readonly<Record<string, string>>;
+
+  constructor(status: 409 | 422, errors: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+export interface RefusalDetails {
+  /** What is wrong, by field name; the empty name stands for the form as a whole. */
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** The fields do not fit: 422. Return it from an action. */
+export function invalid({ errors }: RefusalDetails): Refusal {
+  return new Refusal(422, errors);
+}
+
+/** The fields fit, but the state of things does not: 409. Return it from an action. */
+export function conflict({ errors }: RefusalDetails): Refusal {
+  return new Refusal(409, errors);
+}
+
+/** The server half of a page or layout. Each part is optional. */
+export interface ServerPage<Data = unknown, Context = EngineContext> {
+  /** Runs before every loader and action of the branch, outermost first; throws `forbidden()`, `redirect()` and the like. */
+  guard?(args: LoaderArgs<Context>): void | Promise<void>;
+  /** Brings the page's data. Promises inside it stream in as they settle. */
+  loader?(args: LoaderArgs<Context>): Data | Promise<Data>;
+  /** A cheap name for the state of the data: where every route of a branch has one, HEAD and conditional requests run no loader. */
+  version?(args: LoaderArgs<Context>): string | Promise<string>;
+  /** By name; a form names one as `<route id>.<name>`. */
+  readonly actions?: Readonly<Record<string, (args: ActionArgs<Context>) => unknown>>;
+  /** Foreign origins whose form posts this page takes (payment and sign-in providers). */
+  readonly acceptPostsFrom?: readonly string[];
+}
+
+/** The table of server halves: every route id of the table, null for those without one. */
+export type ServerPages<Id extends string, Context = EngineContext> = Readonly<Record<Id, ServerPage<unknown, Context> | null>>;

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import type { Response as ExpressResponse } from 'express';
+import { isbot } from 'isbot';
+import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
+import { ASSET_PREFIX, PAYLOAD_ID } from '../../../shared/engine/protocol.ts';
+import { encode, toScriptText } from '../../../shared/engine/wire.ts';
+import { sendLastResort } from '../errors/error-handler.ts';
+import { BOOT_ID } from '../http/content-policy.ts';
+import { type LoadedPage, loadPage } from './load-page.ts';
+import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
+import { PageSink, type PageTarget } from './page-sink.ts';
+import { createPayload, preloadsOf, toEtag } from './payload.ts';
+import { LastResort, type RenderedPage, renderPage, type Rendered } from './render-page.tsx';
+import type { Visit } from './visit.ts';
+
+/** Guards and loaders, then the document. HEAD stops before the render. */
+export async function showPage(house: PageHouse, visit: Visit, response: ExpressResponse): Promise<void> {
+  const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
+  if (loaded.kind === 'gone') return;
+  if (loaded.kind === 'redirect') return sendRedirect(response, house, loaded.status, loaded.location);
+  await sendDocument(house, visit, response, loaded);
+}
+
+/** Renders what was loaded, and streams it. */
+export async function sendDocument(
+  house: PageHouse,
+  visit: Visit,
+  response: ExpressResponse,
+  loaded: LoadedPage,
+  action?: ActionOutcome,
+): Promise<void> {
+  const payload = createPayload(house.manifest, visit.match, loaded, action);
+  const status = action && loaded.status === 200 ? action.status : loaded.status;
+  const nonce = randomBytes(16).toString('base64');
+  if (visit.method === 'HEAD') {
+    setDocumentHeaders(house, visit, response, payload, status, nonce);
+    response.end();
+    visit.abort(new Error('HEAD runs no late work.'));
+    return;
+  }
+  const rendered = await renderDocument(house, visit, payload, { nonce, whole: isbot(visit.userAgent) }).catch((error: unknown) => {
+    if (error instanceof LastResort) return error;
+    throw error;
+  });
+  if (rendered instanceof LastResort) {
+    visit.info.digest = rendered.pageError.digest;
+    sendLastResort(response.req, response, rendered.pageError);
+    return;
+  }
+  if (rendered.kind === 'gone') return;
+  if (rendered.kind === 'redirect') return sendRedirect(response, house, rendered.status, rendered.location);
+
+  setDocumentHeaders(house, visit, response, rendered.payload, rendered.error?.status ?? status, nonce);
+  writeDocument(house, visit, rendered, response, nonce);
+}
+
+export function renderDocument(
+  house: PageHouse,
+  visit: Visit,
+  payload: PagePayload,
+  { nonce, whole }: { nonce?: string; whole: boolean },
+): Promise<Rendered> {
+  return renderPage({
+    visit,
+    payload,
+    tree: house.tree,
+    engine: {
+      host: visit.info.host,
+      errorPages: house.errorPages,
+      modules: house.modules,
+      styles: new Map(Object.entries(payload.styles)),
+    },
+    document: house.document,
+    lang: house.lang,
+    funnel: house.funnel,
+    toLateError: toPageErrorOf(house, visit),
+    nonce,
+    preloads: preloadsOf(house.manifest, payload.routes),
+    whole,
+    deadlineMs: house.deadlineMs,
+  });
+}
+
+function setDocumentHeaders(
+  house: PageHouse,
+  visit: Visit,
+  response: ExpressResponse,
+  payload: PagePayload,
+  status: number,
+  nonce: string,
+): void {
+  // A page with a nonce must not be kept for another answer: no ETag, and never a 304.
+  setPageHeaders(response, house, status < 400 ? 'private, no-cache' : 'no-store');
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'text/html; charset=utf-8');
+  response.setHeader('Content-Security-Policy', house.policy.forNonce(nonce));
+  response.setHeader('Content-Security-Policy-Report-Only', house.policy.reportOnly());
+  response.setHeader('X-Accel-Buffering', 'no');
+  const digest = Object.values(payload.errors ?? {}).find((error) => error.digest)?.digest;
+  if (digest) {
+    visit.info.digest = digest;
+    response.setHeader('X-Error-Digest', digest);
+  }
+}
+
+/**
+ * Pipes a rendered page with its payload into a target.
+ *
+ * @param nonce absent for a page that is kept, which starts by the hashed boot script instead
+ * @returns the payload's first line
+ */
+export function writeDocument(
+  house: PageHouse,
+  visit: Visit,
+  rendered: RenderedPage,
+  target: PageTarget,
+  nonce?: string,
+  onEnd?: () => void,
+): string {
+  const { head, late } = encode(rendered.payload, { toError: toPageErrorOf(house, visit), signal: visit.signal });
+  const etag = late ? '' : ` data-etag="${escapeQuotes(toEtag(house.manifest, head))}"`;
+  const sink = new PageSink({
+    target,
+    tail:
+      `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
+      entryScripts(house, nonce),
+    late,
+    onEnd() {
+      rendered.settle();
+      onEnd?.();
+    },
+  });
+  // React's interface asks for a Writable, and uses what PageSink has of one.
+  rendered.pipe(sink as unknown as NodeJS.WritableStream, (markup) => sink.inject(markup));
+  return head;
+}
+
+/** What of a late value's error goes to the visitor. */
+export function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (error: unknown) => PageError {
+  return function toPageError(error) {
+    const verdict = house.funnel.fail(error, visit.describe('late'));
+    if (verdict.kind === 'error') return verdict.error;
+    if (verdict.kind === 'redirect') return { kind: 'redirect', status: verdict.status, location: verdict.location };
+    return { kind: 'failure', status: 500 };
+  };
+}
+
+function entryScripts(house: PageHouse, nonce: string | undefined): string {
+  const { script } = house.manifest.entry;
+  if (!script.startsWith(ASSET_PREFIX)) throw new Error(`The manifest names an entry outside ${ASSET_PREFIX}: build again.`);
+  if (nonce !== undefined) return `<script type="module" async nonce="${nonce}" src="${script}"></script>`;
+  return (
+    `<script type="application/json" id="${BOOT_ID}">${toScriptText(JSON.stringify([script]))}</script>` +
+    `<script>${house.policy.bootScript}</script>`
+  );
+}
+
+function escapeQuotes(text: string): string {
+  return text.replaceAll('"', '&quot;');
+}

@@ -1,0 +1,92 @@
+import { STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
+
+/** A static page as it is kept: everything that its answers consist of. */
+export interface KeptPage {
+  readonly html: Buffer;
+  /** Strong: the same bytes. */
+  readonly etag: string;
+  /** The page's data as it goes over the wire, and its validator. */
+  readonly data: string;
+  readonly dataEtag: string;
+}
+
+export interface StaticCache {
+  /**
+   * @param render makes the page; undefined where it must not be kept (it failed, or is no page)
+   * @returns the page in memory, however old; the caller's own render where there is none
+   */
+  get(key: string, render: () => Promise<KeptPage | undefined>): Promise<KeptPage | undefined>;
+  clear(): void;
+}
+
+export interface StaticCacheOptions {
+  /** Bytes of HTML and data that are kept at the most; the page that was asked for least recently goes first. */
+  readonly maxBytes: number;
+  readonly onRefreshFailed: (error: unknown) => void;
+  readonly now?: () => number;
+}
+
+interface Entry {
+  page: KeptPage;
+  renderedAt: number;
+}
+
+/**
+ * Keeps static pages in memory. One render is under way for each key, however many ask; a page that
+ * is older than `STATIC_STALE_TIME` is served as it is and rendered again behind the visitor's back.
+ */
+export function createStaticCache({ maxBytes, onRefreshFailed, now = () => performance.now() }: StaticCacheOptions): StaticCache {
+  const entries = new Map<string, Entry>();
+  const rendering = new Map<string, Promise<KeptPage | undefined>>();
+  let bytes = 0;
+
+  function drop(key: string): void {
+    const entry = entries.get(key);
+    if (!entry) return;
+    entries.delete(key);
+    bytes -= sizeOf(entry.page);
+  }
+
+  function keep(key: string, page: KeptPage): void {
+    drop(key);
+    if (sizeOf(page) > maxBytes) return;
+    entries.set(key, { page, renderedAt: now() });
+    bytes += sizeOf(page);
+    for (const oldest of entries.keys()) {
+      if (bytes <= maxBytes) break;
+      drop(oldest);
+    }
+  }
+
+  function renderOnce(key: string, render: () => Promise<KeptPage | undefined>): Promise<KeptPage | undefined> {
+    const running = rendering.get(key);
+    if (running) return running;
+    const started = render()
+      .then((page) => {
+        if (page) keep(key, page);
+        return page;
+      })
+      .finally(() => rendering.delete(key));
+    rendering.set(key, started);
+    return started;
+  }
+
+  return {
+    async get(key, render) {
+      const entry = entries.get(key);
+      if (!entry) return renderOnce(key, render);
+      entries.delete(key);
+      entries.set(key, entry); // the youngest stands last
+      if (now() - entry.renderedAt > STATIC_STALE_TIME) renderOnce(key, render).catch(onRefreshFailed);
+      return entry.page;
+    },
+    clear() {
+      entries.clear();
+      bytes = 0;
+    },
+  };
+}
+
+function sizeOf(page: KeptPage): number {
+  return page.html.length + page.data.length;
+}

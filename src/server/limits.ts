@@ -1,0 +1,39 @@
+import { KiB, Second } from '../shared/units.ts';
+
+// The request line and headers
+
+/** Longest path and search (characters); 414 beyond. Below the parser's own bound, so that there is an answer in words. */
+export const MAX_TARGET_LENGTH = 8 * KiB;
+/** Request line and headers together (bytes); 431 beyond. What nginx and most load balancers take too. */
+export const MAX_HEADER_BYTES = 16 * KiB;
+
+// Connections
+
+/** All headers must have come (ms): against clients that send one byte now and then. */
+export const HEADERS_TIMEOUT = 10 * Second;
+/** The whole request must have come (ms). */
+export const REQUEST_TIMEOUT = 30 * Second;
+/** How often the two above are looked at (ms). */
+export const TIMEOUT_CHECK_INTERVAL = 2 * Second;
+/** A connection without any progress, reading or writing (ms): against readers that never read. */
+export const SOCKET_TIMEOUT = 60 * Second;
+/** An idle connection is kept (ms): longer than nginx and AWS keep theirs (60 s), so that they close first. */
+export const KEEP_ALIVE_TIMEOUT = 72 * Second;
+/** Kept beyond what is announced (ms), for a request that is already on its way. */
+export const KEEP_ALIVE_BUFFER = 1 * Second;
+/** Connections at once (a count); more are closed unanswered, before file descriptors run out. */
+export const MAX_CONNECTIONS = 8192;
+
+// Bodies
+
+/** A JSON or form body of the API, unless the route says otherwise (bytes). */
+export const MAX_API_BODY_BYTES = 100 * KiB;
+/** Nesting of a JSON body (levels): deeper ones overflow the stack of whoever walks them. */
+export const MAX_JSON_DEPTH = 32;
+/** Fields of a form body (a count). */
+export const MAX_FORM_FIELDS = 1000;
+
+// Files
+
+/** Files up to this size are kept in memory (bytes); larger ones are read from the disk for each request. */
+export const MAX_BUFFERED_FILE_BYTES = 512 * KiB;

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { AssetManifest } from '../shared/engine/manifest.ts';
+import { Document } from '../shared/product/document.tsx';
+import { errorPages } from '../shared/product/error-pages.tsx';
+import { routes } from '../shared/product/routes.tsx';
+import { Second } from '../shared/units.ts';
+import { createApp } from './app.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { createFunnel } from './engine/errors/funnel.ts';
+import { watchProcess } from './engine/errors/process-faults.ts';
+import { createContentPolicy } from './engine/http/content-policy.ts';
+import { createDrain } from './engine/http/drain.ts';
+import { createHttpServer } from './engine/http/http-server.ts';
+import { ListenError, listen, toHttpUrl } from './engine/http/listen.ts';
+import { createOrigins } from './engine/http/origins.ts';
+import { createProxyTrust } from './engine/http/proxy-trust.ts';
+import { indexPublicFiles } from './engine/http/public-files.ts';
+import { createStop } from './engine/http/stop.ts';
+import { createLogger } from './engine/logger.ts';
+import { createPages } from './engine/pages/pages.ts';
+import { mountApi } from './product/api/index.ts';
+import { contextCreator } from './product/context.ts';
+import { contentSources } from './product/csp.ts';
+import { pages as serverPages } from './product/pages/index.ts';
+import { createRoutes } from './product/routes.ts';
+import { readProductSettings } from './product/settings.ts';
+import { createSteps } from './product/steps.ts';
+
+const DIST = join(import.meta.dirname, '..');
+
+try {
+  await start();
+} catch (error) {
+  if (!(error instanceof ConfigError || error instanceof ListenError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+async function start(): Promise<void> {
+  const terminal = process.stdout.isTTY === true;
+  const config = readConfig(process.env, { terminal });
+  const settings = readProductSettings(process.env, config);
+  const manifest = readManifest();
+  const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  const funnel = createFunnel({
+    log,
+    namespace: config.digestNamespace,
+    build: config.release ?? manifest.buildId,
+    root: join(DIST, '..'),
+  });
+  const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
+  const pages = await createPages({
+    routes,
+    document: Document,
+    errorPages,
+    pages: serverPages,
+    createContext: contextCreator(settings),
+    manifest,
+    funnel,
+    policy: createContentPolicy(contentSources),
+    origins,
+  });
+  const app = createApp({
+    log,
+    funnel,
+    origins,
+    trust: createProxyTrust(config.trustProxy),
+    readiness: { get draining() { return drain.draining; } },
+    files: indexPublicFiles(join(DIST, 'client')),
+    pages,
+    api: mountApi({ settings }),
+    compression: config.compression,
+    steps: createSteps(),
+    routes: createRoutes(),
+  });
+  const { server, connections } = createHttpServer(app, { log });
+  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const stop = createStop({ drain, within: config.drainLag + config.drainDeadline + Second, log, flush });
+  watchProcess({ funnel, log, stop });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
+
+  const url = await listen(server, config);
+  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
+  else process.stdout.write(`Listening on ${url}\n`);
+  if (config.publicOrigins.length === 0) {
+    log.warn('PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.');
+  }
+  if (config.host === 'localhost' || (isIP(config.host) > 0 && /^(?:127\.|::1$)/.test(config.host))) {
+    log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
+  }
+}
+
+function readManifest(): AssetManifest {
+  try {
+    // Written by our own build, together with this file.
+    return JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8')) as AssetManifest;
+  } catch {
+    throw new ConfigError(['There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.']);
+  }
+}

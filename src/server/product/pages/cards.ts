@@ -1,0 +1,27 @@
+import type { Card } from '../../../shared/product/pages/cards/card-list.tsx';
+import type { CardsData } from '../../../shared/product/pages/cards/cards.tsx';
+import type { ServerPage } from '../../engine/pages/server-page.ts';
+
+const CARD_COUNT = 50;
+const RIVERS = ['Aare', 'Danube', 'Elbe', 'Inn', 'Loire', 'Rhine', 'Rhône'];
+const PLACES = ['Bridge', 'Ferry', 'Lock', 'Mill', 'Weir'];
+const TRENDS = ['rising', 'falling', 'steady'] as const;
+
+export const cards = {
+  loader: () => ({ cards: Array.from({ length: CARD_COUNT }, (_, index) => readCard(index)) }),
+} satisfies ServerPage<CardsData>;
+
+function readCard(index: number): Card {
+  return {
+    id: `gauge-${index + 1}`,
+    river: pick(RIVERS, index),
+    place: `${pick(PLACES, index)} ${index + 1}`,
+    centimetres: 40 + ((index * 37) % 260),
+    trend: pick(TRENDS, index),
+    tags: index % 2 === 0 ? ['hourly', 'public'] : ['daily', 'public', 'ice'],
+  };
+}
+
+function pick<Item>(items: readonly [Item, ...Item[]] | readonly Item[], index: number): Item {
+  return items[index % items.length] as Item; // none of the lists above is empty
+}

@@ -1,0 +1,7 @@
+import type { ServerPage } from '../../engine/pages/server-page.ts';
+
+export const failLoader = {
+  loader: () => {
+    throw new Error('The tour threw this in a loader.');
+  },
+} satisfies ServerPage;

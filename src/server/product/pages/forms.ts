@@ -1,0 +1,70 @@
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { redirect } from '../../../shared/engine/outcome.ts';
+import type { FormsData, Gate, Sent, UploadedFile } from '../../../shared/product/pages/forms/forms.tsx';
+import { Millisecond } from '../../../shared/units.ts';
+import { conflict, invalid, type Refusal, type ServerPage } from '../../engine/pages/server-page.ts';
+import { toFieldErrors } from '../field-errors.ts';
+
+const MAX_GATES = 20;
+
+const Message = z.object({
+  name: z.string().trim().min(1, 'Please say who you are.').max(100, 'Please keep it below 100 characters.'),
+  email: z.email('Please give a whole e-mail address, such as ada@example.org.'),
+  message: z.string().trim().min(10, 'Please write at least ten characters.').max(2000, 'Please keep it below 2,000.'),
+});
+
+const NewGate = z.object({
+  name: z.string().trim().min(1, 'A gate needs a name.').max(60, 'Please keep it below 60 characters.'),
+});
+
+const gates: Gate[] = [
+  { id: 'gate-1', name: 'North gate' },
+  { id: 'gate-2', name: 'South gate' },
+];
+let lastGate = gates.length;
+let likes = 0;
+
+export const forms = {
+  loader: () => ({ gates: [...gates], likes }),
+  actions: {
+    send: async ({ form, signal }): Promise<Sent | Refusal> => {
+      const message = Message.safeParse(Object.fromEntries(form));
+      if (!message.success) return invalid({ errors: toFieldErrors(message.error) });
+      await setTimeout(400 * Millisecond, undefined, { signal }); // so that you see it pending
+      return { sentAt: new Date() };
+    },
+
+    add: ({ form }) => {
+      const gate = NewGate.safeParse(Object.fromEntries(form));
+      if (!gate.success) return invalid({ errors: toFieldErrors(gate.error) });
+      const { name } = gate.data;
+      if (gates.some((other) => other.name === name)) {
+        return conflict({ errors: { name: 'There is a gate of that name already.' } });
+      }
+      if (gates.length === MAX_GATES) {
+        return conflict({ errors: { name: `There are ${MAX_GATES} gates. Remove one first.` } });
+      }
+      lastGate += 1;
+      gates.push({ id: `gate-${lastGate}`, name });
+      redirect('/tour/forms#gates');
+    },
+
+    remove: ({ form }) => {
+      const index = gates.findIndex(({ id }) => id === form.get('id'));
+      if (index >= 0) gates.splice(index, 1); // gone already is as good
+      redirect('/tour/forms#gates');
+    },
+
+    upload: ({ form }): UploadedFile | Refusal => {
+      const file = form.get('file');
+      if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Please choose a file.' } });
+      return { name: file.name, bytes: file.size, type: file.type };
+    },
+
+    like: () => {
+      likes += 1;
+      return { likes };
+    },
+  },
+} satisfies ServerPage<FormsData>;

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { invalid, type ServerPage } from '../../engine/pages/server-page.ts';
+import { toFieldErrors } from '../field-errors.ts';
+
+const Subscription = z.object({ email: z.email('Please give a whole e-mail address, such as ada@example.org.') });
+
+export const root = {
+  actions: {
+    subscribe: ({ form }) => {
+      const subscription = Subscription.safeParse(Object.fromEntries(form));
+      if (!subscription.success) return invalid({ errors: toFieldErrors(subscription.error) });
+      return { email: subscription.data.email };
+    },
+  },
+} satisfies ServerPage;

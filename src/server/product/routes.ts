@@ -1,0 +1,6 @@
+import { Router } from 'express';
+
+/** What is neither a page nor under `/api`: `Router().get('/sitemap.xml', …)`. */
+export function createRoutes(): Router {
+  return Router();
+}

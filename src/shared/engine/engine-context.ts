@@ -1,0 +1,52 @@
+import { type ComponentType, createContext, useContext } from 'react';
+import type { Location } from 'react-router';
+import type { PageError } from './payload.ts';
+import type { PageModule } from './routes.ts';
+
+export interface ErrorPageProps {
+  readonly error: PageError;
+  /** Name of the host, for the error page's sentence; from configuration or the checked `Host`. */
+  readonly host: string;
+}
+
+/** The owner's page for each way in which a page can end. */
+export interface ErrorPages {
+  readonly notFound: ComponentType<ErrorPageProps>;
+  readonly forbidden: ComponentType<ErrorPageProps>;
+  readonly unauthorized: ComponentType<ErrorPageProps>;
+  readonly public: ComponentType<ErrorPageProps>;
+  readonly failure: ComponentType<ErrorPageProps>;
+}
+
+/** How the router stands after a navigation was committed to the page. */
+export interface Commit {
+  readonly location: Location;
+  readonly restoreScrollPosition: number | false | null;
+  readonly preventScrollReset: boolean;
+}
+
+/** What the engine's own components need to know about the side on which they run. */
+export interface Engine {
+  readonly host: string;
+  readonly errorPages: ErrorPages;
+  /** Modules of the routes that may render now, by route id. */
+  readonly modules: ReadonlyMap<string, PageModule>;
+  /** Style sheets by route id. */
+  readonly styles: ReadonlyMap<string, readonly string[]>;
+  /** What a visitor may learn of something thrown. On the server this is the funnel, and counts. */
+  readonly toPageError: (error: unknown) => PageError;
+  /** Called as each route renders: the server learns from it which boundary a failed shell belongs to. */
+  readonly onRoute?: (id: string) => void;
+  /** Called when a navigation stands in the page. */
+  readonly onCommit?: (commit: Commit) => void;
+}
+
+export const EngineContext = createContext<Engine | null>(null);
+
+export function useEngine(): Engine {
+  const engine = useContext(EngineContext);
+  if (!engine) {
+    throw new Error('This component was rendered outside a Spillway page. Render it below the document, in a page or a layout.');
+  }
+  return engine;
+}

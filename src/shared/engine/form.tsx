@@ -1,0 +1,30 @@
+import type { FormHTMLAttributes, ReactNode } from 'react';
+import { ACTION_FIELD } from './protocol.ts';
+
+export interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
+  /** The action that takes the post, `<route id>.<name>`. A submit button named `_action` overrides it. */
+  readonly action?: string;
+  /** `get` asks the page again with the fields as its search. */
+  readonly method?: 'get' | 'post';
+  /** Where to post to, when not to the page itself. */
+  readonly to?: string;
+  readonly replace?: boolean;
+  readonly preventScrollReset?: boolean;
+}
+
+/** A form that works without JavaScript, and is posted in the background with it. */
+export function Form({ action, method = 'post', to, replace, preventScrollReset, children, ...rest }: FormProps): ReactNode {
+  return (
+    <form
+      {...rest}
+      method={method}
+      action={to}
+      data-form=""
+      data-replace={replace ? '' : undefined}
+      data-keep-scroll={preventScrollReset ? '' : undefined}
+    >
+      {action ? <input type="hidden" name={ACTION_FIELD} value={action} /> : null}
+      {children}
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { useContext } from 'react';
+import { UNSAFE_DataRouterDataContext as DataContext, useLoaderData, useRouteError } from 'react-router';
+import { useEngine } from './engine-context.ts';
+import type { ActionOutcome, PageError } from './payload.ts';
+
+/** What this route's loader returned. `Data` is the interface that stands beside the page. */
+export function useData<Data>(): Data {
+  return useLoaderData() as Data; // the server half promises this shape: ServerPage<Data>
+}
+
+/**
+ * What the action answered last, with or without JavaScript.
+ *
+ * @param action `<route id>.<name>`
+ * @returns undefined until this action has answered on this page
+ */
+export function useActionOutcome(action: string): ActionOutcome | undefined {
+  const outcomes = useContext(DataContext)?.actionData;
+  for (const outcome of Object.values(outcomes ?? {}) as (ActionOutcome | undefined)[]) {
+    if (outcome?.action === action) return outcome;
+  }
+  return undefined;
+}
+
+/** In an `ErrorBoundary`: what the visitor may learn of what went wrong. */
+export function usePageError(): PageError {
+  const { toPageError } = useEngine();
+  return toPageError(useRouteError());
+}
+
+/** The name of the host that the visitor asked, checked by the server. */
+export function useHost(): string {
+  return useEngine().host;
+}

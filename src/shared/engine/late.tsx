@@ -1,0 +1,112 @@
+import { Component, type ReactNode, Suspense, use, useEffect } from 'react';
+import { useNavigate } from 'react-router';
+import { useEngine } from './engine-context.ts';
+import { ErrorView } from './error-view.tsx';
+import type { PageError } from './payload.ts';
+
+export interface LateProps<Value> {
+  /** A promise out of the loader's data, or a value that is there already. */
+  readonly value: Promise<Value> | Value;
+  readonly fallback?: ReactNode;
+  readonly children: (value: Value) => ReactNode;
+  /** Shown in this place alone when the value was rejected or could not be rendered. */
+  readonly failed?: (error: PageError) => ReactNode;
+}
+
+/** Shows what streams in: boundary and Suspense in one. A value that fails costs its own place, never the page. */
+export function Late<Value>({ value, fallback, children, failed = showFailure }: LateProps<Value>): ReactNode {
+  return (
+    <LateBoundary failed={failed}>
+      <Suspense fallback={fallback}>
+        <LateValue value={value} failed={failed}>
+          {children}
+        </LateValue>
+      </Suspense>
+    </LateBoundary>
+  );
+}
+
+function LateValue<Value>({ value, children, failed }: Required<Pick<LateProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
+  const { toPageError } = useEngine();
+  if (!isPromise(value)) return children(value);
+  const settled = use(settle(value));
+  return settled.ok ? children(settled.value) : <LateFailure error={toPageError(settled.error)} failed={failed} />;
+}
+
+function LateFailure({ error, failed }: { error: PageError; failed: (error: PageError) => ReactNode }): ReactNode {
+  if (error.kind === 'redirect') return <LateRedirect to={error.location ?? '/'} />;
+  return (
+    <>
+      {error.kind === 'failure' || error.kind === 'public' ? null : <meta name="robots" content="noindex" />}
+      {failed(error)}
+    </>
+  );
+}
+
+/** The status line is long gone: the document asks the browser to go, and a page without reload goes by itself. */
+function LateRedirect({ to }: { to: string }): ReactNode {
+  const navigate = useNavigate();
+  useEffect(() => {
+    void navigate(to, { replace: true });
+  }, [to, navigate]);
+  return <meta httpEquiv="refresh" content={`0;url=${to}`} />;
+}
+
+function showFailure(error: PageError): ReactNode {
+  return <ErrorView error={error} inPlace />;
+}
+
+type Settled<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
+type Tracked<T> = Promise<T> & { status?: 'pending' | 'fulfilled' | 'rejected'; value?: T; reason?: unknown };
+
+const settledByPromise = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>>();
+
+/**
+ * A promise that never rejects: a rejection is rendered as content on both sides, so that it needs
+ * no second render in the browser and no JavaScript to be read. The same promise gives the same
+ * answer, which `use` depends on.
+ */
+function settle<Value>(promise: Tracked<Value>): Promise<Settled<Value>> {
+  const known = settledByPromise.get(promise);
+  if (known) return known as Promise<Settled<Value>>; // set below, for this very promise
+  const settled: Tracked<Settled<Value>> = promise.then(
+    (value): Settled<Value> => ({ ok: true, value }),
+    (error: unknown): Settled<Value> => ({ ok: false, error }),
+  );
+  // A value that was there before the first render is read at once, without a fallback's flash.
+  if (promise.status === 'fulfilled') {
+    settled.status = 'fulfilled';
+    settled.value = { ok: true, value: promise.value as Value };
+  } else if (promise.status === 'rejected') {
+    settled.status = 'fulfilled';
+    settled.value = { ok: false, error: promise.reason };
+  }
+  settledByPromise.set(promise, settled);
+  return settled;
+}
+
+function isPromise<Value>(value: Promise<Value> | Value): value is Promise<Value> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+interface LateBoundaryProps {
+  readonly failed: (error: PageError) => ReactNode;
+  readonly children: ReactNode;
+}
+
+class LateBoundary extends Component<LateBoundaryProps, { error?: unknown; caught: boolean }> {
+  override state: { error?: unknown; caught: boolean } = { caught: false };
+
+  static getDerivedStateFromError(error: unknown): { error: unknown; caught: boolean } {
+    return { error, caught: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.caught ? <CaughtFailure error={this.state.error} failed={this.props.failed} /> : this.props.children;
+  }
+}
+
+function CaughtFailure({ error, failed }: { error: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
+  const { toPageError } = useEngine();
+  return <LateFailure error={toPageError(error)} failed={failed} />;
+}

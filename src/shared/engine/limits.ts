@@ -1,0 +1,28 @@
+import { KiB, Millisecond, Second } from '../units.ts';
+
+/** Prefetches that may run at once (a count). A navigation never waits behind them. */
+export const PREFETCH_CONCURRENCY = 5;
+
+/** How long a static page, or its prefetched data, is reused without asking (ms); the server refreshes a static page behind the visitor's back at the same age. */
+export const STATIC_STALE_TIME = 300 * Second;
+
+/** How long the prefetched data of a dynamic page may wait for its one navigation (ms). */
+export const DYNAMIC_PREFETCH_TIME = 30 * Second;
+
+/** How long a route's chunk and styles may take before the browser loads the whole document instead (ms). */
+export const ROUTE_LOAD_TIMEOUT = 3800 * Millisecond;
+
+/** Attempts of one page-data fetch made for a server-rendered page (a count, the first try included). */
+export const PAGE_DATA_ATTEMPTS = 3;
+
+/** Breadcrumbs kept with a report (a count); the oldest is dropped. */
+export const MAX_BREADCRUMBS = 100;
+
+/** Where reported strings (exception messages, URLs) are cut (UTF-16 code units). */
+export const MAX_VALUE_LENGTH = 250;
+
+/** Largest reported event (bytes): 102,400. Larger ones are trimmed until they fit. */
+export const MAX_EVENT_BYTES = 100 * KiB;
+
+/** Actions accept this many bytes of body unless the owner says otherwise (bytes). */
+export const MAX_ACTION_BYTES = 1024 * KiB;

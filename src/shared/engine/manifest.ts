@@ -1,0 +1,18 @@
+/**
+ * What the build tells the server about the client bundle. Written by `build.mjs` to
+ * `dist/manifest.json`; URLs are absolute paths (`/assets/main-X7K2.js`).
+ */
+export interface AssetManifest {
+  /** Names this build: a hash over every client file. Sent as `X-Build-Id` with pages and page data. */
+  readonly buildId: string;
+  /** The module that hydrates a page, and what it imports statically. */
+  readonly entry: { readonly script: string; readonly preloads: readonly string[]; readonly styles: readonly string[] };
+  /** By route id: the chunk of the page, what that chunk imports beyond `entry`, and its style sheets. */
+  readonly routes: Readonly<Record<string, RouteAssets>>;
+}
+
+export interface RouteAssets {
+  readonly script: string;
+  readonly preloads: readonly string[];
+  readonly styles: readonly string[];
+}

@@ -1,0 +1,27 @@
+/** Names that both halves put on the wire. */
+
+/** Page data lives under this prefix, so that no cache can take it for the document: `/_data/orders?page=2`. */
+export const DATA_PREFIX = '/_data';
+
+/** On every page and page-data response: the build that made it. */
+export const BUILD_HEADER = 'X-Build-Id';
+
+/** What page data and background actions answer with: one JSON value a line, see `wire.ts`. */
+export const WIRE_TYPE = 'application/x-ndjson';
+
+/** `Accept` of a form that is posted in the background: data is wanted, not a document. */
+export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';
+
+/** The form field that names the action: `<route id>.<name>`. */
+export const ACTION_FIELD = '_action';
+
+/** The `<script type="application/json">` with the page's payload; late values follow in blocks with `data-late`. */
+export const PAYLOAD_ID = 'spillway-payload';
+export const LATE_ATTRIBUTE = 'data-late';
+
+/** The URL under which hashed assets are served, immutable. */
+export const ASSET_PREFIX = '/assets/';
+
+/** Ids of the routes that the engine puts around the table: the frame, and the page for what is not found. */
+export const FRAME_ROUTE = '@frame';
+export const NOT_FOUND_ROUTE = '@not-found';

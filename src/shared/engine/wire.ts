@@ -1,0 +1,553 @@
+import type { PageError } from './payload.ts';
+
+/**
+ * The one format in which values go to the browser, inside the document and as page data.
+ *
+ * A value is one *frame*. Plain JSON is `{"d":<value>}`, written and read by the JSON built-ins alone:
+ * no replacer and no reviver, which cost several times as much (react/react#35776). Anything richer
+ * stands in `d` as a JSON stand-in, and `p` lists what the stand-ins mean:
+ *
+ *     {"d":{"rows":[{"when":0}],"late":1},"p":[["date",0,"rows",0,"when"],["promise",0,"late"]]}
+ *
+ * A patch is `[type, keep, ...segments]`: its path is the first `keep` segments of the patch before
+ * it, followed by `segments`. Inner patches come first, so a path always leads through stand-ins.
+ *
+ * Promises carry an id. The first line is a frame, the head; each promise that settles adds the line
+ * `[id,0,<frame>]`, or `[id,1,<frame of a PageError>]` where it was rejected.
+ */
+export interface Encoded {
+  /** One line, without its line break. */
+  readonly head: string;
+  /** A line for each promise, in the order in which they settle; undefined where there is no promise. To be read once. */
+  readonly late: AsyncIterable<string> | undefined;
+}
+
+export interface EncodeOptions {
+  /** What the visitor may learn of an error. It is called for every `Error` value and every rejection. */
+  readonly toError: (error: unknown) => PageError;
+  /** Ends `late`, whatever is still pending. */
+  readonly signal?: AbortSignal;
+}
+
+/** A promise as `use()` of React likes it: once it is settled, the value is read without suspending. */
+export interface LatePromise extends Promise<unknown> {
+  status?: 'pending' | 'fulfilled' | 'rejected';
+  value?: unknown;
+  reason?: unknown;
+}
+
+export interface Decoder {
+  /** Reads the first line. */
+  head(line: string): unknown;
+  /** Reads a later line, and settles its promise. */
+  late(line: string): void;
+  /** Rejects what is pending, and whatever would become so: nothing more will come. */
+  abort(error: unknown): void;
+  /** Promises that wait for their line (a count). */
+  readonly pending: number;
+}
+
+/** What a loader or an action returned cannot be sent. The message says where it stands and what to do. */
+export class WireError extends TypeError {
+  override readonly name = 'WireError';
+}
+
+/** In the browser: an error of the server's, or the rejection of a late value. */
+export class WireFailure extends Error {
+  override readonly name = 'WireFailure';
+  readonly pageError: PageError;
+  readonly digest: string | undefined;
+
+  constructor(pageError: PageError) {
+    super('This part of the page failed on the server.');
+    this.pageError = pageError;
+    this.digest = pageError.digest;
+  }
+}
+
+type Segment = string | number;
+type Patch = readonly [type: string, keep: number, ...segments: Segment[]];
+type Fields = Record<string, unknown>;
+
+interface Frame {
+  d: unknown;
+  p?: readonly Patch[];
+}
+
+/** Levels of arrays and objects (a count): far more than data has, far less than a stack holds. */
+const MAX_DEPTH = 1000;
+
+const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>> = {
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+  DataView,
+};
+
+/**
+ * @throws WireError where the value holds what cannot be sent: functions, symbols, cycles, class
+ * instances without `toJSON`. A late value that cannot be sent becomes a rejection.
+ */
+export function encode(value: unknown, options: EncodeOptions): Encoded {
+  if (isPlain(value, 0)) return { head: `{"d":${JSON.stringify(value)}}`, late: undefined };
+  const late = createLateLines(options);
+  try {
+    const head = toFrame(value, [], late);
+    return { head, late: late.isUsed() ? late.lines() : undefined };
+  } catch (error) {
+    holdRejections(value);
+    throw error;
+  }
+}
+
+/**
+ * Gives every promise inside a value a handler, so that one which is rejected before it is encoded
+ * (its page waits for another loader, or cannot be sent) does not end the process.
+ */
+export function holdRejections(value: unknown): void {
+  if (isPlain(value, 0)) return;
+  const seen = new Set<unknown>();
+  const queue = [value];
+  for (const item of queue) {
+    if (typeof item !== 'object' || item === null || seen.has(item)) continue;
+    seen.add(item);
+    if (item instanceof Promise) item.catch(noop);
+    else if (item instanceof Map) queue.push(...item.keys(), ...item.values());
+    else if (item instanceof Set) queue.push(...item);
+    else if (Array.isArray(item) || isPlainObject(item)) {
+      for (const key of Object.keys(item)) queue.push((item as unknown as Fields)[key]);
+    }
+  }
+}
+
+/**
+ * The same JSON for a `<script type="application/json">` block. `<` stands only inside strings of
+ * JSON, and without it no `</script` ends the block and no `<!--` changes how it is read
+ * (https://html.spec.whatwg.org/multipage/scripting.html#restrictions-for-contents-of-script-elements).
+ */
+export function toScriptText(line: string): string {
+  return line.replace(/[<\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Whether `JSON.stringify` loses nothing. Says no beyond `MAX_DEPTH`, so a cycle ends too. */
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value === 'string' || value === null || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return isPlainNumber(value);
+  if (typeof value !== 'object' || depth >= MAX_DEPTH) return false;
+  if (Array.isArray(value)) {
+    if (Object.getPrototypeOf(value) !== Array.prototype) return false;
+    for (let i = 0; i < value.length; i++) {
+      if (!isPlain(value[i], depth + 1)) return false;
+    }
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  // Not only own keys: those of a polluted prototype cost a slower walk, and `for in` is the fastest.
+  for (const key in value) {
+    const field = value[key];
+    if (typeof field !== 'string' && !isPlain(field, depth + 1)) return false;
+  }
+  return true;
+}
+
+function isPlainNumber(value: number): boolean {
+  return value === 0 ? 1 / value > 0 : Number.isFinite(value);
+}
+
+/** Also true for objects of another realm. */
+function isPlainObject(value: object): value is Fields {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function isThenable(value: object): value is PromiseLike<unknown> {
+  return 'then' in value && typeof value.then === 'function';
+}
+
+type LateLines = ReturnType<typeof createLateLines>;
+
+function createLateLines({ toError, signal }: EncodeOptions) {
+  const ids = new Map<PromiseLike<unknown>, number>();
+  const ready: string[] = [];
+  let pending = 0;
+  let wake = noop;
+
+  /** A report that fails must not cost the page its late values. */
+  function presentError(error: unknown): PageError {
+    try {
+      return toError(error);
+    } catch {
+      return { kind: 'failure', status: 500 };
+    }
+  }
+
+  function add(line: string): void {
+    ready.push(line);
+    pending--;
+    wake();
+  }
+
+  function addRejected(id: number, error: unknown): void {
+    add(`[${id},1,{"d":${JSON.stringify(presentError(error))}}]`);
+  }
+
+  function addResolved(id: number, value: unknown, path: readonly Segment[]): void {
+    try {
+      add(`[${id},0,${toFrame(value, path, late)}]`);
+    } catch (error) {
+      holdRejections(value);
+      addRejected(id, error);
+    }
+  }
+
+  const late = {
+    presentError,
+    isUsed: () => ids.size > 0,
+
+    /** The id of a promise; the same promise has the same. `path` is where it stands, for error messages. */
+    idOf(promise: PromiseLike<unknown>, path: readonly Segment[]): number {
+      const known = ids.get(promise);
+      if (known !== undefined) return known;
+      const id = ids.size;
+      ids.set(promise, id);
+      pending++;
+      Promise.resolve(promise).then(
+        (value) => addResolved(id, value, path),
+        (error) => addRejected(id, error),
+      );
+      return id;
+    },
+
+    async *lines(): AsyncGenerator<string, void, undefined> {
+      const onAbort = () => wake();
+      signal?.addEventListener('abort', onAbort);
+      try {
+        while (!signal?.aborted) {
+          const line = ready.shift();
+          if (line !== undefined) {
+            yield line;
+          } else if (pending > 0) {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+          } else {
+            return;
+          }
+        }
+      } finally {
+        signal?.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+  return late;
+}
+
+/** @param base where the value stands, for error messages: a late value is a value within a value */
+function toFrame(root: unknown, base: readonly Segment[], late: LateLines): string {
+  const path: Segment[] = [];
+  const ancestors = new Set<object>();
+  const patches: Patch[] = [];
+  let patched: readonly Segment[] = [];
+
+  function patch<StandIn>(type: string, standIn: StandIn): StandIn {
+    let keep = 0;
+    while (keep < path.length && keep < patched.length && path[keep] === patched[keep]) keep++;
+    patches.push([type, keep, ...path.slice(keep)]);
+    patched = path.slice();
+    return standIn;
+  }
+
+  function refuse(what: string, advice: string): never {
+    throw new WireError(`${toPathText([...base, ...path])} is ${what}, which cannot be sent to the browser. ${advice}`);
+  }
+
+  function visitAt(segment: Segment, value: unknown): unknown {
+    path.push(segment);
+    const standIn = visit(value);
+    path.pop();
+    return standIn;
+  }
+
+  function visit(value: unknown): unknown {
+    switch (typeof value) {
+      case 'string':
+      case 'boolean':
+        return value;
+      case 'number':
+        return isPlainNumber(value) ? value : patch('number', Object.is(value, -0) ? '-0' : String(value));
+      case 'undefined':
+        return patch('undefined', null);
+      case 'bigint':
+        return patch('bigint', String(value));
+      case 'object':
+        return value === null ? null : visitObject(value);
+      default:
+        return refuse(`a ${typeof value}`, 'Leave it out, or return the data that it stands for.');
+    }
+  }
+
+  function visitObject(value: object): unknown {
+    if (value instanceof Date) return patch('date', Number.isNaN(value.getTime()) ? null : value.getTime());
+    if (value instanceof Error) return patch('error', late.presentError(value));
+    if (value instanceof URL) return patch('url', value.href);
+    if (value instanceof ArrayBuffer) return patch('ArrayBuffer', toBase64(new Uint8Array(value)));
+    if (ArrayBuffer.isView(value)) return visitView(value);
+    if (isThenable(value)) return patch('promise', late.idOf(value, [...base, ...path]));
+    if (ancestors.has(value)) refuse('part of itself', 'Return data without cycles: an id in place of the object.');
+    if (ancestors.size >= MAX_DEPTH) refuse(`more than ${MAX_DEPTH} levels deep`, 'Return flatter data.');
+    ancestors.add(value);
+    const standIn = visitContainer(value);
+    ancestors.delete(value);
+    return standIn;
+  }
+
+  function visitContainer(value: object): unknown {
+    // The stand-in is visited before its patch is listed: inner patches come first.
+    if (value instanceof Map) return patch('map', visitArray(Array.from(value)));
+    if (value instanceof Set) return patch('set', visitArray(Array.from(value)));
+    if ('toJSON' in value && typeof value.toJSON === 'function') return visit(value.toJSON(String(path.at(-1) ?? '')));
+    if (Array.isArray(value)) return visitArray(value);
+    if (isPlainObject(value)) return visitFields(value);
+    const name = value.constructor?.name || 'a class';
+    return refuse(
+      `an instance of ${name}`,
+      'Return a plain object with the fields that the page needs, or give the class a toJSON().',
+    );
+  }
+
+  function visitView(value: ArrayBufferView): unknown {
+    const type = Object.prototype.toString.call(value).slice('[object '.length, -1);
+    if (!Object.hasOwn(VIEWS, type)) refuse(`a ${type}`, 'Return it as a Uint8Array.');
+    return patch(type, toBase64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength)));
+  }
+
+  /** Copies only where an item has a stand-in. */
+  function visitArray(items: readonly unknown[]): readonly unknown[] {
+    let copy: unknown[] | undefined;
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i];
+      if (item === undefined && !(i in items)) return visitSparse(items);
+    }
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i];
+      const standIn = visitAt(i, item);
+      if (standIn === item) continue;
+      copy ??= Array.from(items);
+      copy[i] = standIn;
+    }
+    return copy ?? items;
+  }
+
+  /** By index, because `new Array(1e9)` is a small value. */
+  function visitSparse(items: readonly unknown[]): readonly unknown[] {
+    const standIn: unknown[] = [items.length];
+    for (const key of Object.keys(items)) {
+      const index = Number(key);
+      if (String(index >>> 0) !== key || index >= items.length) continue; // a named property of the array
+      standIn.push(index, visitAt(standIn.length + 1, items[index]));
+    }
+    return patch('sparse', standIn);
+  }
+
+  function visitFields(fields: Fields): Fields {
+    let copy: Fields | undefined;
+    for (const key of Object.keys(fields)) {
+      const field = fields[key];
+      const standIn = visitAt(key, field);
+      if (standIn === field) continue;
+      // A spread makes every key an own one, `__proto__` too; from there on, assigning to it is harmless.
+      copy ??= { ...fields };
+      copy[key] = standIn;
+    }
+    return copy ?? fields;
+  }
+
+  const data = JSON.stringify(visit(root));
+  return patches.length > 0 ? `{"d":${data},"p":${JSON.stringify(patches)}}` : `{"d":${data}}`;
+}
+
+function toPathText(path: readonly Segment[]): string {
+  const text = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`;
+    return /^[\w$@-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
+  });
+  return text.join('').replace(/^\./, '') || 'The value itself';
+}
+
+interface Deferred {
+  readonly promise: LatePromise;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Reads what `encode` wrote. It evaluates no code and never sets a prototype.
+ *
+ * `head` and `late` throw an `Error` for a line that is truncated or no line of ours: call `abort` then.
+ */
+export function createDecoder(): Decoder {
+  const deferreds = new Map<number, Deferred>();
+  const waiting = new Set<number>();
+  let aborted: { readonly error: unknown } | undefined;
+
+  function toPromise(id: number): LatePromise {
+    const known = deferreds.get(id);
+    if (known) return known.promise;
+    const deferred = createDeferred();
+    deferreds.set(id, deferred);
+    if (aborted) settle(deferred.promise, deferred.reject, 'rejected', aborted.error);
+    else waiting.add(id);
+    return deferred.promise;
+  }
+
+  function readLate(line: string): void {
+    const [id, failed, frame] = JSON.parse(line) as [number, 0 | 1, Frame];
+    const deferred = deferreds.get(id);
+    if (!deferred || (failed !== 0 && failed !== 1)) throw new Error(`unknown promise ${id}`);
+    const value = toValue(frame, toPromise);
+    const outcome = failed ? new WireFailure(toPageError(value)) : value;
+    if (!waiting.delete(id)) return;
+    if (failed) settle(deferred.promise, deferred.reject, 'rejected', outcome);
+    else settle(deferred.promise, deferred.resolve, 'fulfilled', outcome);
+  }
+
+  return {
+    head: (line) => guard(() => toValue(JSON.parse(line) as Frame, toPromise)),
+    late: (line) => guard(() => readLate(line)),
+    abort(error) {
+      aborted ??= { error };
+      for (const id of waiting) {
+        const deferred = deferreds.get(id);
+        if (deferred) settle(deferred.promise, deferred.reject, 'rejected', error);
+      }
+      waiting.clear();
+    },
+    get pending() {
+      return waiting.size;
+    },
+  };
+}
+
+function guard<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error('A line from the server is truncated or is not in the wire format.', { cause });
+  }
+}
+
+function createDeferred(): Deferred {
+  let resolve = noop as (value: unknown) => void;
+  let reject = noop as (error: unknown) => void;
+  const promise: LatePromise = new Promise((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  promise.status = 'pending';
+  promise.catch(noop); // what nobody renders is no unhandled rejection
+  return { promise, resolve, reject };
+}
+
+function settle(
+  promise: LatePromise,
+  finish: (outcome: unknown) => void,
+  status: 'fulfilled' | 'rejected',
+  outcome: unknown,
+): void {
+  promise.status = status;
+  promise[status === 'fulfilled' ? 'value' : 'reason'] = outcome;
+  finish(outcome);
+}
+
+type ToPromise = (id: number) => LatePromise;
+
+function toValue(frame: Frame, toPromise: ToPromise): unknown {
+  if (!Object.hasOwn(frame, 'd')) throw new Error('no data');
+  if (frame.p === undefined) return frame.d;
+  const path: Segment[] = ['d'];
+  for (const [type, keep, ...segments] of frame.p) {
+    if (!(keep >= 0)) throw new Error('no path');
+    path.length = Math.min(path.length, keep + 1);
+    path.push(...segments);
+    let parent: unknown = frame;
+    for (let i = 0; i < path.length - 1; i++) parent = ownField(parent, path[i]);
+    const last = path[path.length - 1];
+    // The stand-in is an own property, so that assigning never reaches `__proto__` of a prototype.
+    (parent as Fields)[last as string] = revive(type, ownField(parent, last), toPromise);
+  }
+  return frame.d;
+}
+
+function ownField(parent: unknown, key: Segment | undefined): unknown {
+  if (typeof parent !== 'object' || parent === null || key === undefined || !Object.hasOwn(parent, key)) {
+    throw new Error('a patch leads nowhere');
+  }
+  return (parent as Fields)[key];
+}
+
+function revive(type: string, standIn: unknown, toPromise: ToPromise): unknown {
+  switch (type) {
+    case 'undefined':
+      return undefined;
+    case 'number':
+      return Number(standIn);
+    case 'bigint':
+      return BigInt(standIn as string);
+    case 'date':
+      return new Date((standIn as number | null) ?? Number.NaN);
+    case 'url':
+      return new URL(standIn as string);
+    case 'map':
+      return new Map(standIn as [unknown, unknown][]);
+    case 'set':
+      return new Set(standIn as unknown[]);
+    case 'sparse':
+      return toSparse(standIn as [number, ...unknown[]]);
+    case 'error':
+      return new WireFailure(toPageError(standIn));
+    case 'promise':
+      return toPromise(standIn as number);
+    case 'ArrayBuffer':
+      return fromBase64(standIn as string).buffer;
+    default: {
+      const View = Object.hasOwn(VIEWS, type) ? VIEWS[type] : undefined;
+      if (!View) throw new Error('an unknown type');
+      return new View(fromBase64(standIn as string).buffer);
+    }
+  }
+}
+
+function toSparse([length, ...entries]: readonly [number, ...unknown[]]): unknown[] {
+  const items: unknown[] = new Array(length);
+  for (let i = 0; i < entries.length; i += 2) items[entries[i] as number] = entries[i + 1];
+  return items;
+}
+
+function toPageError(value: unknown): PageError {
+  if (typeof value === 'object' && value !== null && 'kind' in value && 'status' in value) return value as PageError;
+  throw new Error('no page error');
+}
+
+/** Arguments to one `String.fromCharCode` (a count): engines limit them. */
+const CHUNK = 0x2000;
+
+// `Uint8Array.prototype.toBase64` is younger than the oldest Node and browsers that we run on.
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let i = 0; i < bytes.length; i += CHUNK) binary += String.fromCharCode(...bytes.subarray(i, i + CHUNK));
+  return btoa(binary);
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
+
+function noop(): void {}

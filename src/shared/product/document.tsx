@@ -1,0 +1,20 @@
+import type { DocumentProps } from '../engine/document.ts';
+
+/** The page around every page. `head` is the engine's: styles, preloads and scripts. */
+export function Document({ lang, head, children }: DocumentProps) {
+  return (
+    <html lang={lang}>
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="theme-color" media="(prefers-color-scheme: light)" content="#ffffff" />
+        <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#10171c" />
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        <link rel="manifest" href="/manifest.webmanifest" />
+        {head}
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}

@@ -1,0 +1,14 @@
+import { Outlet } from 'react-router';
+import { Link } from '../../../engine/link.tsx';
+
+/** Around the pages that fail; its server half answers 404 for all of them where `TOUR_FAILURES` is off. */
+export default function Fail() {
+  return (
+    <>
+      <p>
+        <Link to="/tour/failures">All failures</Link>
+      </p>
+      <Outlet />
+    </>
+  );
+}

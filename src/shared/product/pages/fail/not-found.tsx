@@ -1,0 +1,5 @@
+import { notFound } from '../../../engine/outcome.ts';
+
+export default function FailNotFound(): never {
+  notFound();
+}

@@ -1,0 +1,3 @@
+export default function FailRender(): never {
+  throw new Error('The tour threw this in a component, while the page was rendered.');
+}

@@ -1,0 +1,28 @@
+import { Form } from '../../../engine/form.tsx';
+import { useActionOutcome } from '../../../engine/hooks.ts';
+import { Field } from '../../ui/field.tsx';
+import { usePending } from '../../ui/use-pending.ts';
+import styles from './forms.module.css';
+import type { Sent } from './forms.tsx';
+
+/** What is wrong is said beside each field, and what was typed is kept. */
+export function Contact() {
+  const outcome = useActionOutcome('forms.send');
+  const sent = outcome?.data as Sent | undefined;
+  const pending = usePending('forms.send');
+  return (
+    <section className={styles.section} id="contact">
+      <h2>Checked on the server</h2>
+      {/* A new key, once a message was sent, empties the fields. */}
+      <Form key={sent?.sentAt.toISOString()} action="forms.send" method="post" noValidate>
+        <Field label="Your name" name="name" autoComplete="name" outcome={outcome} />
+        <Field label="Your e-mail address" name="email" type="email" autoComplete="email" outcome={outcome} />
+        <Field label="Your message, at least ten characters" name="message" multiline outcome={outcome} />
+        <button type="submit" disabled={pending}>
+          {pending ? 'Sending…' : 'Send'}
+        </button>
+      </Form>
+      <p role="status">{sent && `Thank you. Your message of ${sent.sentAt.toISOString()} was read by nobody.`}</p>
+    </section>
+  );
+}

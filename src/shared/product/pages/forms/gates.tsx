@@ -1,0 +1,39 @@
+import { Form } from '../../../engine/form.tsx';
+import { useActionOutcome, useData } from '../../../engine/hooks.ts';
+import { Field } from '../../ui/field.tsx';
+import { usePending } from '../../ui/use-pending.ts';
+import styles from './forms.module.css';
+import type { FormsData } from './forms.tsx';
+
+/** Two actions on one page, each by its name. The list belongs to all visitors until the server restarts. */
+export function Gates() {
+  const { gates } = useData<FormsData>();
+  const added = useActionOutcome('forms.add');
+  const adding = usePending('forms.add');
+  return (
+    <section className={styles.section} id="gates">
+      <h2>Two actions on a page</h2>
+      <ul className={styles.gates}>
+        {gates.map((gate) => (
+          <li key={gate.id}>
+            <span>{gate.name}</span>
+            <Form action="forms.remove" method="post">
+              <input type="hidden" name="id" value={gate.id} />
+              <button type="submit" aria-label={`Remove ${gate.name}`}>
+                Remove
+              </button>
+            </Form>
+          </li>
+        ))}
+      </ul>
+      {gates.length === 0 && <p>No gates. The river goes where it wants.</p>}
+      {/* A new key, once a gate is on the list, empties the field. */}
+      <Form key={gates.at(-1)?.id} action="forms.add" method="post" noValidate>
+        <Field label="Name of a gate" name="name" outcome={added} />
+        <button type="submit" disabled={adding}>
+          {adding ? 'Adding…' : 'Add'}
+        </button>
+      </Form>
+    </section>
+  );
+}

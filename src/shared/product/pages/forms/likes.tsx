@@ -1,0 +1,27 @@
+import type { FormEvent } from 'react';
+import { useFetcher } from 'react-router';
+import { Form } from '../../../engine/form.tsx';
+import { useData } from '../../../engine/hooks.ts';
+import styles from './forms.module.css';
+import type { FormsData } from './forms.tsx';
+
+/** A fetcher posts without a navigation; the count is raised before the server has answered. */
+export function Likes() {
+  const { likes } = useData<FormsData>();
+  const fetcher = useFetcher();
+  const shown = fetcher.formData ? likes + 1 : likes;
+
+  function like(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    fetcher.submit(event.currentTarget);
+  }
+
+  return (
+    <section className={styles.section} id="likes">
+      <h2>A fetcher</h2>
+      <Form action="forms.like" method="post" onSubmit={like}>
+        <button type="submit">Like</button> <output>{shown === 1 ? '1 like' : `${shown} likes`}</output>
+      </Form>
+    </section>
+  );
+}

@@ -1,0 +1,21 @@
+import { useData } from '../../../engine/hooks.ts';
+import { Late } from '../../../engine/late.tsx';
+import { Page } from '../../ui/page.tsx';
+
+export interface LateNotFoundData {
+  boat: Promise<string>;
+}
+
+export default function LateNotFound() {
+  const { boat } = useData<LateNotFoundData>();
+  return (
+    <Page
+      title="Not found, late"
+      lead="The page was sent with status 200 before its loader knew that there is no such boat. The fallback stands in its place, and search engines are told not to keep the page."
+    >
+      <Late value={boat} fallback={<p>Looking for the boat…</p>}>
+        {(name) => <p>{name}</p>}
+      </Late>
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+import { useData, usePageError } from '../../../engine/hooks.ts';
+
+export interface TabData {
+  name: string;
+  text: string;
+  example: string;
+}
+
+export default function LayoutTab() {
+  const { name, text, example } = useData<TabData>();
+  return (
+    <>
+      <title>{`${name} · Layouts · Spillway`}</title>
+      <h2>{name}</h2>
+      <p>{text}</p>
+      <p>For example: {example}.</p>
+    </>
+  );
+}
+
+/** Stands in the page's place, inside the layout: the list beside it goes on working. */
+export function ErrorBoundary() {
+  const error = usePageError();
+  const title = error.kind === 'not-found' ? 'There is no such dam' : 'This dam cannot be shown';
+  return (
+    <>
+      <title>{`${title} · Layouts · Spillway`}</title>
+      <meta name="robots" content="noindex" />
+      <h2>{title}</h2>
+      {error.digest && <p>Digest: {error.digest}</p>}
+      <p>The layout around this message was not touched by it. Choose another from the list.</p>
+    </>
+  );
+}

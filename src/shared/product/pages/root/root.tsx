@@ -1,0 +1,45 @@
+import { Outlet } from 'react-router';
+import { NavLink } from '../../../engine/link.tsx';
+import './global.css';
+import { Newsletter } from './newsletter.tsx';
+import styles from './root.module.css';
+
+const SECTIONS = [
+  { to: '/tour/streaming', text: 'Streaming' },
+  { to: '/tour/layout', text: 'Layouts' },
+  { to: '/tour/navigation', text: 'Navigation' },
+  { to: '/tour/forms', text: 'Forms' },
+  { to: '/tour/static', text: 'Static' },
+  { to: '/tour/cards', text: 'Cards' },
+  { to: '/tour/api', text: 'API' },
+  { to: '/tour/failures', text: 'Failures' },
+];
+
+/** Around every page: the way to the others, and a form that can be posted from all of them. */
+export default function Root() {
+  return (
+    <>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <NavLink className={styles.brand} to="/" prefetch="intent">
+          Spillway
+        </NavLink>
+        <nav className={styles.nav} aria-label="Tour">
+          {SECTIONS.map(({ to, text }) => (
+            <NavLink key={to} to={to} prefetch="intent">
+              {text}
+            </NavLink>
+          ))}
+        </nav>
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <footer className={styles.footer}>
+        <Newsletter />
+      </footer>
+    </>
+  );
+}

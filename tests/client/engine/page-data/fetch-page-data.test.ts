@@ -1,0 +1,264 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  fetchPageData,
+  fetchPageVersion,
+  type PageResult,
+  readPageData,
+  toDataUrl,
+} from '../../../../src/client/engine/page-data/fetch-page-data.ts';
+import type { PagePayload } from '../../../../src/shared/engine/payload.ts';
+import { encode, type LatePromise } from '../../../../src/shared/engine/wire.ts';
+
+const WIRE = { 'Content-Type': 'application/x-ndjson; charset=utf-8', 'X-Build-Id': 'b1' };
+const bytes = new TextEncoder();
+
+function makePage(data: Record<string, unknown>): PagePayload {
+  return { build: 'b1', routes: ['@frame', 'home'], params: {}, data, styles: {} };
+}
+
+function toLine(value: unknown): string {
+  return `${encode(value, { toError: () => ({ kind: 'failure', status: 500 }) }).head}\n`;
+}
+
+/** A fetch with one answer, and the request that it was given. */
+function answerWith(body: BodyInit | null, init: ResponseInit = { headers: WIRE }) {
+  return vi.fn(async (_input: RequestInfo | URL, _init?: RequestInit) => new Response(body, init));
+}
+
+/** A body that the test writes by hand, and that fails when the request is aborted. */
+function createBody() {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const cancel = vi.fn();
+  const body = new ReadableStream<Uint8Array>({
+    start(given) {
+      controller = given;
+    },
+    cancel,
+  });
+  return {
+    cancel,
+    write: (text: string | Uint8Array) => controller?.enqueue(typeof text === 'string' ? bytes.encode(text) : text),
+    end: () => controller?.close(),
+    lose: (error: unknown) => controller?.error(error),
+    fetch: async (_: RequestInfo | URL, init?: RequestInit) => {
+      init?.signal?.addEventListener('abort', () => controller?.error(init.signal?.reason));
+      return new Response(body, { headers: WIRE });
+    },
+  };
+}
+
+async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): Promise<PageResult> {
+  const result = await fetchPageData('/', { fetch, signal });
+  if (result.kind !== 'page') throw new Error(`got ${JSON.stringify(result)}`);
+  return result;
+}
+
+describe('the request', () => {
+  it('goes to a URL of its own', () => {
+    expect(['/', '/orders?page=2#top', '/a?x=%23#?y'].map(toDataUrl)).toEqual([
+      '/_data/',
+      '/_data/orders?page=2',
+      '/_data/a?x=%23',
+    ]);
+  });
+
+  it('says what it wants, and what it is for', async () => {
+    const fetch = answerWith(toLine(makePage({})));
+    await fetchPageData('/orders?page=2', { fetch });
+    await fetchPageData('/', { fetch, prefetch: true, etag: 'W/"1"' });
+    const [first, second] = fetch.mock.calls;
+    expect(first?.[0]).toBe('/_data/orders?page=2');
+    expect(first?.[1]).toMatchObject({ method: 'GET', headers: { Accept: 'application/x-ndjson' } });
+    expect(first?.[1]?.headers).not.toHaveProperty('Purpose');
+    expect(second?.[1]).toMatchObject({ headers: { Purpose: 'prefetch', 'If-None-Match': 'W/"1"' } });
+  });
+
+  it('is made once, or as often as it is told while the server fails', async () => {
+    const fetch = answerWith('', { status: 503 });
+    expect(await fetchPageData('/', { fetch })).toMatchObject({ kind: 'failed' });
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await fetchPageData('/', { fetch, attempts: 2 });
+    expect(fetch).toHaveBeenCalledTimes(3);
+  });
+});
+
+describe('the answer', () => {
+  it('is a page, with its headers', async () => {
+    const payload = makePage({ home: { when: new Date(0) } });
+    const fetch = answerWith(toLine(payload), {
+      status: 403,
+      headers: { ...WIRE, ETag: 'W/"b1-x"', 'X-Build-Id': 'b2' },
+    });
+    const result = await fetchPage(fetch);
+    expect(result).toMatchObject({ kind: 'page', payload, status: 403, etag: 'W/"b1-x"', build: 'b2' });
+    await result.done;
+  });
+
+  it('is a page of the payload’s build where a proxy took the header', async () => {
+    const result = await fetchPage(
+      answerWith(toLine(makePage({})), { headers: { 'Content-Type': WIRE['Content-Type'] } }),
+    );
+    expect([result.build, result.etag]).toEqual(['b1', undefined]);
+  });
+
+  it('is a redirect', async () => {
+    const at = (payload: object) => fetchPageData('/', { fetch: answerWith(toLine({ build: 'b1', ...payload })) });
+    expect(await at({ redirect: '/login' })).toEqual({
+      kind: 'redirect',
+      location: '/login',
+      reload: false,
+      build: 'b1',
+    });
+    expect(await at({ redirect: '/x', reload: true })).toMatchObject({ location: '/x', reload: true });
+  });
+
+  it('is no page, where the server says so', async () => {
+    const init = { status: 404, headers: { 'Content-Type': 'application/json' } };
+    expect(await fetchPageData('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });
+  });
+
+  it('is a page where the app’s own 404 page answers', async () => {
+    expect(await fetchPage(answerWith(toLine(makePage({})), { status: 404, headers: WIRE }))).toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('is nothing new', async () => {
+    expect(await fetchPageData('/', { etag: '"1"', fetch: answerWith(null, { status: 304 }) })).toEqual({
+      kind: 'unchanged',
+    });
+  });
+
+  it.each([
+    ['a page of a proxy', '<html>', { status: 502, headers: { 'Content-Type': 'text/html' } }, 'answered 502'],
+    ['a sign-in page', '<html>', { status: 200, headers: { 'Content-Type': 'text/html' } }, 'not with page data'],
+    [
+      'a foreign 404',
+      '{"notPage":1}',
+      { status: 404, headers: { 'Content-Type': 'application/json' } },
+      'answered 404',
+    ],
+    ['an empty body', '', { headers: WIRE }, 'wire format'],
+    ['no body', null, { headers: WIRE }, 'wire format'],
+    ['half a line', '{"d":{"build":', { headers: WIRE }, 'wire format'],
+    ['another value', '{"d":{"routes":1}}', { headers: WIRE }, 'is no page'],
+  ])('fails for %s', async (_, body, init, message) => {
+    expect(await fetchPageData('/', { fetch: answerWith(body, init) })).toMatchObject({
+      kind: 'failed',
+      error: { message: expect.stringContaining(message) },
+    });
+  });
+
+  it('fails where no answer came', async () => {
+    const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
+    expect(await fetchPageData('/', { fetch })).toMatchObject({
+      kind: 'failed',
+      error: { message: 'Failed to fetch' },
+    });
+  });
+
+  it('throws what it was aborted with', async () => {
+    const { fetch } = createBody();
+    const aborter = new AbortController();
+    const result = fetchPageData('/', { fetch, signal: aborter.signal });
+    aborter.abort(new Error('superseded'));
+    await expect(result).rejects.toThrow('superseded');
+  });
+
+  it('frees the connection where it is not read to its end', async () => {
+    for (const line of [toLine({ build: 'b1', redirect: '/x' }), '{"d":\n', '{"d":1}\n']) {
+      const { fetch, write, cancel } = createBody();
+      write(line);
+      await fetchPageData('/', { fetch });
+      expect(cancel).toHaveBeenCalledOnce();
+    }
+  });
+
+  it('of a background post is read the same way', async () => {
+    const payload = { ...makePage({}), action: { action: 'home.save', status: 422, errors: { name: 'is empty' } } };
+    expect(await readPageData(new Response(toLine(payload), { status: 422, headers: WIRE }))).toMatchObject({
+      status: 422,
+      payload,
+    });
+    await expect(readPageData(new Response('too large', { status: 413 }))).rejects.toThrow('answered 413');
+  });
+});
+
+describe('the stream', () => {
+  const { head } = encode(makePage({ home: { a: Promise.resolve(), b: Promise.resolve() } }), {
+    toError: () => ({ kind: 'failure', status: 500 }),
+  });
+
+  it('is read line by line, however it is cut', async () => {
+    const text = `${toLine(makePage({ home: { text: 'päge ✓ 🚰', late: 0 } })).trimEnd()}\n\n`;
+    const all = bytes.encode(`${head}\n[1,0,{"d":"zwölf 🚰"}]\n[0,0,{"d":1}]`);
+    for (const size of [1, 2, 3, 7, 1_000]) {
+      const { fetch, write, end } = createBody();
+      for (let i = 0; i < all.length; i += size) write(all.subarray(i, i + size));
+      end();
+      const result = await fetchPage(fetch);
+      await result.done;
+      const { a, b } = result.payload.data.home as { a: LatePromise; b: LatePromise };
+      expect([a.value, b.value]).toEqual([1, 'zwölf 🚰']);
+    }
+    expect((await fetchPage(answerWith(text))).payload.data.home).toEqual({ text: 'päge ✓ 🚰', late: 0 });
+  });
+
+  it('gives the page at its first line, and each late value as it comes', async () => {
+    const { fetch, write, end } = createBody();
+    write(`${head}\n`);
+    const { payload, done } = await fetchPage(fetch);
+    const { a, b } = payload.data.home as { a: LatePromise; b: LatePromise };
+    expect([a.status, b.status]).toEqual(['pending', 'pending']);
+    write('[1,0,{"d":"b"}]\n');
+    expect(await b).toBe('b');
+    expect(a.status).toBe('pending');
+    write('[0,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]\n');
+    await expect(a).rejects.toMatchObject({ digest: '7K3QM2XA-9F4W0R6B' });
+    end();
+    await done;
+  });
+
+  it.each([
+    ['ends early', (body: ReturnType<typeof createBody>) => body.end(), 'ended before all'],
+    ['is lost', (body: ReturnType<typeof createBody>) => body.lose(new Error('reset by peer')), 'reset by peer'],
+    [
+      'is cut within a line',
+      (body: ReturnType<typeof createBody>) => {
+        body.write('[0,0,{"d');
+        body.end();
+      },
+      'truncated',
+    ],
+  ])('rejects what is pending when it %s', async (_, cut, message) => {
+    const body = createBody();
+    body.write(`${head}\n`);
+    const { payload, done } = await fetchPage(body.fetch);
+    cut(body);
+    await expect(done).rejects.toThrow(message);
+    const { a } = payload.data.home as { a: LatePromise };
+    await expect(a).rejects.toThrow(message);
+  });
+
+  it('rejects what is pending with the reason of an abort', async () => {
+    const body = createBody();
+    body.write(`${head}\n`);
+    const aborter = new AbortController();
+    const { payload, done } = await fetchPage(body.fetch, aborter.signal);
+    aborter.abort(new Error('the visitor left'));
+    await expect(done).rejects.toThrow('the visitor left');
+    expect((payload.data.home as { a: LatePromise }).a.reason).toMatchObject({ message: 'the visitor left' });
+  });
+});
+
+describe('fetchPageVersion', () => {
+  it('asks by HEAD for the headers alone', async () => {
+    const fetch = answerWith(null, { headers: { ...WIRE, ETag: 'W/"1"' } });
+    expect(await fetchPageVersion('/a?b=1', { fetch })).toEqual({ status: 200, etag: 'W/"1"', build: 'b1' });
+    expect(fetch).toHaveBeenCalledWith('/_data/a?b=1', expect.objectContaining({ method: 'HEAD' }));
+  });
+
+  it('knows nothing where no answer came', async () => {
+    expect(await fetchPageVersion('/', { fetch: () => Promise.reject(new Error('offline')) })).toBeUndefined();
+  });
+});

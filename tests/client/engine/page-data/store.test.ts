@@ -1,0 +1,357 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPageDataStore, type PageDataStoreOptions } from '../../../../src/client/engine/page-data/store.ts';
+import type { PagePayload } from '../../../../src/shared/engine/payload.ts';
+
+const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
+
+function makePage(url: string): PagePayload {
+  return { build: 'b1', routes: ['home'], params: {}, data: { home: url }, styles: {} };
+}
+
+interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly isPrefetch: boolean;
+  readonly signal: AbortSignal;
+  answer(body?: BodyInit | null, init?: ResponseInit): void;
+}
+
+/** A store whose requests the test answers by hand. */
+function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
+  const calls: Call[] = [];
+  const clock = { ms: 0 };
+  const onSkew = vi.fn();
+  const fetch = (input: RequestInfo | URL, init: RequestInit = {}) =>
+    new Promise<Response>((resolve, reject) => {
+      const { method = 'GET', signal } = init;
+      const url = String(input);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      calls.push({
+        method,
+        url,
+        isPrefetch: new Headers(init.headers).get('Purpose') === 'prefetch',
+        signal: signal as AbortSignal,
+        answer: (body = `${JSON.stringify({ d: makePage(url) })}\n`, answer = { headers: WIRE }) =>
+          resolve(new Response(body, answer)),
+      });
+    });
+  const store = createPageDataStore({
+    fetch,
+    now: () => clock.ms,
+    build: 'b1',
+    isStatic: (url) => url.startsWith('/static'),
+    onSkew,
+    ...options,
+  });
+  return { store, calls, clock, onSkew, urls: () => calls.map((call) => call.url) };
+}
+
+const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+/** Prefetches a page, and answers. */
+async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
+  const test = createTestStore(options);
+  test.store.prefetch(url, 'intent');
+  test.calls[0]?.answer();
+  await flush();
+  return test;
+}
+
+describe('a prefetch', () => {
+  it('is the navigation’s response while it runs, and is asked for once', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'viewport');
+    store.prefetch('/a', 'intent');
+    const loaded = store.load('/a#part');
+    calls[0]?.answer();
+    expect(await loaded).toMatchObject({ kind: 'page', payload: { data: { home: '/_data/a' } } });
+    expect(calls).toHaveLength(1);
+    expect(calls[0]?.isPrefetch).toBe(true);
+    await flush();
+    expect(store.stats()).toMatchObject({ answers: 0, navigations: 0 });
+  });
+
+  it('of a dynamic page serves one navigation', async () => {
+    const { store, calls } = await prefetched('/a');
+    expect(await store.load('/a')).toMatchObject({ kind: 'page' });
+    expect(calls).toHaveLength(1);
+    const second = store.load('/a');
+    calls[1]?.answer();
+    await second;
+    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
+  it('of a dynamic page is too old after 30 s', async () => {
+    const { store, calls, clock } = await prefetched('/a');
+    clock.ms = 30_000;
+    void store.load('/a');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('of a static page serves for 300 s', async () => {
+    const { store, calls, clock } = await prefetched('/static');
+    await store.load('/static');
+    clock.ms = 299_999;
+    await store.load('/static');
+    store.prefetch('/static', 'intent');
+    expect(calls).toHaveLength(1);
+    clock.ms = 300_000;
+    void store.load('/static');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('is not made again while its answer is fresh', async () => {
+    const { store, calls, clock } = await prefetched('/a');
+    store.prefetch('/a', 'intent');
+    expect(calls).toHaveLength(1);
+    clock.ms = 30_000;
+    store.prefetch('/a', 'intent');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('is never one of more than five at once, and holds no navigation up', async () => {
+    const { store, calls } = createTestStore();
+    for (let i = 0; i < 9; i++) store.prefetch(`/p${i}`, 'render');
+    expect(calls).toHaveLength(5);
+    void store.load('/nav');
+    expect(calls.at(-1)).toMatchObject({ url: '/_data/nav', isPrefetch: false });
+    expect(store.stats()).toMatchObject({ prefetches: 5, waiting: 4, navigations: 1 });
+    calls[0]?.answer();
+    await flush();
+    expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
+  });
+
+  it('that the server refuses is asked for again by the navigation that joined it', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'intent');
+    const loaded = store.load('/a');
+    calls[0]?.answer('busy', { status: 503 });
+    await flush();
+    calls[1]?.answer();
+    expect(await loaded).toMatchObject({ kind: 'page', status: 200 });
+    expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
+  });
+
+  it('that fails is silent, and is not kept', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'intent');
+    store.prefetch('/b', 'intent');
+    calls[0]?.answer('busy', { status: 503 });
+    calls[1]?.answer(undefined, { status: 500, headers: WIRE });
+    await flush();
+    expect(store.stats()).toEqual({ waiting: 0, prefetches: 0, navigations: 0, answers: 0, pages: 0 });
+  });
+
+  it('of a redirect serves a navigation too', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'intent');
+    calls[0]?.answer('{"d":{"build":"b1","redirect":"/b"}}\n');
+    await flush();
+    expect(await store.load('/a')).toMatchObject({ kind: 'redirect', location: '/b' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('is cancelled by its signal, and by the visitor who goes elsewhere', async () => {
+    const { store, calls } = createTestStore();
+    const aborter = new AbortController();
+    store.prefetch('/a', 'intent', aborter.signal);
+    store.prefetch('/b', 'viewport');
+    store.prefetch('/c', 'intent');
+    const loaded = store.load('/c');
+    aborter.abort();
+    store.dropPrefetches();
+    expect(calls.map((call) => call.signal.aborted)).toEqual([true, true, false]);
+    calls[2]?.answer();
+    expect(await loaded).toMatchObject({ kind: 'page' });
+  });
+
+  it('is not made with Save-Data', async () => {
+    const { store, calls } = createTestStore({ saveData: true });
+    store.prefetch('/a', 'intent');
+    expect(calls).toEqual([]);
+    void store.load('/a');
+    expect(calls).toHaveLength(1);
+  });
+
+  it('goes on streaming for the navigation that takes it', async () => {
+    const { store, calls } = createTestStore();
+    const aborter = new AbortController();
+    let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        stream = controller;
+      },
+    });
+    const write = (line: string) => stream?.enqueue(new TextEncoder().encode(`${line}\n`));
+    store.prefetch('/a', 'intent', aborter.signal);
+    write('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}');
+    calls[0]?.answer(body);
+    await flush();
+    expect(store.stats()).toMatchObject({ prefetches: 1, answers: 1 });
+    const result = await store.load('/a');
+    aborter.abort();
+    expect(calls[0]?.signal.aborted).toBe(false);
+    write('[0,0,{"d":"late"}]');
+    stream?.close();
+    if (result.kind !== 'page') throw new Error(result.kind);
+    expect(await result.payload.data.home).toBe('late');
+    expect(calls).toHaveLength(1);
+    expect(store.stats().answers).toBe(0);
+  });
+
+  it('whose stream breaks is not kept', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/static', 'intent');
+    calls[0]?.answer('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}\n');
+    await flush();
+    await flush();
+    expect(store.stats()).toMatchObject({ answers: 0, prefetches: 0 });
+  });
+});
+
+describe('load', () => {
+  it('throws what it was aborted with, and ends the request', async () => {
+    const { store, calls } = createTestStore();
+    const aborter = new AbortController();
+    const loaded = store.load('/a', { signal: aborter.signal });
+    aborter.abort(new Error('superseded'));
+    await expect(loaded).rejects.toThrow('superseded');
+    expect(calls[0]?.signal.aborted).toBe(true);
+    await expect(store.load('/a', { signal: aborter.signal })).rejects.toThrow('superseded');
+  });
+
+  it('passes on what failed', async () => {
+    const { store, calls } = createTestStore();
+    const loaded = store.load('/a');
+    calls[0]?.answer('<html>', { status: 502 });
+    expect(await loaded).toMatchObject({ kind: 'failed' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('keeps a static page for the next time', async () => {
+    const { store, calls } = createTestStore();
+    const loaded = store.load('/static');
+    calls[0]?.answer();
+    expect(await store.load('/static')).toBe(await loaded);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('asks up to three times while the page is the server’s', async () => {
+    let isServerRendered = true;
+    const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
+    const loaded = store.load('/a');
+    for (let i = 0; i < 3; i++) {
+      await vi.waitFor(() => expect(calls).toHaveLength(i + 1), { timeout: 2_000 });
+      calls[i]?.answer('down', { status: 500 });
+    }
+    expect(await loaded).toMatchObject({ kind: 'failed' });
+    isServerRendered = false;
+    const second = store.load('/a');
+    calls[3]?.answer('down', { status: 500 });
+    expect(await second).toMatchObject({ kind: 'failed' });
+    expect(calls).toHaveLength(4);
+  });
+});
+
+describe('dropAll', () => {
+  it('forgets what was fetched before an action, and what is on its way', async () => {
+    const { store, calls } = await prefetched('/static');
+    store.remember('/a', { payload: makePage('/a'), status: 200 });
+    store.prefetch('/b', 'intent');
+    const before = store.load('/static/other');
+    store.dropAll();
+    expect(calls[1]?.signal.aborted).toBe(true);
+    calls[2]?.answer();
+    expect(await before).toMatchObject({ kind: 'page' });
+    expect(store.stats()).toEqual({ waiting: 0, prefetches: 0, navigations: 0, answers: 0, pages: 0 });
+    void store.load('/static/other');
+    expect(calls).toHaveLength(4);
+  });
+});
+
+describe('revalidate', () => {
+  const visited = { payload: makePage('/a'), status: 200, etag: 'W/"1"' };
+
+  async function revalidateWith(
+    init: ResponseInit,
+    page: { payload: PagePayload; status: number; etag?: string } = visited,
+  ) {
+    const test = createTestStore();
+    test.store.remember('/a', page);
+    const outcome = test.store.revalidate('/a');
+    test.calls[0]?.answer(null, init);
+    return { ...test, outcome: await outcome };
+  }
+
+  it('compares the ETag by HEAD', async () => {
+    const { outcome, calls } = await revalidateWith({ headers: { ...WIRE, ETag: 'W/"1"' } });
+    expect([outcome, calls.map((call) => call.method)]).toEqual(['unchanged', ['HEAD']]);
+    expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
+  });
+
+  it('takes a missing ETag for a change, without asking where it had none to compare', async () => {
+    expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
+    expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
+    expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
+  });
+
+  it('keeps the page where the server cannot say', async () => {
+    expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
+    const { store } = createTestStore({ fetch: () => Promise.reject(new TypeError('offline')) });
+    store.remember('/a', visited);
+    expect(await store.revalidate('/a')).toBe('failed');
+  });
+
+  it('does not ask for a static page within 300 s of the last answer', async () => {
+    const { store, calls, clock } = createTestStore();
+    store.remember('/static', { ...visited });
+    clock.ms = 299_999;
+    expect(await store.revalidate('/static')).toBe('unchanged');
+    clock.ms = 300_000;
+    const asked = store.revalidate('/static');
+    calls[0]?.answer(null, { headers: { ...WIRE, ETag: 'W/"1"' } });
+    expect(await asked).toBe('unchanged');
+    expect(await store.revalidate('/static')).toBe('unchanged');
+    expect(calls).toHaveLength(1);
+  });
+
+  it('drops the prefetched answer of a page that changed', async () => {
+    const { store, calls } = await prefetched('/a');
+    store.remember('/a', visited);
+    const outcome = store.revalidate('/a');
+    calls[1]?.answer(null, { headers: { ...WIRE, ETag: 'W/"2"' } });
+    await outcome;
+    void store.load('/a');
+    expect(calls).toHaveLength(3);
+  });
+});
+
+describe('another build', () => {
+  it('is told of, and its answers are not kept', async () => {
+    const { store, calls, onSkew } = createTestStore();
+    store.prefetch('/static', 'intent');
+    calls[0]?.answer(undefined, { headers: { ...WIRE, 'X-Build-Id': 'b2' } });
+    await flush();
+    expect(onSkew).toHaveBeenCalledExactlyOnceWith('b2');
+    expect(store.stats().answers).toBe(0);
+    store.remember('/a', { payload: makePage('/a'), status: 200, etag: '"1"' });
+    const outcome = store.revalidate('/a');
+    calls[1]?.answer(null, { headers: { ETag: '"1"', 'X-Build-Id': 'b3' } });
+    await outcome;
+    expect(onSkew).toHaveBeenLastCalledWith('b3');
+  });
+
+  it('is not seen in answers of this one', async () => {
+    const { onSkew } = await prefetched('/a');
+    expect(onSkew).not.toHaveBeenCalled();
+  });
+});
+
+describe('remember', () => {
+  it('gives the page back, whatever place on it is asked for', () => {
+    const { store } = createTestStore();
+    const page = { payload: makePage('/a'), status: 200 };
+    store.remember('/a?x=1#top', page);
+    expect([store.recall('/a?x=1'), store.recall('/a')]).toEqual([page, undefined]);
+  });
+});

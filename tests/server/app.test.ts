@@ -1,0 +1,211 @@
+import { connect } from 'node:net';
+import { Router } from 'express';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, createFakePages, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
+import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
+
+const REQUIRED = [
+  'content-security-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy', 'permissions-policy', 'referrer-policy',
+  'x-content-type-options', 'x-frame-options',
+];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+describe('security headers', () => {
+  it.each([
+    ['a page', 'GET / HTTP/1.1', 200],
+    ['an unknown page', 'GET /nothing HTTP/1.1', 404],
+    ['the API', 'GET /api/echo HTTP/1.1', 200],
+    ['an API failure', 'GET /api/fail HTTP/1.1', 500],
+    ['a probe', 'GET /livez HTTP/1.1', 200],
+    ['an asset that is not there', 'GET /assets/x.js HTTP/1.1', 404],
+    ['a refusal at the door', 'GET //x HTTP/1.1', 400],
+    ['a refused method', 'TRACE / HTTP/1.1', 405],
+    ['a malformed request line', 'GET / HTP/1.1', 400],
+    ['headers that are too large', `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}`, 431],
+  ])('stand on %s', async (_name, line, status) => {
+    const reply = await askRaw(server.port, line);
+    expect(reply.status).toBe(status);
+    for (const name of REQUIRED) expect(reply.headers, name).toHaveProperty(name);
+    expect(reply.headers['referrer-policy']).toBe('strict-origin-when-cross-origin');
+    expect(reply.headers['x-frame-options']).toBe('DENY');
+    expect(reply.headers['x-powered-by']).toBeUndefined();
+    expect(reply.headers['strict-transport-security']).toBeUndefined();
+  });
+
+  it.each([
+    ['GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n', 417],
+    ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc', 400],
+    ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', 400],
+    ['\x00\x01\x02\r\n\r\n', 400],
+  ])('stand on the answer to %j', async (bytes, status) => {
+    const reply = parseReply(await sendRaw(server.port, bytes));
+    expect(reply.status).toBe(status);
+    for (const name of REQUIRED) expect(reply.headers, name).toHaveProperty(name);
+  });
+});
+
+describe('the API', () => {
+  it('answers 404 as a problem for the unknown, in any case of letters', async () => {
+    for (const path of ['/api', '/api/', '/api/nothing', '/API/nothing']) {
+      const reply = await request(createTestApp()).get(path).expect(404);
+      expect(reply.headers['content-type']).toBe('application/problem+json');
+      expect(JSON.parse(reply.text)).toMatchObject({ type: 'about:blank', title: 'Not Found', status: 404 });
+    }
+  });
+
+  it('answers 405 with Allow, OPTIONS with Allow, and HEAD as GET', async () => {
+    const app = createTestApp();
+    const refused = await request(app).delete('/api/echo').expect(405);
+    expect(refused.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    expect(refused.headers['content-type']).toBe('application/problem+json');
+    expect((await request(app).options('/api/echo').expect(204)).headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    await request(app).head('/api/echo').expect(200);
+  });
+
+  it('answers a failure with a digest and nothing of the error', async () => {
+    const { log, lines } = spyOnLog();
+    const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
+    const { digest, instance } = JSON.parse(reply.text);
+    expect(reply.headers['x-error-digest']).toBe(`${digest}-${instance.split('/')[3]}`);
+    expect(instance).toMatch(new RegExp(`^/desk/${digest}/[0-9A-HJKMNP-TV-Z]{8}$`));
+    expect(JSON.stringify(reply.headers) + reply.text).not.toMatch(/canary|secret|\.ts|Error:/);
+    const line = lines.find((candidate) => candidate.digest === digest && candidate.stack !== undefined);
+    expect(line).toMatchObject({ origin: 'api', route: '/api/fail', requestId: reply.headers['x-request-id'] });
+  });
+
+  it.each([
+    ['text/plain', '{"a":1}', 415],
+    ['application/x-www-form-urlencoded', 'a=1', 415],
+    ['application/json; charset=utf-16', '{"a":1}', 415],
+    ['application/json', '{"a":', 400],
+    ['application/json', '"text"', 400],
+    ['application/json', '', 400],
+    ['application/json', '   ', 400],
+    ['application/json', '['.repeat(33) + ']'.repeat(33), 400],
+    ['application/json', '['.repeat(900), 400],
+    ['application/json', `{"a":"${'x'.repeat(2000)}"}`, 413],
+    ['application/json', '{"a":"\xff"}', 400],
+    ['application/json; charset=UTF-8', '{"a":1}', 200],
+    ['application/json', `${'['.repeat(32)}${']'.repeat(32)}`, 200],
+  ])('answers a body of type %s that reads %j with its status', async (type, body, status) => {
+    const headers = ['Host: localhost', `Content-Type: ${type}`, `Content-Length: ${body.length}`];
+    const reply = await askRaw(server.port, 'POST /api/echo HTTP/1.1', headers, body);
+    expect(reply.status).toBe(status);
+    expect(reply.headers['content-type']).toMatch(status === 200 ? /^application\/json/ : /^application\/problem\+json$/);
+  });
+
+  it.each(['br', 'zstd', 'gzip', 'deflate', 'gzip, gzip', 'nonsense'])('answers 415 to a body in %s', async (encoding) => {
+    await request(createTestApp()).post('/api/echo').set('Content-Encoding', encoding).type('json').send('{}').expect(415);
+  });
+
+  it('drops keys that would become a prototype', async () => {
+    const reply = await request(createTestApp()).post('/api/echo').type('json').send('{"__proto__":{"a":1},"\\u005f_proto__":2,"b":3}');
+    expect(reply.text).toBe('{"b":3}');
+  });
+
+  it('asks for a body only where it will be read', async () => {
+    const expect100 = ['Host: localhost', 'Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'].join('\r\n');
+    expect(await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\n${expect100}\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/);
+    const refused = await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n${expect100}\r\n\r\n`);
+    expect(refused).toMatch(/^HTTP\/1\.1 403/);
+    expect(refused).not.toContain('100 Continue');
+  });
+});
+
+describe('a connection', () => {
+  it('stays in step where a large body was refused unread', async () => {
+    const body = 'x'.repeat(10_000_000);
+    const head = 'POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+    const text = await sendRaw(
+      server.port,
+      `${head}Content-Length: ${body.length}\r\n\r\n${body}GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      { patience: 3000 },
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  it('answers pipelined requests in order', async () => {
+    const one = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const text = await sendRaw(server.port, one('/') + one('//x') + one('/api/nothing') + one('/livez'));
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  it('that ends in the middle of an upload is no failure', async () => {
+    const { log, lines } = spyOnLog();
+    const own = await startTestServer({ log });
+    await new Promise<void>((resolve) => {
+      const socket = connect(own.port, '127.0.0.1', () => {
+        socket.write('POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"a":');
+        setTimeout(() => socket.destroy(), 50);
+      });
+      socket.on('close', () => setTimeout(resolve, 50));
+    });
+    own.close();
+    expect(lines.filter(({ digest, stack }) => digest !== undefined || stack !== undefined)).toEqual([]);
+    expect(lines).toContainEqual(expect.objectContaining({ path: '/api/echo', gone: true }));
+  });
+});
+
+describe('pages', () => {
+  it.each(['', '*/*', ';;;', 'text/html;q=2,,,', '\xff'.repeat(10), 'x'.repeat(5000)])('are served whatever is accepted: %j', async (accept) => {
+    expect((await askRaw(server.port, 'GET /admin HTTP/1.1', ['Host: localhost', `Accept: ${accept}`])).status).toBe(200);
+  });
+
+  it('are behind a gate in the owner\'s steps in every spelling, page data too', async () => {
+    const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
+    const own = await startTestServer({ steps });
+    const spellings = [
+      '/admin', '/Admin', '/admin/', '/%61dmin', '/x/../admin', '/x/%2e%2e/admin', '//x/admin', '/./admin', '/%2e/admin', '/\\x/admin',
+      '//admin', '/admin%2f', '/admin?x', 'http://localhost/admin', '/_data/admin', '/_data/%61dmin', '/_data//admin', '/x/..;/admin', '/admin;x',
+      '/_data/../admin',
+    ];
+    for (const spelling of spellings) {
+      const reply = await askRaw(own.port, `GET ${spelling} HTTP/1.1`);
+      expect([spelling, reply.status], spelling).not.toEqual([spelling, 200]);
+    }
+    expect((await askRaw(own.port, 'GET /_data/orders HTTP/1.1')).status).toBe(200);
+    own.close();
+  });
+
+  it('that throw become the error page with its sentence and the digest', async () => {
+    const pages = createFakePages({
+      pages: async () => {
+        throw new Error('canary');
+      },
+    });
+    const reply = await request(createTestApp({ pages })).get('/').set('Host', 'example.com').set('Accept', 'text/html').expect(500);
+    const address = reply.headers['x-error-digest'];
+    expect(address).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
+    expect(reply.text).toContain(
+      '<h1>Application error: a client-side exception has occurred while loading the host example.com</h1>',
+    );
+    expect(reply.text).toContain(`Digest: <code>${address}</code>`);
+    expect(reply.text).not.toContain('canary');
+    expect(reply.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-");
+  });
+});
+
+describe('the access log', () => {
+  it('tells of a request without the values of its search', async () => {
+    const { log, lines } = spyOnLog();
+    const reply = await request(createTestApp({ log })).get('/orders?token=canary').set('X-Request-Id', 'forged-by-visitor');
+    const line = lines.find(({ msg }) => msg === 'request');
+    expect(line).toMatchObject({ method: 'GET', path: '/orders', route: '/orders', status: 200, requestId: reply.headers['x-request-id'] });
+    expect(line?.requestId).not.toBe('forged-by-visitor');
+    expect(line?.bytes).toBeGreaterThan(100);
+    expect(JSON.stringify(lines)).not.toContain('canary');
+  });
+
+  it('takes a request id from a trusted proxy in a safe form alone', async () => {
+    const app = createTestApp({ trustProxy: 1 });
+    expect((await request(app).get('/').set('X-Request-Id', 'abc-12345678')).headers['x-request-id']).toBe('abc-12345678');
+    expect((await request(app).get('/').set('X-Request-Id', '{"a":"b"} x')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

@@ -1,0 +1,92 @@
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApp, spyOnLog, startTestServer, type TestServer } from '../../../support/app.ts';
+import { askRaw } from '../../../support/raw-http.ts';
+
+describe('without PUBLIC_ORIGINS', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    'a/b?c#d@e', '"><script>', 'user@host', 'localhost:99999', 'localhost:', 'a, b', 'a..b', '.a', '-a.example', '0x7f.1', '[::1', 'a b',
+    'host:80:80', '%61', 'x'.repeat(300), '',
+  ])('answers 400 to the host %j', async (host) => {
+    const reply = await askRaw(server.port, 'GET / HTTP/1.1', [`Host: ${host}`]);
+    expect(reply.status).toBe(400);
+    expect(reply.body).not.toContain('script');
+  });
+
+  it.each([
+    ['example.com', 'http://example.com/'],
+    ['EXAMPLE.com:80', 'http://example.com/'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000/'],
+    ['[::1]:3000', 'http://[::1]:3000/'],
+    ['my_host.local', 'http://my_host.local/'],
+  ])('makes the origin of the host %s', async (host, href) => {
+    expect((await askRaw(server.port, 'GET / HTTP/1.1', [`Host: ${host}`])).body).toContain(href);
+  });
+
+  it('answers 400 to two hosts', async () => {
+    expect((await askRaw(server.port, 'GET / HTTP/1.1', ['Host: localhost', 'Host: evil.example'])).status).toBe(400);
+    expect((await askRaw(server.port, 'GET / HTTP/1.1', ['Host: localhost', 'hOST: localhost'])).status).toBe(400);
+  });
+
+  it('lets the origin of the listener stand for HTTP/1.0 without a host', async () => {
+    const reply = await askRaw(server.port, 'GET / HTTP/1.0', []);
+    expect(reply.status).toBe(200);
+    expect(reply.body).toContain('http://localhost:3000/');
+  });
+
+  it('answers 400 to HTTP/1.1 without a host', async () => {
+    expect((await askRaw(server.port, 'GET / HTTP/1.1', [])).status).toBe(400);
+  });
+});
+
+describe('with PUBLIC_ORIGINS', () => {
+  const publicOrigins = ['https://example.com', 'https://www.example.com'];
+
+  it('answers 421 to a host that is not in it', async () => {
+    await request(createTestApp({ publicOrigins })).get('/').set('Host', 'evil.example').expect(421);
+    await request(createTestApp({ publicOrigins })).get('/').set('Host', 'example.com:8080').expect(421);
+  });
+
+  it('answers under the configured origin, scheme included, and promises TLS', async () => {
+    const reply = await request(createTestApp({ publicOrigins })).get('/').set('Host', 'www.example.com').expect(200);
+    expect(reply.text).toContain('https://www.example.com/');
+    expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
+  });
+
+  it('answers probes under any host', async () => {
+    await request(createTestApp({ publicOrigins })).get('/livez').set('Host', '10.0.0.7:3000').expect(200, 'ok\n');
+    await request(createTestApp({ publicOrigins })).get('/readyz').set('Host', 'a b').expect(200, { status: 'ready' });
+  });
+});
+
+describe('forwarded headers', () => {
+  const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };
+
+  it('are ignored from an address that is not trusted, which is said once', async () => {
+    const { log, lines } = spyOnLog();
+    const app = createTestApp({ log });
+    for (let count = 0; count < 2; count += 1) {
+      const reply = await request(app).get('/').set('Host', 'example.com').set(forged).expect(200);
+      expect(reply.text).toContain('http://example.com/');
+      expect(reply.headers['strict-transport-security']).toBeUndefined();
+    }
+    expect(lines.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))).toHaveLength(1);
+  });
+
+  it('count from a trusted address', async () => {
+    const reply = await request(createTestApp({ trustProxy: ['loopback'] })).get('/').set(forged).expect(200);
+    expect(reply.text).toContain('https://evil.example/');
+    expect(reply.headers['strict-transport-security']).toBeDefined();
+  });
+
+  it('cannot bring in a host that PUBLIC_ORIGINS does not name', async () => {
+    const app = createTestApp({ trustProxy: 1, publicOrigins: ['https://example.com'] });
+    await request(app).get('/').set('Host', 'example.com').set(forged).expect(421);
+  });
+});

@@ -1,0 +1,104 @@
+import express, { type Express } from 'express';
+import { pino } from 'pino';
+import request from 'supertest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { errorHandler } from '../../../../src/server/engine/errors/error-handler.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { apiNotFound } from '../../../../src/server/engine/http/resource.ts';
+import { mountApi } from '../../../../src/server/product/api/index.ts';
+
+const PROBLEM = /^application\/problem\+json/;
+
+function createApi({ tourFailures = true } = {}): Express {
+  const app = express();
+  app.use((req, _res, next) => {
+    const info = new RequestInfo({ requestId: 'test-request', address: '127.0.0.1', origin: 'http://weir.example' });
+    info.target = req.originalUrl;
+    setRequestInfo(req, info);
+    next();
+  });
+  app.use('/api', mountApi({ settings: { tourFailures } }), apiNotFound());
+  app.use(errorHandler({ funnel: createFunnel({ log: pino({ enabled: false }), build: 'test' }) }));
+  return app;
+}
+
+let api: Express;
+beforeEach(() => {
+  api = createApi();
+});
+
+describe('/api/tour/todos', () => {
+  it('creates, lists, reads, changes and deletes', async () => {
+    const created = await request(api).post('/api/tour/todos').send({ title: ' Open the gates ' }).expect(201);
+    expect(created.headers.location).toBe('/api/tour/todos/1');
+    expect(created.body).toEqual({ id: 1, title: 'Open the gates', done: false, createdAt: expect.any(String) });
+
+    expect((await request(api).get('/api/tour/todos').expect(200)).body).toEqual([created.body]);
+    expect((await request(api).get('/api/tour/todos/1').expect(200)).body).toEqual(created.body);
+
+    const changed = await request(api).patch('/api/tour/todos/1').send({ done: true }).expect(200);
+    expect(changed.body).toEqual({ ...created.body, done: true });
+
+    await request(api).delete('/api/tour/todos/1').expect(204);
+    await request(api).get('/api/tour/todos/1').expect(404).expect('Content-Type', PROBLEM);
+  });
+
+  it.each([
+    ['post', '/api/tour/todos', { title: '' }, ['title']],
+    ['post', '/api/tour/todos', { title: 'x'.repeat(201) }, ['title']],
+    ['post', '/api/tour/todos', { title: 'Fine', admin: true }, ['']],
+    ['post', '/api/tour/todos', [], ['']],
+    ['patch', '/api/tour/todos/1', {}, ['']],
+    ['patch', '/api/tour/todos/1', { done: 'yes' }, ['done']],
+  ] as const)('answers 422 to %s %s with %j and names what is wrong', async (method, path, body, fields) => {
+    await request(api).post('/api/tour/todos').send({ title: 'The first' });
+    const answer = await request(api)[method](path).send(body).expect(422).expect('Content-Type', PROBLEM);
+    expect(answer.body).toMatchObject({ status: 422, title: 'Unprocessable Content' });
+    expect(Object.keys(answer.body.errors)).toEqual(fields);
+  });
+
+  it('answers 405 with what is allowed', async () => {
+    const list = await request(api).put('/api/tour/todos').expect(405).expect('Content-Type', PROBLEM);
+    expect(list.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+    const one = await request(api).post('/api/tour/todos/1').expect(405);
+    expect(one.headers.allow).toBe('GET, HEAD, PATCH, DELETE, OPTIONS');
+  });
+
+  it('answers 404 for a to-do that is not there, whatever is asked of it', async () => {
+    for (const id of ['7', '01', '__proto__', '1.0']) {
+      await request(api).get(`/api/tour/todos/${id}`).expect(404).expect('Content-Type', PROBLEM);
+    }
+    await request(api).delete('/api/tour/todos/7').expect(404);
+    await request(api).patch('/api/tour/todos/7').send({ done: true }).expect(404);
+  });
+
+  it('forgets the oldest beyond a hundred', async () => {
+    for (let count = 0; count < 101; count++) {
+      await request(api)
+        .post('/api/tour/todos')
+        .send({ title: `Number ${count}` });
+    }
+    const { body } = await request(api).get('/api/tour/todos');
+    expect(body).toHaveLength(100);
+    expect(body[0].title).toBe('Number 1');
+  });
+});
+
+describe('/api/tour/fail', () => {
+  it('answers 500 with a digest, and nothing of what was thrown', async () => {
+    const answer = await request(api).get('/api/tour/fail').expect(500).expect('Content-Type', PROBLEM);
+    expect(answer.body.digest).toMatch(/^[0-9A-Z]{8}$/);
+    expect(answer.text).not.toContain('The tour threw');
+  });
+
+  it('is not there where TOUR_FAILURES is off', async () => {
+    await request(createApi({ tourFailures: false }))
+      .get('/api/tour/fail')
+      .expect(404);
+  });
+});
+
+it('answers 404 as a problem for what no resource knows', async () => {
+  await request(api).get('/api/tour/nothing').expect(404).expect('Content-Type', PROBLEM);
+});

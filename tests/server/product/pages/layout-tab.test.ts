@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { layout } from '../../../../src/server/product/pages/layout.ts';
+import { layoutTab } from '../../../../src/server/product/pages/layout-tab.ts';
+import { loaderArgs } from '../../../support/product/page-args.ts';
+
+it('has a page for every entry of the list', () => {
+  const { tabs } = layout.loader();
+  expect(tabs).not.toHaveLength(0);
+  for (const { id, name } of tabs) expect(layoutTab.loader(loaderArgs({ params: { tab: id } })).name).toBe(name);
+});
+
+it.each(['castle-in-the-air', 'constructor'])('is not found for %s', (tab) => {
+  expect(() => layoutTab.loader(loaderArgs({ params: { tab } }))).toThrow(expect.objectContaining({ status: 404 }));
+});

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { root } from '../../../../src/server/product/pages/root.ts';
+import { actionArgs } from '../../../support/product/page-args.ts';
+
+const { subscribe } = root.actions;
+
+it('takes an e-mail address', () => {
+  expect(subscribe(actionArgs({ email: 'ada@weir.example' }))).toEqual({ email: 'ada@weir.example' });
+});
+
+it.each<Record<string, string>>([{}, { email: '' }, { email: 'ada' }])('refuses %j and names the field', (fields) => {
+  expect(subscribe(actionArgs(fields))).toMatchObject({ status: 422, errors: { email: expect.any(String) } });
+});

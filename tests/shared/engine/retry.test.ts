@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fetchWithRetry, type RetryOptions, toBackoffMs, toRetryAfterMs } from '../../../src/shared/engine/retry.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+}
+
+/** Answers in turn, the last answer again and again; each call's time is kept. */
+function createServer(...answers: Answer[]) {
+  const startedAt = Date.now();
+  const calledAt: number[] = [];
+  const fetch = vi.fn(async (_input: RequestInfo | URL, _init?: RequestInit) => {
+    calledAt.push(Date.now() - startedAt);
+    const { status, headers } = answers[Math.min(calledAt.length, answers.length) - 1] ?? { status: 200 };
+    return new Response(`body ${calledAt.length}`, { status, headers });
+  });
+  return { fetch, calledAt };
+}
+
+async function settle(response: Promise<Response>) {
+  const outcome = response.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  await vi.runAllTimersAsync();
+  return outcome;
+}
+
+const three: RetryOptions = { attempts: 3, deadlineMs: 10_000, random: () => 0.5 };
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('fetchWithRetry', () => {
+  it.each(['GET', 'HEAD', 'get'])('asks again by %s until the server answers', async (method) => {
+    const { fetch, calledAt } = createServer({ status: 500 }, { status: 503 }, { status: 200 });
+    const outcome = await settle(fetchWithRetry(fetch, '/x', { method }, three));
+    expect(outcome).toMatchObject({ value: { status: 200 } });
+    expect(calledAt).toEqual([0, 150, 450]);
+  });
+
+  it('gives the last failure as the answer, body and all', async () => {
+    const { fetch, calledAt } = createServer({ status: 502 });
+    const response = fetchWithRetry(fetch, '/x', undefined, three);
+    await settle(response);
+    expect((await response).status).toBe(502);
+    expect(await (await response).text()).toBe('body 3');
+    expect(calledAt).toHaveLength(3);
+  });
+
+  it.each([200, 301, 304, 400, 404, 408, 429, 499])('takes status %i as it is', async (status) => {
+    const { fetch } = createServer({ status: status === 304 ? 204 : status });
+    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('makes %s once', async (method) => {
+    const { fetch } = createServer({ status: 500 });
+    await settle(fetchWithRetry(fetch, '/x', { method }, three));
+    await settle(fetchWithRetry(fetch, new Request('http://x.example', { method }), undefined, three));
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it('makes a request that got no answer once', async () => {
+    const fetch = vi.fn(() => Promise.reject(new TypeError('connection refused')));
+    expect(await settle(fetchWithRetry(fetch, '/x', undefined, three))).toMatchObject({
+      error: { message: 'connection refused' },
+    });
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
+  it('frees the connections of the answers that it passes over', async () => {
+    const bodies: ReadableStream[] = [];
+    const fetch = async () => {
+      const response = new Response('x', { status: 500 });
+      if (response.body) bodies.push(response.body);
+      return response;
+    };
+    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    const states = await Promise.all(bodies.map(async (body) => (await body.getReader().read()).done));
+    expect(states).toEqual([true, true, false]);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const date = new Date(Date.now() + 6_000).toUTCString();
+    const { fetch, calledAt } = createServer(
+      { status: 503, headers: { 'Retry-After': '2' } },
+      { status: 503, headers: { 'Retry-After': date } },
+      { status: 200 },
+    );
+    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    expect(calledAt).toEqual([0, 2_000, 6_000]);
+  });
+
+  it('never waits less than its own back-off', async () => {
+    const { fetch, calledAt } = createServer({ status: 503, headers: { 'Retry-After': '0' } }, { status: 200 });
+    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    expect(calledAt).toEqual([0, 150]);
+  });
+
+  it('does not wait for what would come after the deadline', async () => {
+    const { fetch, calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
+    const response = await fetchWithRetry(fetch, '/x', undefined, three);
+    expect([response.status, await response.text()]).toEqual([503, 'body 1']);
+    expect(calledAt).toEqual([0]);
+  });
+
+  it('ends an attempt at the deadline', async () => {
+    const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
+      new Promise<Response>((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      });
+    const outcome = settle(fetchWithRetry(fetch, '/x', undefined, three));
+    expect(await outcome).toMatchObject({ error: { name: 'TimeoutError' } });
+  });
+
+  it('leaves the body alone when the deadline passes', async () => {
+    let seen: AbortSignal | null | undefined;
+    const fetch = async (_: RequestInfo | URL, init?: RequestInit) => {
+      seen = init?.signal;
+      return new Response('slow');
+    };
+    await fetchWithRetry(fetch, '/x', undefined, three);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(seen?.aborted).toBe(false);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each(['options', 'init', 'request'])('stops waiting when the signal of the %s aborts', async (where) => {
+    const { fetch } = createServer({ status: 500 });
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    const input = new Request('http://x.example', where === 'request' ? { signal } : {});
+    const init = where === 'init' ? { signal } : undefined;
+    const outcome = fetchWithRetry(fetch, input, init, where === 'options' ? { ...three, signal } : three).catch(
+      (e: unknown) => e,
+    );
+    await vi.advanceTimersByTimeAsync(10);
+    aborter.abort(new Error('the visitor left'));
+    expect(await outcome).toMatchObject(
+      where === 'request' ? { name: expect.any(String) } : { message: 'the visitor left' },
+    );
+    await vi.runAllTimersAsync();
+    expect(fetch).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('asks nothing with a signal that is aborted already', async () => {
+    const { fetch } = createServer({ status: 200 });
+    const outcome = fetchWithRetry(fetch, '/x', undefined, { ...three, signal: AbortSignal.abort(new Error('gone')) });
+    await expect(outcome).rejects.toThrow('gone');
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+describe('toBackoffMs', () => {
+  it('is between half and all of a wait that doubles up to 5 s', () => {
+    for (const [attempt, longest] of [
+      [1, 200],
+      [2, 400],
+      [3, 800],
+      [9, 5_000],
+      [2_000, 5_000],
+    ] as const) {
+      expect(toBackoffMs(attempt, () => 0)).toBe(longest / 2);
+      expect(toBackoffMs(attempt, () => 1 - 2 ** -53)).toBeCloseTo(longest);
+      const waits = Array.from({ length: 50 }, () => toBackoffMs(attempt));
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(longest / 2);
+      expect(Math.max(...waits)).toBeLessThanOrEqual(longest);
+      expect(new Set(waits).size).toBeGreaterThan(1);
+    }
+  });
+});
+
+describe('toRetryAfterMs', () => {
+  it.each([
+    ['3', 3_000],
+    [' 0 ', 0],
+    ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
+    ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
+    ['-1', 0],
+    ['1.5', 0],
+    ['soon', 0],
+    ['', 0],
+    [null, 0],
+  ])('reads %j as %i', (header, ms) => {
+    expect(toRetryAfterMs(header)).toBe(ms);
+  });
+});

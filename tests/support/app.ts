@@ -1,0 +1,108 @@
+import type { AddressInfo } from 'node:net';
+import { type RequestHandler, Router } from 'express';
+import { type Logger, pino } from 'pino';
+import { type AppDeps, createApp } from '../../src/server/app.ts';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { jsonBody } from '../../src/server/engine/http/body-limits.ts';
+import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
+import { requestInfo } from '../../src/server/engine/http/request-info.ts';
+import { resource } from '../../src/server/engine/http/resource.ts';
+import type { PageSteps } from '../../src/server/engine/pages/pages.ts';
+
+export interface TestAppOptions extends Partial<AppDeps> {
+  readonly publicOrigins?: readonly string[];
+  readonly trustProxy?: number | readonly string[];
+}
+
+/** What a log was told, a line each. */
+export interface LogSpy {
+  readonly log: Logger;
+  readonly lines: Record<string, unknown>[];
+}
+
+export function spyOnLog(): LogSpy {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
+/** Pages without React: `/` and `/admin` say where they are and how they were asked for. */
+export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
+  const known = new Set(['/', '/admin', '/orders']);
+  const say: RequestHandler = (req, res) => {
+    const info = requestInfo(req);
+    info.route = info.path;
+    res.type('html').send(`<p>${req.method} ${info.url.href.replaceAll('&', '&amp;')}</p>`);
+  };
+  return {
+    data: (req, res, next) => {
+      const { path } = requestInfo(req);
+      if (known.has(path.slice('/_data'.length)) && path.startsWith('/_data/')) res.json({ path });
+      else next();
+    },
+    pages: (req, res, next) => {
+      if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
+      else next();
+    },
+    notFound: (_req, res) => void res.status(404).type('html').send('<h1>Page not found</h1>'),
+    renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),
+    acceptsPostsFrom: (path, origin) => path === '/orders' && origin === 'https://pay.example',
+    ...overrides,
+  };
+}
+
+/** An API with one resource that echoes and one that fails. */
+export function createFakeApi(): Router {
+  const api = Router();
+  api.use(
+    resource('/echo', {
+      GET: (_req, res) => void res.json({ ok: true }),
+      POST: [...jsonBody({ limit: 1000 }), (req, res) => void res.json(req.body)],
+    }),
+  );
+  api.use(
+    resource('/fail', {
+      GET: () => {
+        throw new Error('canary postgres://user:secret@db/');
+      },
+    }),
+  );
+  return api;
+}
+
+/** The real app around fakes. */
+export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestAppOptions = {}) {
+  const log = deps.log ?? pino({ enabled: false });
+  return createApp({
+    log,
+    funnel: createFunnel({ log, build: 'test' }),
+    origins: createOrigins(publicOrigins, 'http://localhost:3000'),
+    trust: createProxyTrust(trustProxy),
+    readiness: { draining: false },
+    files: new Map(),
+    pages: createFakePages(),
+    api: createFakeApi(),
+    ...deps,
+  });
+}
+
+export interface TestServer {
+  readonly port: number;
+  close(): void;
+}
+
+/** The real server around the real app, on a free port. */
+export async function startTestServer(options: TestAppOptions = {}): Promise<TestServer> {
+  const log = options.log ?? pino({ enabled: false });
+  const { server } = createHttpServer(createTestApp({ ...options, log }), { log });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { closingLine } from './tests/support/closing-line.ts';
+
+const routerModules = new URL('./node_modules/react-router/dist/development/lib/router/', import.meta.url);
+const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
+
+export default defineConfig({
+  resolve: {
+    // The names that build/lazy-router.mjs gives to React Router's own modules.
+    alias: { 'spillway:router': toPath('router.js'), 'spillway:history': toPath('history.js') },
+  },
+  test: {
+    environment: 'node',
+    globalSetup: ['tests/support/build-once.ts'],
+    reporters: ['default', closingLine()],
+    maxWorkers: 2,
+    testTimeout: 15_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['tests/**/*.test.{ts,tsx}'],
+          exclude: ['tests/e2e/**'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        // Browser tests share two cores with the browser: one after the other, and after the rest.
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.{ts,tsx}'],
+          fileParallelism: false,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
