@@ -7,7 +7,7 @@ const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 export default defineConfig({
   resolve: {
-    // The names that build/lazy-router.mjs gives to React Router's own modules.
+    // The names that build/react-router.mjs gives to React Router's own modules.
     alias: { 'spillway:router': toPath('router.js'), 'spillway:history': toPath('history.js') },
   },
   test: {

@@ -1,7 +1,8 @@
 import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
+import { firstLoad } from './first-load.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
-import { lazyRouter } from './lazy-router.mjs';
+import { reactRouter } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
 
 /** Browsers of the last years: what they know is not rewritten into something longer. */
@@ -55,7 +56,7 @@ export function bundleClient({ root, entry, outdir, dev, owner, styles }) {
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
-    plugins: [...owner.plugins, styles.plugin, lazyRouter(root, { dev }), nodeModulesInClient],
+    plugins: [...owner.plugins, styles.plugin, reactRouter(root, { dev }), firstLoad(root, entry), nodeModulesInClient],
   });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, relative } from 'node:path';
+import { toLateFile } from './first-load.mjs';
 import { groupSheets, listSheets } from './styles.mjs';
 
 /**
@@ -44,7 +45,9 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
  * @returns {import('../src/shared/engine/manifest.ts').AssetManifest}
  */
 export function createManifest({ metafile, outdir, entry, routeModules, styleUrls, buildId }) {
-  const outputOf = new Map(Object.entries(metafile.outputs).map(([path, { entryPoint }]) => [entryPoint, path]));
+  const outputOf = new Map(
+    Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
+  );
   const toUrl = (output) => output.slice(outdir.length);
   const entryOutput = outputOf.get(entry) ?? '';
   const withEntry = listStaticImports(metafile, entryOutput);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
+import { toLateFile } from './first-load.mjs';
 
 /** What a style sheet may refer to; each becomes an asset with a hashed name. */
 export const assetLoaders = {
@@ -127,7 +128,7 @@ export function listSheets(metafile, entry, pages) {
     if (!input || seen.has(path)) return;
     seen.add(path);
     for (const { path: imported, kind, external } of input.imports) {
-      if (!external && !(kind === 'dynamic-import' && pages.has(imported))) visit(imported);
+      if (!external && !(kind === 'dynamic-import' && pages.has(toLateFile(imported)))) visit(imported);
     }
     if (path.endsWith('.css')) sheets.push(path);
   }

@@ -10,6 +10,7 @@ import { isApiPath } from './engine/http/api-path.ts';
 import { assets } from './engine/http/assets.ts';
 import { compress } from './engine/http/compress.ts';
 import { crossSite } from './engine/http/cross-site.ts';
+import { devEvents } from './engine/http/dev-events.ts';
 import { door } from './engine/http/door.ts';
 import { expectContinue } from './engine/http/expect-continue.ts';
 import { health, type Readiness } from './engine/http/health.ts';
@@ -35,6 +36,8 @@ export interface AppDeps {
   readonly pages: PageSteps;
   readonly api: RequestHandler;
   readonly compression?: boolean;
+  /** `npm run dev`: open pages reload when the server was exchanged. */
+  readonly development?: boolean;
   /** The owner's, before API and pages. */
   readonly steps?: RequestHandler;
   /** The owner's, for what is neither a page nor under `/api`. */
@@ -69,6 +72,7 @@ export function createApp(deps: AppDeps): RequestListener {
   // Before anything that could act, and before the body is read.
   app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
   app.use(expectContinue());
+  if (deps.development) app.get('/_dev', devEvents(readiness));
   if (deps.compression) app.use(compress());
   if (deps.steps) app.use(seenAsPage(deps.steps));
   app.use('/api', deps.api);

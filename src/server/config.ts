@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
+import { toCheckedHost } from './engine/http/host.ts';
 
 /** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
 export class ConfigError extends Error {
@@ -80,7 +81,8 @@ export const SETTINGS = {
     }).prefault('./data'),
   },
   PUBLIC_ORIGINS: {
-    about: 'The origins that visitors use, separated by commas; the first is the main one. A request for another host gets 421. Unset: any host is answered.',
+    about:
+      'The origins that visitors use, separated by commas; the first is the main one. A request for another host gets 421. Unset: any host is answered.',
     example: 'https://example.com,https://www.example.com',
     schema: parsed(
       'holds something that is no origin. Use http(s) origins without a path, separated by commas, such as https://example.com.',
@@ -88,7 +90,8 @@ export const SETTINGS = {
     ).prefault(''),
   },
   TRUST_PROXY: {
-    about: 'Whose X-Forwarded headers count: the number of proxies in front, or their addresses and networks (10.0.0.0/8,loopback). Unset: nobody\'s.',
+    about:
+      "Whose X-Forwarded headers count: the number of proxies in front, or their addresses and networks (10.0.0.0/8,loopback). Unset: nobody's.",
     example: '1',
     schema: parsed(
       'does not say whom to trust. Use the number of proxies in front (1), or their addresses or networks separated by commas (10.0.0.0/8,loopback). Trusting everyone would let any visitor forge an address.',
@@ -115,14 +118,16 @@ export const SETTINGS = {
     }).prefault(''),
   },
   DIGEST_NAMESPACE: {
-    about: 'Mixed into every digest, the same on all replicas and releases. Set it to keep strangers from confirming a guess.',
+    about:
+      'Mixed into every digest, the same on all replicas and releases. Set it to keep strangers from confirming a guess.',
     example: 'spillway',
     schema: parsed('is too long or holds a line break. Use up to 200 characters.', (text) => {
       return /^.{1,200}$/u.test(text) ? text : undefined;
     }).prefault('spillway'),
   },
   DRAIN_LAG: {
-    about: 'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
+    about:
+      'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
     example: '1',
     schema: seconds().optional(),
   },
@@ -195,11 +200,15 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
 }
 
 function parseOrigins(text: string): string[] | undefined {
-  const parts = text.split(',').map((part) => part.trim()).filter((part) => part !== '');
+  const parts = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   const origins = parts.map((part) => {
     const url = URL.canParse(part) ? new URL(part) : undefined;
-    const isOrigin = url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/` && !/[?#]/.test(part);
-    return isOrigin ? url.origin : undefined;
+    if (!url || url.href !== `${url.origin}/` || /[?#]/.test(part)) return undefined;
+    const scheme = url.protocol === 'https:' ? 'https' : url.protocol === 'http:' ? 'http' : undefined;
+    return scheme && toCheckedHost(url.host, scheme) ? url.origin : undefined;
   });
   return origins.every((origin) => origin !== undefined) ? [...new Set(origins)] : undefined;
 }

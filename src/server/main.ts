@@ -67,11 +67,16 @@ async function start(): Promise<void> {
     funnel,
     origins,
     trust: createProxyTrust(config.trustProxy),
-    readiness: { get draining() { return drain.draining; } },
+    readiness: {
+      get draining() {
+        return drain.draining;
+      },
+    },
     files: indexPublicFiles(join(DIST, 'client')),
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
+    development: process.env.SPILLWAY_DEV === '1',
     steps: createSteps(),
     routes: createRoutes(),
   });
@@ -85,7 +90,9 @@ async function start(): Promise<void> {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
   if (config.publicOrigins.length === 0) {
-    log.warn('PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.');
+    log.warn(
+      'PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.',
+    );
   }
   if (config.host === 'localhost' || (isIP(config.host) > 0 && /^(?:127\.|::1$)/.test(config.host))) {
     log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
@@ -97,6 +104,8 @@ function readManifest(): AssetManifest {
     // Written by our own build, together with this file.
     return JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8')) as AssetManifest;
   } catch {
-    throw new ConfigError(['There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.']);
+    throw new ConfigError([
+      'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.',
+    ]);
   }
 }

@@ -2,12 +2,17 @@ import { connect } from 'node:net';
 import { Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApp, createFakePages, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
+import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
 
 const REQUIRED = [
-  'content-security-policy', 'cross-origin-opener-policy', 'cross-origin-resource-policy', 'permissions-policy', 'referrer-policy',
-  'x-content-type-options', 'x-frame-options',
+  'content-security-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'permissions-policy',
+  'referrer-policy',
+  'x-content-type-options',
+  'x-frame-options',
 ];
 
 let server: TestServer;
@@ -98,22 +103,45 @@ describe('the API', () => {
     const headers = ['Host: localhost', `Content-Type: ${type}`, `Content-Length: ${body.length}`];
     const reply = await askRaw(server.port, 'POST /api/echo HTTP/1.1', headers, body);
     expect(reply.status).toBe(status);
-    expect(reply.headers['content-type']).toMatch(status === 200 ? /^application\/json/ : /^application\/problem\+json$/);
+    expect(reply.headers['content-type']).toMatch(
+      status === 200 ? /^application\/json/ : /^application\/problem\+json$/,
+    );
   });
 
-  it.each(['br', 'zstd', 'gzip', 'deflate', 'gzip, gzip', 'nonsense'])('answers 415 to a body in %s', async (encoding) => {
-    await request(createTestApp()).post('/api/echo').set('Content-Encoding', encoding).type('json').send('{}').expect(415);
-  });
+  it.each(['br', 'zstd', 'gzip', 'deflate', 'gzip, gzip', 'nonsense'])(
+    'answers 415 to a body in %s',
+    async (encoding) => {
+      await request(createTestApp())
+        .post('/api/echo')
+        .set('Content-Encoding', encoding)
+        .type('json')
+        .send('{}')
+        .expect(415);
+    },
+  );
 
   it('drops keys that would become a prototype', async () => {
-    const reply = await request(createTestApp()).post('/api/echo').type('json').send('{"__proto__":{"a":1},"\\u005f_proto__":2,"b":3}');
+    const reply = await request(createTestApp())
+      .post('/api/echo')
+      .type('json')
+      .send('{"__proto__":{"a":1},"\\u005f_proto__":2,"b":3}');
     expect(reply.text).toBe('{"b":3}');
   });
 
   it('asks for a body only where it will be read', async () => {
-    const expect100 = ['Host: localhost', 'Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue'].join('\r\n');
-    expect(await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\n${expect100}\r\n\r\n{}`)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/);
-    const refused = await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n${expect100}\r\n\r\n`);
+    const expect100 = [
+      'Host: localhost',
+      'Content-Type: application/json',
+      'Content-Length: 2',
+      'Expect: 100-continue',
+    ].join('\r\n');
+    expect(await sendRaw(server.port, `POST /api/echo HTTP/1.1\r\n${expect100}\r\n\r\n{}`)).toMatch(
+      /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200/,
+    );
+    const refused = await sendRaw(
+      server.port,
+      `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n${expect100}\r\n\r\n`,
+    );
     expect(refused).toMatch(/^HTTP\/1\.1 403/);
     expect(refused).not.toContain('100 Continue');
   });
@@ -142,7 +170,9 @@ describe('a connection', () => {
     const own = await startTestServer({ log });
     await new Promise<void>((resolve) => {
       const socket = connect(own.port, '127.0.0.1', () => {
-        socket.write('POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"a":');
+        socket.write(
+          'POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"a":',
+        );
         setTimeout(() => socket.destroy(), 50);
       });
       socket.on('close', () => setTimeout(resolve, 50));
@@ -154,16 +184,38 @@ describe('a connection', () => {
 });
 
 describe('pages', () => {
-  it.each(['', '*/*', ';;;', 'text/html;q=2,,,', '\xff'.repeat(10), 'x'.repeat(5000)])('are served whatever is accepted: %j', async (accept) => {
-    expect((await askRaw(server.port, 'GET /admin HTTP/1.1', ['Host: localhost', `Accept: ${accept}`])).status).toBe(200);
-  });
+  it.each(['', '*/*', ';;;', 'text/html;q=2,,,', '\xff'.repeat(10), 'x'.repeat(5000)])(
+    'are served whatever is accepted: %j',
+    async (accept) => {
+      expect((await askRaw(server.port, 'GET /admin HTTP/1.1', ['Host: localhost', `Accept: ${accept}`])).status).toBe(
+        200,
+      );
+    },
+  );
 
-  it('are behind a gate in the owner\'s steps in every spelling, page data too', async () => {
+  it("are behind a gate in the owner's steps in every spelling, page data too", async () => {
     const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
     const own = await startTestServer({ steps });
     const spellings = [
-      '/admin', '/Admin', '/admin/', '/%61dmin', '/x/../admin', '/x/%2e%2e/admin', '//x/admin', '/./admin', '/%2e/admin', '/\\x/admin',
-      '//admin', '/admin%2f', '/admin?x', 'http://localhost/admin', '/_data/admin', '/_data/%61dmin', '/_data//admin', '/x/..;/admin', '/admin;x',
+      '/admin',
+      '/Admin',
+      '/admin/',
+      '/%61dmin',
+      '/x/../admin',
+      '/x/%2e%2e/admin',
+      '//x/admin',
+      '/./admin',
+      '/%2e/admin',
+      '/\\x/admin',
+      '//admin',
+      '/admin%2f',
+      '/admin?x',
+      'http://localhost/admin',
+      '/_data/admin',
+      '/_data/%61dmin',
+      '/_data//admin',
+      '/x/..;/admin',
+      '/admin;x',
       '/_data/../admin',
     ];
     for (const spelling of spellings) {
@@ -180,7 +232,11 @@ describe('pages', () => {
         throw new Error('canary');
       },
     });
-    const reply = await request(createTestApp({ pages })).get('/').set('Host', 'example.com').set('Accept', 'text/html').expect(500);
+    const reply = await request(createTestApp({ pages }))
+      .get('/')
+      .set('Host', 'example.com')
+      .set('Accept', 'text/html')
+      .expect(500);
     const address = reply.headers['x-error-digest'];
     expect(address).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
     expect(reply.text).toContain(
@@ -195,9 +251,17 @@ describe('pages', () => {
 describe('the access log', () => {
   it('tells of a request without the values of its search', async () => {
     const { log, lines } = spyOnLog();
-    const reply = await request(createTestApp({ log })).get('/orders?token=canary').set('X-Request-Id', 'forged-by-visitor');
+    const reply = await request(createTestApp({ log }))
+      .get('/orders?token=canary')
+      .set('X-Request-Id', 'forged-by-visitor');
     const line = lines.find(({ msg }) => msg === 'request');
-    expect(line).toMatchObject({ method: 'GET', path: '/orders', route: '/orders', status: 200, requestId: reply.headers['x-request-id'] });
+    expect(line).toMatchObject({
+      method: 'GET',
+      path: '/orders',
+      route: '/orders',
+      status: 200,
+      requestId: reply.headers['x-request-id'],
+    });
     expect(line?.requestId).not.toBe('forged-by-visitor');
     expect(line?.bytes).toBeGreaterThan(100);
     expect(JSON.stringify(lines)).not.toContain('canary');
@@ -205,7 +269,11 @@ describe('the access log', () => {
 
   it('takes a request id from a trusted proxy in a safe form alone', async () => {
     const app = createTestApp({ trustProxy: 1 });
-    expect((await request(app).get('/').set('X-Request-Id', 'abc-12345678')).headers['x-request-id']).toBe('abc-12345678');
-    expect((await request(app).get('/').set('X-Request-Id', '{"a":"b"} x')).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await request(app).get('/').set('X-Request-Id', 'abc-12345678')).headers['x-request-id']).toBe(
+      'abc-12345678',
+    );
+    expect((await request(app).get('/').set('X-Request-Id', '{"a":"b"} x')).headers['x-request-id']).toMatch(
+      /^[0-9a-f-]{36}$/,
+    );
   });
 });

@@ -14,7 +14,11 @@ export interface RawOptions {
 }
 
 /** Sends bytes as they are, which no HTTP client does, and resolves with all that came back until the server closed or was silent. */
-export function sendRaw(port: number, bytes: string | Buffer, { patience = 400, half = false }: RawOptions = {}): Promise<string> {
+export function sendRaw(
+  port: number,
+  bytes: string | Buffer,
+  { patience = 400, half = false }: RawOptions = {},
+): Promise<string> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -22,14 +26,19 @@ export function sendRaw(port: number, bytes: string | Buffer, { patience = 400, 
       if (half) socket.end();
     });
     socket.setTimeout(patience, () => socket.destroy());
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
   });
 }
 
 /** One request on a connection of its own. */
-export async function askRaw(port: number, requestLine: string, headers: readonly string[] = ['Host: localhost'], body = ''): Promise<RawReply> {
+export async function askRaw(
+  port: number,
+  requestLine: string,
+  headers: readonly string[] = ['Host: localhost'],
+  body = '',
+): Promise<RawReply> {
   const head = [requestLine, ...headers, 'Connection: close'].join('\r\n');
   return parseReply(await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 3000 }));
 }

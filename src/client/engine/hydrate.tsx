@@ -5,6 +5,7 @@ import type { DocumentProps } from '../../shared/engine/document.ts';
 import { type Engine, EngineContext, type ErrorPages } from '../../shared/engine/engine-context.ts';
 import { toShownError } from '../../shared/engine/page-error.ts';
 import type { PagePayload } from '../../shared/engine/payload.ts';
+import { WHOLE_KEY } from '../../shared/engine/protocol.ts';
 import { createRouteTree } from '../../shared/engine/route-objects.tsx';
 import type { RouteDefinition } from '../../shared/engine/routes.ts';
 import { createStandIn } from '../../shared/engine/stand-in.ts';
@@ -103,6 +104,12 @@ function leaveFor(url: URL): () => void {
 }
 
 function readLocation(): Location {
+  // Somebody was sent this address by a visitor without scripts: here it is the page itself.
+  const url = new URL(window.location.href);
+  if (url.searchParams.has(WHOLE_KEY)) {
+    url.searchParams.delete(WHOLE_KEY);
+    history.replaceState(history.state, '', url);
+  }
   const { pathname, search, hash } = window.location;
   const state = history.state as { usr?: unknown; key?: string } | null; // React Router's own, from before a reload
   return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };

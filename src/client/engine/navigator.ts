@@ -61,7 +61,7 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
   store.remember(location.pathname + location.search, { payload, status: 200, etag });
   keepScrollPositions(router);
   router.subscribe((state) => {
-    if (state.navigation.state !== 'idle') isServerRendered = false;
+    if (state.location.key !== location.key) isServerRendered = false;
     if (state.navigation.state === 'idle') checkedAt = performance.now();
   });
 

@@ -1,4 +1,4 @@
-// What `build/lazy-router.mjs` makes of React Router's own modules.
+// What `build/react-router.mjs` makes of React Router's own modules.
 declare module 'spillway:router' {
   export { UNSAFE_createRouter as createRouter } from 'react-router';
 }

@@ -25,3 +25,6 @@ export const ASSET_PREFIX = '/assets/';
 /** Ids of the routes that the engine puts around the table: the frame, and the page for what is not found. */
 export const FRAME_ROUTE = '@frame';
 export const NOT_FOUND_ROUTE = '@not-found';
+
+/** In a page's search: send it whole, for a visitor without scripts. Pages do not see it. */
+export const WHOLE_KEY = '_whole';

@@ -65,7 +65,9 @@ export function createFunnel(options: FunnelOptions): Funnel {
     const where = [context.origin, context.route ?? context.routeId ?? ''];
     const digest = createDigest(facts, where, digestOptions);
     const occurrence = createOccurrence();
-    const causes = causesOf(error).slice(1).map((cause) => readError(cause).stack);
+    const causes = causesOf(error)
+      .slice(1)
+      .map((cause) => readError(cause).stack);
     writeLine(options.log, {
       digest,
       occurrence,

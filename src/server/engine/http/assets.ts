@@ -32,7 +32,10 @@ export function assets({ files }: { files: ReadonlyMap<string, PublicFile> }): S
 
 function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
   const chosen = chooseRepresentation(file, String(req.headers['accept-encoding'] ?? ''));
-  if (!chosen) return sendText(res, 404, 'There is no such file.');
+  if (!chosen) {
+    sendText(res, 404, 'There is no such file.');
+    return;
+  }
   res.setHeader('Cache-Control', file.cacheControl);
   res.setHeader('ETag', chosen.etag);
   if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
@@ -73,7 +76,9 @@ function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, byte
 }
 
 function chooseRepresentation(file: PublicFile, acceptEncoding: string): Representation | undefined {
-  return file.representations.find(({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding));
+  return file.representations.find(
+    ({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding),
+  );
 }
 
 /** RFC 9110 section 13.1.2: compared weakly. */

@@ -46,7 +46,9 @@ function requireType(type: string): RequestHandler {
 
 function refuseBody(req: Request, type: string): Error | undefined {
   const [given = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
-  const isText = parameters.every((parameter) => !/^\s*charset=/.test(parameter) || /^\s*charset="?utf-8"?\s*$/.test(parameter));
+  const isText = parameters.every(
+    (parameter) => !/^\s*charset=/.test(parameter) || /^\s*charset="?utf-8"?\s*$/.test(parameter),
+  );
   if (given.trim() !== type || !isText) return unsupportedMediaType(`Send ${type} in UTF-8.`);
   const encoding = req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return unsupportedMediaType('Send the body without Content-Encoding.');

@@ -84,9 +84,7 @@ function toOriginForm(raw: string, host: string | undefined): string | undefined
 
 /** A search may hold encoded line breaks (a form sends them), but nothing that is no text. */
 function refuseSearch(search: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   if (search === '' || /^[\x21-\x22\x24\x26-\x7e]*$/.test(search)) return undefined;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   if (/[^\x21-\x22\x24-\x7e]/.test(search)) return 'The address has a character that must be percent-encoded.';
   if (/%00/.test(search) || decodeStrictly(search) === undefined) {
     return 'The address has a malformed or forbidden percent-encoding.';

@@ -25,10 +25,11 @@ export interface Drain {
  */
 export function createDrain({ server, connections, lag, deadline }: DrainOptions): Drain {
   let running: Promise<number> | undefined;
+  let draining = false;
   let stopped = false;
 
   function sayClose(_req: IncomingMessage, res: ServerResponse): void {
-    if (running && !res.headersSent) res.setHeader('Connection', 'close');
+    if (draining && !res.headersSent) res.setHeader('Connection', 'close');
   }
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
   connections.onIdle((socket) => {
@@ -36,6 +37,7 @@ export function createDrain({ server, connections, lag, deadline }: DrainOptions
   });
 
   async function run(): Promise<number> {
+    draining = true;
     for (const socket of connections.sockets) {
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
     }
@@ -56,7 +58,7 @@ export function createDrain({ server, connections, lag, deadline }: DrainOptions
 
   return {
     get draining() {
-      return running !== undefined;
+      return draining;
     },
     start() {
       running ??= run();

@@ -87,5 +87,11 @@ function readRepresentations(directory: string, path: string, present: ReadonlyS
 function readRepresentation(file: string, encoding: Representation['encoding']): Representation {
   const bytes = readFileSync(file);
   const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
-  return { encoding, size: bytes.length, etag, file, bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined };
+  return {
+    encoding,
+    size: bytes.length,
+    etag,
+    file,
+    bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined,
+  };
 }

@@ -9,7 +9,12 @@ import { requestInfo } from './request-info.ts';
  * line of text. What is left of the body is read and dropped by Node, within `requestTimeout`, so
  * that a kept connection stays in step.
  */
-export function refuse(req: IncomingMessage, res: ServerResponse, status: number, message = describeStatus(status)): void {
+export function refuse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  message = describeStatus(status),
+): void {
   if (isApiPath(requestInfo(req).path)) sendProblem(res, { kind: 'public', status, message });
   else sendText(res, status, message);
 }

@@ -35,7 +35,8 @@ export function createStop({ drain, within, log, flush, exit = process.exit }: S
     setTimeout(() => end(1), within).unref();
     drain.start().then(
       (cut) => {
-        if (cut > 0) log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
+        if (cut > 0)
+          log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
         end(exitCode);
       },
       (error: unknown) => {

@@ -29,7 +29,7 @@ export function createContextFetch({ signal, trace, traceTargets }: ContextFetch
 }
 
 function withTrace(
-  input: RequestInfo | URL,
+  input: string | URL | Request,
   init: RequestInit | undefined,
   trace: Trace | undefined,
   targets: readonly string[],

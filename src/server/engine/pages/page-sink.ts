@@ -7,7 +7,7 @@ export interface PageTarget {
   end(text: string): void;
   /** Pushes out what a compressor holds back. */
   flush?: () => void;
-  on(event: string, listener: (...args: never[]) => void): unknown;
+  on(event: 'close' | 'drain' | 'error', listener: () => void): unknown;
   readonly destroyed: boolean;
   destroy(error?: Error): unknown;
 }
@@ -17,6 +17,8 @@ export interface PageSinkOptions {
   /** Payload and entry script: written once, behind the shell. */
   readonly tail: string;
   readonly late: AsyncIterable<string> | undefined;
+  /** Written behind the shell of a page that is not complete with it. */
+  readonly whenStreaming?: string;
   /** Called once, when the last byte was handed over or the page was given up. */
   readonly onEnd: () => void;
 }
@@ -39,6 +41,7 @@ export class PageSink {
   #queued = '';
   #tail: string;
   #atBoundary = false;
+  #streaming = false;
   #reactEnded = false;
   #lateEnded: boolean;
   #finished = false;
@@ -69,13 +72,15 @@ export class PageSink {
 
   flush(): void {
     this.#atBoundary = true;
+    this.#beginStreaming();
     this.#send();
   }
 
   end(): void {
     this.#reactEnded = true;
-    if (this.#lateEnded) this.#close();
-    else this.#send();
+    if (this.#lateEnded) return this.#close();
+    this.#beginStreaming();
+    this.#send();
   }
 
   destroy(error?: Error): this {
@@ -84,9 +89,15 @@ export class PageSink {
     return this;
   }
 
-  on(event: string, listener: (...args: never[]) => void): this {
+  on(event: 'close' | 'drain' | 'error', listener: () => void): this {
     this.#options.target.on(event, listener);
     return this;
+  }
+
+  #beginStreaming(): void {
+    if (this.#streaming) return;
+    this.#streaming = true;
+    this.#tail += this.#options.whenStreaming ?? '';
   }
 
   async #pump(late: AsyncIterable<string>): Promise<void> {

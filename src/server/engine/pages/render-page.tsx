@@ -9,6 +9,7 @@ import { FRAME_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import { createStandIn } from '../../../shared/engine/stand-in.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { Visit } from './visit.ts';
 
@@ -133,7 +134,7 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
       }
       if (verdict.kind === 'redirect') {
         early ??= verdict;
-        onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeAttribute(verdict.location)}">`);
+        onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeHtml(verdict.location)}">`);
         return 'redirect';
       }
       if (verdict.error.kind === 'failure') return verdict.error.digest;
@@ -202,8 +203,4 @@ const NO_NAVIGATION = {
 
 function refuseNavigation(): Promise<never> {
   throw new Error(`navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`);
-}
-
-function escapeAttribute(text: string): string {
-  return text.replace(/[&"'<>]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

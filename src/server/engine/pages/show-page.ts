@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Response as ExpressResponse } from 'express';
 import { isbot } from 'isbot';
 import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
-import { ASSET_PREFIX, PAYLOAD_ID } from '../../../shared/engine/protocol.ts';
+import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
+import { escapeHtml } from '../errors/escape-html.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
@@ -38,7 +39,7 @@ export async function sendDocument(
     visit.abort(new Error('HEAD runs no late work.'));
     return;
   }
-  const rendered = await renderDocument(house, visit, payload, { nonce, whole: isbot(visit.userAgent) }).catch((error: unknown) => {
+  const rendered = await renderDocument(house, visit, payload, { nonce, whole: visit.whole || isbot(visit.userAgent) }).catch((error: unknown) => {
     if (error instanceof LastResort) return error;
     throw error;
   });
@@ -118,13 +119,14 @@ export function writeDocument(
   onEnd?: () => void,
 ): string {
   const { head, late } = encode(rendered.payload, { toError: toPageErrorOf(house, visit), signal: visit.signal });
-  const etag = late ? '' : ` data-etag="${escapeQuotes(toEtag(house.manifest, head))}"`;
+  const etag = late ? '' : ` data-etag="${escapeHtml(toEtag(house.manifest, head))}"`;
   const sink = new PageSink({
     target,
     tail:
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(house, nonce),
     late,
+    whenStreaming: nonce === undefined ? undefined : askForWhole(visit),
     onEnd() {
       rendered.settle();
       onEnd?.();
@@ -133,6 +135,15 @@ export function writeDocument(
   // React's interface asks for a Writable, and uses what PageSink has of one.
   rendered.pipe(sink as unknown as NodeJS.WritableStream, (markup) => sink.inject(markup));
   return head;
+}
+
+/**
+ * Late content takes its place by script. A visitor without scripts is sent to the same page, whole:
+ * `<noscript>` is read by them alone.
+ */
+function askForWhole({ path, search }: Visit): string {
+  const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
+  return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }
 
 /** What of a late value's error goes to the visitor. */
@@ -155,6 +166,3 @@ function entryScripts(house: PageHouse, nonce: string | undefined): string {
   );
 }
 
-function escapeQuotes(text: string): string {
-  return text.replaceAll('"', '&quot;');
-}

@@ -35,9 +35,9 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   if (rendered.kind !== 'page' || rendered.error) return undefined;
 
   const target = new MemoryTarget();
-  const head = await new Promise<string>((resolve) => {
-    const first = writeDocument(house, visit, rendered, target, undefined, () => resolve(first));
-  });
+  const ended = Promise.withResolvers<void>();
+  const head = writeDocument(house, visit, rendered, target, undefined, ended.resolve);
+  await ended.promise;
   const html = Buffer.from(target.text, 'utf8');
   return { html, etag: `"${hash('sha1', html, 'base64url')}"`, data: head, dataEtag: toEtag(house.manifest, head) };
 }

@@ -1,5 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { Params } from 'react-router';
+import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { type RequestInfo, requestInfo } from '../http/request-info.ts';
@@ -15,6 +16,8 @@ export interface Visit {
   readonly path: string;
   readonly search: string;
   readonly userAgent: string;
+  /** The visitor has no scripts, as far as we can tell: late content would never find its place. */
+  readonly whole: boolean;
   /** Aborted when the visitor leaves. */
   readonly signal: AbortSignal;
   /** Ends all work for this visit; a second call changes nothing. */
@@ -34,7 +37,8 @@ export interface VisitOptions {
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
 }
 
-export function createVisit({ request, response, match, path, search, createContext }: VisitOptions): Visit {
+export function createVisit({ request, response, match, path, search: asked, createContext }: VisitOptions): Visit {
+  const search = withoutKey(asked, WHOLE_KEY);
   const info = requestInfo(request);
   const controller = new AbortController();
   info.route = match.pattern;
@@ -49,6 +53,8 @@ export function createVisit({ request, response, match, path, search, createCont
     path,
     search,
     userAgent: request.headers['user-agent'] ?? '',
+    // A document that answers a form comes from a form that no script took.
+    whole: search !== asked || request.method === 'POST',
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     toArgs() {
@@ -87,6 +93,13 @@ export function toLoaderArgs(
     context,
     signal,
   };
+}
+
+/** The others stay as the visitor wrote them. */
+function withoutKey(search: string, key: string): string {
+  if (!search.includes(key)) return search;
+  const rest = search.slice(1).split('&').filter((pair) => pair.split('=', 1)[0] !== key);
+  return rest.length > 0 ? `?${rest.join('&')}` : '';
 }
 
 function toWebRequest(request: ExpressRequest, visit: Visit): Request {

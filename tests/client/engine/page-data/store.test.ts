@@ -165,6 +165,12 @@ describe('a prefetch', () => {
     expect(await loaded).toMatchObject({ kind: 'page' });
   });
 
+  it('tells of its page as soon as it is there', async () => {
+    const onPage = vi.fn();
+    await prefetched('/a', { onPage });
+    expect(onPage).toHaveBeenCalledExactlyOnceWith(makePage('/_data/a'));
+  });
+
   it('is not made with Save-Data', async () => {
     const { store, calls } = createTestStore({ saveData: true });
     store.prefetch('/a', 'intent');

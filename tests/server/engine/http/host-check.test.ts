@@ -11,8 +11,22 @@ describe('without PUBLIC_ORIGINS', () => {
   afterAll(() => server.close());
 
   it.each([
-    'a/b?c#d@e', '"><script>', 'user@host', 'localhost:99999', 'localhost:', 'a, b', 'a..b', '.a', '-a.example', '0x7f.1', '[::1', 'a b',
-    'host:80:80', '%61', 'x'.repeat(300), '',
+    'a/b?c#d@e',
+    '"><script>',
+    'user@host',
+    'localhost:99999',
+    'localhost:',
+    'a, b',
+    'a..b',
+    '.a',
+    '-a.example',
+    '0x7f.1',
+    '[::1',
+    'a b',
+    'host:80:80',
+    '%61',
+    'x'.repeat(300),
+    '',
   ])('answers 400 to the host %j', async (host) => {
     const reply = await askRaw(server.port, 'GET / HTTP/1.1', [`Host: ${host}`]);
     expect(reply.status).toBe(400);
@@ -80,7 +94,10 @@ describe('forwarded headers', () => {
   });
 
   it('count from a trusted address', async () => {
-    const reply = await request(createTestApp({ trustProxy: ['loopback'] })).get('/').set(forged).expect(200);
+    const reply = await request(createTestApp({ trustProxy: ['loopback'] }))
+      .get('/')
+      .set(forged)
+      .expect(200);
     expect(reply.text).toContain('https://evil.example/');
     expect(reply.headers['strict-transport-security']).toBeDefined();
   });

@@ -1,0 +1,124 @@
+// Three things keep React Router small in the first load. esbuild puts a module into the chunk of
+// everything that can reach it, used or not, so what one page uses of a package with one front door
+// comes with the first load of every page.
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+
+const ownModules = { 'spillway:router': 'router.js', 'spillway:history': 'history.js' };
+
+/**
+ * - `spillway:router` and `spillway:history` are `createRouter` and `createBrowserHistory` as a copy
+ *   of their own: `RouterProvider` needs a few constants of the same files, and would draw all of
+ *   them into the first load. The copy costs the late chunk a few kB of what the first one has.
+ * - `react-router` becomes, for each module that imports it, a front door to the files alone that it
+ *   names something of. So `useFetcher` in one page comes with that page.
+ * - Names for developer tools are left out, because they keep alive whatever they are given to
+ *   (`Link` and its prefetching, wherever `useFetcher` is used).
+ *
+ * @param {string} root
+ * @param {{ dev: boolean }} mode
+ * @returns {import('esbuild').Plugin}
+ */
+export function reactRouter(root, { dev }) {
+  const dist = join(root, 'node_modules/react-router/dist', dev ? 'development' : 'production');
+  return {
+    name: 'react-router',
+    setup(build) {
+      copyRouter(build, join(dist, 'lib/router'));
+      if (!dev) {
+        openFrontDoors(build, root, dist);
+        dropDisplayNames(build);
+      }
+    },
+  };
+}
+
+function copyRouter(build, folder) {
+  const namespace = 'router-copy';
+  build.onResolve({ filter: /^spillway:/ }, ({ path }) => {
+    const file = ownModules[path];
+    if (file) return { path: file, namespace, sideEffects: false };
+    const known = Object.keys(ownModules).join(' and ');
+    return { errors: [{ text: `"${path}" is no module of the build. There are ${known}.` }] };
+  });
+  build.onResolve({ filter: /^\.\.?\//, namespace }, ({ path, importer }) => ({
+    path: posix.join(posix.dirname(importer), path),
+    namespace,
+    sideEffects: false,
+  }));
+  build.onLoad({ filter: /.*/, namespace }, async ({ path }) => ({
+    contents: await readFile(join(folder, path), 'utf8'),
+    loader: 'js',
+    resolveDir: folder,
+  }));
+}
+
+function openFrontDoors(build, root, dist) {
+  const namespace = 'react-router';
+  let doors;
+  build.onResolve({ filter: /^react-router$/ }, async ({ importer, kind }) => {
+    if (kind !== 'import-statement' || !importer.startsWith(join(root, 'src'))) return;
+    doors ??= readFile(join(dist, 'index.js'), 'utf8').then(listExports);
+    const names = listImportedNames(await readFile(importer, 'utf8'));
+    const exports = await doors;
+    if (!names?.every((name) => exports.has(name))) return;
+    const contents = names
+      .map((name) => exports.get(name))
+      .map(({ file, local, name }) => `export { ${local} as ${name} } from "${file}";`);
+    return { path: names.join(','), namespace, sideEffects: false, pluginData: contents.join('\n') };
+  });
+  build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({
+    contents: pluginData,
+    loader: 'js',
+    resolveDir: dist,
+  }));
+}
+
+/** @returns {Map<string, { name: string, local: string, file: string }>} by exported name, the file that it comes from */
+function listExports(index) {
+  const fileOf = new Map();
+  for (const [, names, file] of index.matchAll(/^import \{([^}]+)\} from "(\.[^"]+)";$/gm)) {
+    for (const { name, local } of listNames(names)) fileOf.set(local, { file, imported: name });
+  }
+  const exports = new Map();
+  for (const [, names] of index.matchAll(/^export \{([^}]+)\};$/gm)) {
+    for (const { name, local } of listNames(names)) {
+      const origin = fileOf.get(name);
+      if (origin) exports.set(local, { name: local, local: origin.imported, file: origin.file });
+    }
+  }
+  return exports;
+}
+
+/** @returns {string[] | undefined} the values that a module imports by name; undefined where it imports in another way */
+function listImportedNames(source) {
+  const names = new Set();
+  for (const [, type, clause] of source.matchAll(
+    /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s*['"]react-router['"]/gm,
+  )) {
+    if (type) continue;
+    const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
+    if (list === undefined) return undefined;
+    for (const { name, isType } of listNames(list)) if (!isType) names.add(name);
+  }
+  return [...names].sort();
+}
+
+/** `a, b as c, type D` as it stands between the braces of an import or export. */
+function listNames(list) {
+  const items = list.split(',').map((item) => item.trim());
+  return items.filter(Boolean).map((item) => {
+    const [, type, name, local] = /^(type\s+)?(\S+)(?:\s+as\s+(\S+))?$/.exec(item) ?? ['', '', item, ''];
+    return { name, local: local || name, isType: Boolean(type) };
+  });
+}
+
+function dropDisplayNames(build) {
+  build.onLoad({ filter: /[\\/]react-router[\\/]dist[\\/]production[\\/]lib[\\/].*\.js$/ }, async ({ path }) => {
+    const source = await readFile(path, 'utf8');
+    const contents = source
+      .replace(/^\w+\.displayName = "\w+";$/gm, '')
+      .replace(/= React\$1\.(forwardRef|memo|createContext)\(/g, '= /* @__PURE__ */ React$1.$1(');
+    return { contents, loader: 'js' };
+  });
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
+import { PRODUCT_SETTINGS, readProductSettings } from '../../src/server/product/settings.ts';
+
+function sentencesOf(env: Record<string, string>): readonly string[] {
+  try {
+    readProductSettings(env, readConfig(env));
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.sentences;
+    throw error;
+  }
+}
+
+it('has a default for everything', () => {
+  expect(readConfig({})).toEqual({
+    port: 3000,
+    host: '127.0.0.1',
+    dataDir: './data',
+    publicOrigins: [],
+    trustProxy: 0,
+    logLevel: 'info',
+    compression: true,
+    release: undefined,
+    digestNamespace: 'spillway',
+    drainLag: 1000,
+    drainDeadline: 8000,
+  });
+  expect(readConfig({}, { terminal: true }).drainLag).toBe(0);
+  expect(readConfig({ PORT: '', LOG_LEVEL: '  ' }).port).toBe(3000);
+});
+
+it('takes every spelling of a switch', () => {
+  for (const text of ['1', 'true', 'on', 'yes', 'YES', ' On '])
+    expect(readConfig({ COMPRESSION: text }).compression).toBe(true);
+  for (const text of ['0', 'false', 'off', 'no', 'FALSE'])
+    expect(readConfig({ COMPRESSION: text }).compression).toBe(false);
+});
+
+it('reads lists of origins and of proxies', () => {
+  expect(readConfig({ PUBLIC_ORIGINS: 'https://example.com, http://localhost:3000/' }).publicOrigins).toEqual([
+    'https://example.com',
+    'http://localhost:3000',
+  ]);
+  expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
+  expect(readConfig({ TRUST_PROXY: 'off' }).trustProxy).toBe(0);
+  expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
+});
+
+it('keeps the failures of the tour from the public unless told otherwise', () => {
+  const read = (env: Record<string, string>) => readProductSettings(env, readConfig(env)).tourFailures;
+  expect(read({})).toBe(true);
+  expect(read({ PUBLIC_ORIGINS: 'https://example.com' })).toBe(false);
+  expect(read({ PUBLIC_ORIGINS: 'https://example.com', TOUR_FAILURES: 'yes' })).toBe(true);
+  expect(read({ TOUR_FAILURES: 'no' })).toBe(false);
+});
+
+describe('a wrong value', () => {
+  it.each([
+    ['PORT', ['canary', '65536', '-1', '3000.5', '1e3', '99999']],
+    ['HOST', ['canary canary', 'http://canary', 'canary:80']],
+    ['DATA_DIR', ['canary\0']],
+    [
+      'PUBLIC_ORIGINS',
+      [
+        'canary',
+        'https://canary/path',
+        'ftp://canary',
+        'https://u:canary@x',
+        'https://canary?',
+        '*',
+        'https://canary,nonsense',
+        'https://*.canary',
+      ],
+    ],
+    [
+      'TRUST_PROXY',
+      ['true', 'yes', 'canary', '10.0.0.0/33', '0.0.0.0/0', '::/0', '1.2.3', 'loopback,canary', '10.0.0.0/8/8'],
+    ],
+    ['LOG_LEVEL', ['canary', 'verbose']],
+    ['COMPRESSION', ['canary', '2']],
+    ['RELEASE', ['canary canary', 'x'.repeat(101)]],
+    ['DIGEST_NAMESPACE', ['x'.repeat(201)]],
+    ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
+    ['DRAIN_DEADLINE', ['canary', 'Infinity']],
+    ['TOUR_FAILURES', ['canary']],
+  ])('of %s is answered by one sentence that names it and not the value', (name, values) => {
+    for (const value of values) {
+      const sentences = sentencesOf({ [name]: value });
+      expect(sentences, value).toHaveLength(1);
+      expect(sentences[0]).toMatch(new RegExp(`^The setting ${name} (?:is|holds|does)\\b.+\\.$`));
+      expect(sentences[0]).not.toContain('canary');
+    }
+  });
+
+  it('does not hide the next one', () => {
+    expect(sentencesOf({ PORT: 'x', COMPRESSION: 'x' })).toHaveLength(2);
+  });
+});
+
+it('is described in .env.example, setting by setting', () => {
+  const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  for (const [name, { about, example }] of Object.entries({ ...SETTINGS, ...PRODUCT_SETTINGS })) {
+    expect(text).toContain(`# ${about}\n# ${name}=${example}\n`);
+    expect(sentencesOf({ [name]: example })).toEqual([]);
+  }
+  const described = [...text.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect(described.toSorted()).toEqual(Object.keys({ ...SETTINGS, ...PRODUCT_SETTINGS }).toSorted());
+});

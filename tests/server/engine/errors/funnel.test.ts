@@ -1,0 +1,226 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
+import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
+import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/outcome.ts';
+import { spyOnLog } from '../../../support/app.ts';
+
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+
+function createTestFunnel() {
+  const { log, lines } = spyOnLog();
+  const funnel = createFunnel({ log, build: 'test' });
+  const fail = (error: unknown) =>
+    funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary' });
+  const addressOf = (error: unknown) => {
+    const verdict = fail(error);
+    return verdict.kind === 'error' ? verdict.error.digest : undefined;
+  };
+  return { fail, addressOf, lines };
+}
+
+function caught(action: () => unknown): unknown {
+  try {
+    return action();
+  } catch (error) {
+    return error;
+  }
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+function cyclic(): Error {
+  const first = new Error('first');
+  const second = new Error('second', { cause: first });
+  first.cause = second;
+  return second;
+}
+
+function throwing(): Error {
+  const error = new Error('x');
+  for (const key of ['message', 'name', 'stack', 'cause', 'status', 'expose', 'type']) {
+    Object.defineProperty(error, key, {
+      get() {
+        throw new Error('trap');
+      },
+    });
+  }
+  return error;
+}
+
+describe('what is hostile', () => {
+  it.each<[string, unknown]>([
+    ['a string', 'canary'],
+    ['an empty string', ''],
+    ['null', null],
+    ['undefined', undefined],
+    ['a number', Number.NaN],
+    ['a symbol', Symbol('canary')],
+    ['a bigint', 10n],
+    ['a function', () => 'canary'],
+    ['an object', { message: 'canary' }],
+    ['an object without a prototype', Object.create(null)],
+    ['a revoked Proxy', revoked()],
+    [
+      'a Proxy that traps everything',
+      new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error('trap');
+          },
+          has: () => {
+            throw new Error('trap');
+          },
+          getPrototypeOf: () => {
+            throw new Error('trap');
+          },
+        },
+      ),
+    ],
+    ['a frozen error', Object.freeze(new Error('canary'))],
+    ['throwing getters', throwing()],
+    ['a cycle of causes', cyclic()],
+    [
+      'fields of other types',
+      Object.assign(new Error('x'), { message: 7, name: {}, stack: [], cause: 'canary', status: '404' }),
+    ],
+    [
+      'a stack of a megabyte',
+      Object.assign(new Error('x'), { stack: `Error: x\n${'    at canary (/a/b.ts:1:1)\n'.repeat(40_000)}` }),
+    ],
+    ['a message of a megabyte', new Error('canary '.repeat(150_000))],
+    ['a message that looks like frames', new Error(`x\n${'    at '.repeat(100_000)}`)],
+    [
+      'an imitation of an outcome',
+      Object.assign(Object.create(Outcome.prototype), {
+        kind: 'redirect',
+        status: 'x',
+        [Symbol.for('spillway.outcome')]: true,
+      }),
+    ],
+    ['lone surrogates and controls', new Error('\ud800\u0000\u001b[2J')],
+  ])('%s gets an address within 50 ms', (_name, error) => {
+    const { addressOf, lines } = createTestFunnel();
+    const before = performance.now();
+    expect(addressOf(error)).toMatch(ADDRESS);
+    expect(performance.now() - before).toBeLessThan(50);
+    expect(lines).toHaveLength(1);
+    expect(JSON.stringify(lines).length).toBeLessThan(200_000);
+  });
+});
+
+describe('a failure', () => {
+  it('is recorded once, with its stack and without the search', () => {
+    const { addressOf, lines } = createTestFunnel();
+    const error = new Error('boom');
+    const address = addressOf(error);
+    expect(addressOf(error)).toBe(address);
+    expect(addressOf(new Error('outer', { cause: new Error('middle', { cause: error }) }))).toBe(address);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      digest: address?.slice(0, 8),
+      occurrence: address?.slice(9),
+      origin: 'loader',
+      route: '/orders/:id',
+      url: '/orders/7',
+      build: 'test',
+    });
+    expect(lines[0]?.stack).toContain('funnel.test.ts');
+    expect(JSON.stringify(lines)).not.toContain('canary');
+  });
+
+  it('that is a primitive is a new one each time, of the same kind', () => {
+    const { addressOf } = createTestFunnel();
+    const [first, second] = [addressOf('boom'), addressOf('boom')];
+    expect(first).not.toBe(second);
+    expect(first?.slice(0, 8)).toBe(second?.slice(0, 8));
+  });
+
+  it('shows nothing but its address', () => {
+    const { fail } = createTestFunnel();
+    expect(fail(Object.assign(new Error('canary'), { status: 404, code: 'canary' }))).toEqual({
+      kind: 'error',
+      error: { kind: 'failure', status: 500, digest: expect.stringMatching(ADDRESS) },
+    });
+  });
+
+  it('keeps its digest across data, lines and processes, and differs by throw site', () => {
+    const at = (id: number) => new Error(`No order ${id} for "someone-${id}" at https://x.example/${id}`);
+    const other = () => new Error('No order 1 for "someone-1" at https://x.example/1');
+    const digestOf = (error: Error) => createTestFunnel().addressOf(error)?.slice(0, 8);
+    expect(digestOf(at(1))).toBe(digestOf(at(22)));
+    expect(digestOf(at(1))).not.toBe(digestOf(other()));
+  });
+
+  it('has a digest that depends on the namespace', () => {
+    const { log } = spyOnLog();
+    const error = new Error('boom');
+    const digests = ['a', 'b'].map((namespace) =>
+      createFunnel({ log, build: 't', namespace }).fail(error, { origin: 'api' }),
+    );
+    expect(digests[0]).not.toEqual(digests[1]);
+  });
+});
+
+describe('what is no failure', () => {
+  it.each<[unknown, unknown]>([
+    [caught(() => redirect('/x?a=1')), { kind: 'redirect', status: 303, location: '/x?a=1' }],
+    [caught(() => notFound()), { kind: 'error', error: { kind: 'not-found', status: 404 } }],
+    [
+      caught(() => publicError(402, 'Pay first.')),
+      { kind: 'error', error: { kind: 'public', status: 402, message: 'Pay first.' } },
+    ],
+    [
+      new HttpError(415, 'Send JSON.'),
+      { kind: 'error', error: { kind: 'public', status: 415, message: 'Send JSON.' } },
+    ],
+    [
+      Object.assign(new Error('canary'), { status: 413, expose: true, body: 'canary' }),
+      { kind: 'error', error: { kind: 'public', status: 413, message: 'What was sent is too large.' } },
+    ],
+    [new VisitorGone(), { kind: 'visitor-gone' }],
+    [
+      Object.assign(new Error('aborted', { cause: new VisitorGone() }), { name: 'AbortError' }),
+      { kind: 'visitor-gone' },
+    ],
+    [
+      Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
+      { kind: 'visitor-gone' },
+    ],
+  ])('%s is neither logged nor given an address', (error, verdict) => {
+    const { fail, lines } = createTestFunnel();
+    expect(fail(error)).toEqual(verdict);
+    expect(lines).toEqual([]);
+  });
+
+  it("an abort counts as the visitor's leaving only where that is why", () => {
+    const { log } = spyOnLog();
+    const funnel = createFunnel({ log, build: 'test' });
+    const gone = new AbortController();
+    gone.abort(new VisitorGone());
+    const abort = new DOMException('This operation was aborted', 'AbortError');
+    expect(funnel.fail(abort, { origin: 'loader', signal: gone.signal }).kind).toBe('visitor-gone');
+    const other = new DOMException('This operation was aborted', 'AbortError');
+    expect(funnel.fail(other, { origin: 'loader', signal: AbortSignal.abort() }).kind).toBe('error');
+  });
+});
+
+it('tells standard error where the log throws', () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const log = {
+    error: () => {
+      throw new Error('disk full');
+    },
+  };
+  const funnel = createFunnel({ log: log as never, build: 'test' });
+  const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
+  const [line] = written.mock.calls[0] ?? [];
+  written.mockRestore();
+  expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
+  expect(line).toMatch(/^The log could not be written \(disk full\): \{"digest":/);
+});

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { LAST_RESORT_POLICY, renderLastResort } from '../../../../src/server/engine/errors/last-resort.ts';
+
+it('has the sentence with the host as its heading, the digest below it, and what to do', () => {
+  const html = renderLastResort({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' }, 'example.com');
+  expect(html).toContain(
+    '<h1>Application error: a client-side exception has occurred while loading the host example.com</h1>',
+  );
+  expect(html).toMatch(/<\/h1><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p><a href="">Try again/);
+  expect(html).toContain('noindex');
+});
+
+it('escapes whatever it is given', () => {
+  const evil = '"><script>alert(1)</script>\'&';
+  const html =
+    renderLastResort({ kind: 'failure', status: 500, digest: evil }, evil) +
+    renderLastResort({ kind: 'public', status: 400, message: evil }, evil);
+  expect(html).not.toContain('<script');
+  expect(html).toContain('&quot;&gt;&lt;script&gt;');
+});
+
+it('is allowed its own style sheet and nothing else', () => {
+  const html = renderLastResort({ kind: 'failure', status: 500 }, 'x');
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
+  expect(LAST_RESORT_POLICY).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  expect(LAST_RESORT_POLICY).not.toContain('unsafe');
+  expect(html).not.toMatch(/style="|<script|<img|<link/);
+});

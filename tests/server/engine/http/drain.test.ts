@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { askRaw, parseReply } from '../../../support/raw-http.ts';
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly output: () => string;
+  /** Exit code, and how long it took since this was called. */
+  ended(): Promise<{ code: number | null; signal: string | null; ms: number }>;
+}
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+async function run({ lag = 0, deadline = 2000 } = {}): Promise<Running> {
+  const script = new URL('../../../support/drain-server.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, String(lag), String(deadline)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const exit = once(child, 'exit');
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  for (let port: string | undefined; ; await sleep(20)) {
+    port = /Listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
+    if (!port) continue;
+    return {
+      child,
+      port: Number(port),
+      output: () => output,
+      async ended() {
+        const before = performance.now();
+        const [code, signal] = await exit;
+        return { code, signal, ms: performance.now() - before };
+      },
+    };
+  }
+}
+
+/** A connection that has sent these bytes, and what comes back on it until it ends. */
+async function open(port: number, bytes: string): Promise<{ socket: Socket; whole: Promise<string> }> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.on('error', () => undefined);
+  const whole = once(socket, 'close').then(() => Buffer.concat(chunks).toString('latin1'));
+  await once(socket, 'connect');
+  socket.write(bytes);
+  await sleep(60);
+  return { socket, whole };
+}
+
+function get(path: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+}
+
+describe('a stop', () => {
+  it('lets pages and streams in flight finish, and ends with 0', async () => {
+    const server = await run();
+    const slow = await open(server.port, get('/slow'));
+    const stream = await open(server.port, get('/stream'));
+    server.child.kill('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: 0, signal: null });
+    const reply = parseReply(await slow.whole);
+    expect(reply).toMatchObject({ status: 200, body: 'slow and whole' });
+    expect(reply.headers.connection).toBe('close');
+    expect(await stream.whole).toMatch(/first [\s\S]*last\r\n0\r\n\r\n$/);
+  });
+
+  it('says so to the proxy first, and closes each connection behind its reply', async () => {
+    const server = await run({ lag: 600 });
+    expect((await askRaw(server.port, 'GET /readyz HTTP/1.1')).status).toBe(200);
+    server.child.kill('SIGTERM');
+    await sleep(100);
+    const ready = await open(server.port, get('/readyz'));
+    const page = await open(server.port, get('/'));
+    expect(parseReply(await ready.whole)).toMatchObject({ status: 503, body: '{"status":"draining"}' });
+    expect(parseReply(await page.whole)).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
+    expect((await server.ended()).code).toBe(0);
+  });
+
+  it('does not wait for idle, silent and half-sent connections', async () => {
+    const server = await run({ deadline: 5000 });
+    await open(server.port, '');
+    await open(server.port, 'GET / HTTP/1.1\r\nHost: loc');
+    await open(server.port, get('/'));
+    server.child.kill('SIGTERM');
+    const { code, ms } = await server.ended();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(1500);
+  });
+
+  it('cuts what is not complete by the deadline, and still ends with 0', async () => {
+    const server = await run({ deadline: 500 });
+    await open(server.port, get('/never'));
+    await open(
+      server.port,
+      'POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+    );
+    server.child.kill('SIGTERM');
+    const { code, ms } = await server.ended();
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThan(400);
+    expect(ms).toBeLessThan(1500);
+    expect(server.output()).toContain('"cut":2');
+  });
+
+  it('delivers every byte of a reply that was ended but not flushed', async () => {
+    const server = await run({ deadline: 8000 });
+    const socket = connect(server.port, '127.0.0.1');
+    let received = 0;
+    socket.write(get('/big'));
+    await once(socket, 'readable');
+    await sleep(200);
+    server.child.kill('SIGTERM');
+    await sleep(300);
+    const done = once(socket, 'close');
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    await done;
+    expect(received).toBeGreaterThan(20_000_000);
+    expect((await server.ended()).code).toBe(0);
+  });
+
+  it('ends at once, with another code, where it is asked for again', async () => {
+    const server = await run({ lag: 3000, deadline: 5000 });
+    server.child.kill('SIGTERM');
+    await sleep(100);
+    server.child.kill('SIGTERM');
+    const { code, ms } = await server.ended();
+    expect(code).toBe(1);
+    expect(ms).toBeLessThan(1000);
+  });
+});
+
+describe('a fault of the process', () => {
+  it('does not end it where a request caused the rejection', async () => {
+    const server = await run();
+    expect((await askRaw(server.port, 'GET /reject HTTP/1.1')).status).toBe(200);
+    await sleep(100);
+    expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
+    expect(server.output()).toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
+  });
+
+  it('ends it with 1 where something was thrown outside, once what is in flight has finished', async () => {
+    const server = await run();
+    const slow = await open(server.port, get('/slow'));
+    expect((await askRaw(server.port, 'GET /throw-outside HTTP/1.1')).body).toContain('answered');
+    expect((await server.ended()).code).toBe(1);
+    expect(parseReply(await slow.whole).body).toBe('slow and whole');
+    expect(server.output()).toContain('"origin":"process"');
+  });
+});

@@ -1,0 +1,43 @@
+import { Router } from 'express';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
+import { createDrain } from '../../src/server/engine/http/drain.ts';
+import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { listen } from '../../src/server/engine/http/listen.ts';
+import { createStop } from '../../src/server/engine/http/stop.ts';
+import { createLogger } from '../../src/server/engine/logger.ts';
+import { createTestApp } from './app.ts';
+
+// A process of its own around the real app: `node drain-server.ts <lag> <deadline>`, both in ms.
+const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
+
+const routes = Router()
+  .get('/slow', (_req, res) => void setTimeout(() => res.send('slow and whole'), 400))
+  .get('/stream', (_req, res) => {
+    res.write('first ');
+    setTimeout(() => res.end('last'), 400);
+  })
+  .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))
+  .get('/never', () => undefined)
+  .get('/reject', (_req, res) => {
+    void Promise.reject(new Error('nobody handles this'));
+    res.send('answered');
+  })
+  .get('/throw-outside', (_req, res) => {
+    res.send('answered');
+    setTimeout(() => {
+      throw new Error('nobody catches this');
+    });
+  });
+
+const { log, flush } = await createLogger({ level: 'info', terminal: false });
+const funnel = createFunnel({ log, build: 'test' });
+const state = { draining: false };
+const app = createTestApp({ log, funnel, routes, readiness: state });
+const { server, connections } = createHttpServer(app, { log });
+const drain = createDrain({ server, connections, lag, deadline });
+Object.defineProperty(state, 'draining', { get: () => drain.draining });
+const stop = createStop({ drain, within: lag + deadline + 1000, log, flush });
+watchProcess({ funnel, log, stop });
+process.on('SIGTERM', () => stop(0, 'SIGTERM'));
+log.info(`Listening on ${await listen(server, { host: '127.0.0.1', port: 0 })}`);
