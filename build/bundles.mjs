@@ -80,6 +80,9 @@ export function bundleServer({ root, entry, outfile, dev, owner, styles, warn })
 /** esbuild's errors with the lines of source that they are about. */
 export async function throwReadable(error) {
   if (!Array.isArray(error.errors)) throw error;
-  const messages = await esbuild.formatMessages(error.errors, { kind: 'error', color: process.stderr.isTTY });
+  // What the entry cannot import, none of the late modules can: the entry's own message is enough.
+  const own = error.errors.filter(({ location }) => !location?.file.startsWith('late:'));
+  const errors = own.length > 0 ? own : error.errors;
+  const messages = await esbuild.formatMessages(errors, { kind: 'error', color: process.stderr.isTTY });
   throw new Error(messages.join('').trim(), { cause: error });
 }

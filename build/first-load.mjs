@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, posix, relative } from 'node:path';
 
 /** What is loaded late is named after its file, with this before it, in the metafile. */
 const namespace = 'late';
@@ -22,30 +22,31 @@ export function firstLoad(root, entry) {
     setup(build) {
       let imports;
       build.onResolve({ filter: /^\./ }, async ({ kind, path, importer, resolveDir, pluginData }) => {
-        if (kind !== 'dynamic-import' || pluginData === namespace || !importer.startsWith(join(root, 'src'))) return;
+        const isLate = kind === 'dynamic-import' && importer.startsWith(join(root, 'src'));
+        if (!isLate || pluginData === namespace) return;
         const found = await build.resolve(path, { kind, importer, resolveDir, pluginData: namespace });
         if (found.errors.length > 0 || found.external || found.namespace !== 'file') return found;
-        return { path: relative(root, found.path).replaceAll('\\', '/'), namespace, pluginData: found.path };
+        return { path: relative(root, found.path).replaceAll('\\', '/'), namespace };
       });
-      build.onLoad({ filter: /.*/, namespace }, async ({ pluginData }) => {
+      build.onLoad({ filter: /.*/, namespace }, async ({ path }) => {
         imports ??= listImports(root, entry);
-        const late = JSON.stringify(pluginData);
-        const hasDefault = /^export (default\b|\{[^}]*\bdefault\b)/m.test(await readFile(pluginData, 'utf8'));
-        return {
-          contents: `${await imports}\nexport * from ${late};\n${hasDefault ? `export { default } from ${late};` : ''}`,
-          loader: 'js',
-          resolveDir: join(root, entry, '..'),
-        };
+        // Paths relative to the root: these lines count into the hash of the chunk.
+        const late = JSON.stringify(`./${path}`);
+        const contents = `${await imports}
+export * from ${late};
+import * as late from ${late};
+export default late.default;`;
+        return { contents, loader: 'js', resolveDir: root };
       });
     },
   };
 }
 
-/** The static imports of the entry, for their modules alone; what is imported as a type is left out. */
+/** The modules of `src` that the entry imports statically; what is imported as a type is left out. */
 async function listImports(root, entry) {
   const source = await readFile(join(root, entry), 'utf8');
-  const found = source.matchAll(/^import\s+(?!type\b)(?:[^'";]*?from\s*)?(['"])([^'"]+)\1/gm);
-  return [...found].map(([, , path]) => `import ${JSON.stringify(path)};`).join('\n');
+  const found = source.matchAll(/^\s*import\s+(?!type\b)(?:[^'";]*?from\s*)?(['"])(\.[^'"]+)\1/gm);
+  return [...found].map(([, , path]) => `import "./${posix.join(posix.dirname(entry), path)}";`).join('\n');
 }
 
 /**

@@ -61,7 +61,7 @@ function openFrontDoors(build, root, dist) {
     doors ??= readFile(join(dist, 'index.js'), 'utf8').then(listExports);
     const names = listImportedNames(await readFile(importer, 'utf8'));
     const exports = await doors;
-    if (!names?.every((name) => exports.has(name))) return;
+    if (!names?.length || !names.every((name) => exports.has(name))) return;
     const contents = names
       .map((name) => exports.get(name))
       .map(({ file, local, name }) => `export { ${local} as ${name} } from "${file}";`);
@@ -94,7 +94,7 @@ function listExports(index) {
 function listImportedNames(source) {
   const names = new Set();
   for (const [, type, clause] of source.matchAll(
-    /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s*['"]react-router['"]/gm,
+    /^\s*(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s*['"]react-router['"]/gm,
   )) {
     if (type) continue;
     const list = /^\{([^}]*)\}$/.exec(clause)?.[1];

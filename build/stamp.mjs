@@ -39,6 +39,7 @@ export function hasCurrentBuild(root, mode) {
 }
 
 function listFiles(folder) {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) =>

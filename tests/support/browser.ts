@@ -15,17 +15,45 @@ export async function launchBrowser(): Promise<Browser> {
 
 const QUIET = ['--disable-gpu', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run'];
 
-export interface Watched {
-  /** Console errors and warnings, page errors and violations of the policy, in order. */
-  readonly complaints: string[];
+/** A request for page data, or one that posts a form. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and search. */
+  readonly path: string;
+  /** Sent ahead of a navigation. */
+  readonly isPrefetch: boolean;
 }
 
-/** Collects everything that a page complains about. */
-export function watch(page: Page): Watched {
+export interface Watched {
+  /** Console errors and warnings, page errors and violations of the policy (report-only ones too), in order. */
+  readonly complaints: string[];
+  /** Paths for which a whole document was requested. */
+  readonly documents: string[];
+  /** Requests for page data and posted forms. */
+  readonly data: SeenRequest[];
+}
+
+/** Writes down what a page complains about and what it asks the server for. To be called before it goes anywhere. */
+export async function watch(page: Page): Promise<Watched> {
   const complaints: string[] = [];
+  const documents: string[] = [];
+  const data: SeenRequest[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(`${message.type()}: ${message.text()}`);
   });
   page.on('pageerror', (error) => complaints.push(`page error: ${error.message}`));
-  return { complaints };
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url());
+    const path = pathname + search;
+    if (request.isNavigationRequest()) documents.push(path);
+    else if (request.method() === 'POST' || pathname.startsWith('/_data')) {
+      data.push({ method: request.method(), path, isPrefetch: request.headers().purpose === 'prefetch' });
+    }
+  });
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ effectiveDirective, disposition, blockedURI, sample }) => {
+      console.error('violation of the policy:', effectiveDirective, disposition, blockedURI, sample);
+    });
+  });
+  return { complaints, documents, data };
 }

@@ -1,4 +1,4 @@
-import type { DataRouter } from 'react-router';
+import type { DataRouter, Location } from 'react-router';
 
 const KEY = 'spillway:scroll';
 
@@ -8,14 +8,14 @@ export function keepScrollPositions(router: DataRouter): void {
   router.enableScrollRestoration(
     positions,
     () => window.scrollY,
-    (location) => location.key,
+    toEntry,
   );
   history.scrollRestoration = 'manual';
   addEventListener('pageshow', (event) => {
     if (event.persisted) history.scrollRestoration = 'manual';
   });
   addEventListener('pagehide', () => {
-    positions[router.state.location.key] = window.scrollY;
+    positions[toEntry(router.state.location)] = window.scrollY;
     try {
       sessionStorage.setItem(KEY, JSON.stringify(positions));
     } catch {
@@ -23,6 +23,11 @@ export function keepScrollPositions(router: DataRouter): void {
     }
     history.scrollRestoration = 'auto'; // a reload is the browser's own to restore
   });
+}
+
+/** Entries that the browser made itself, such as for a hash link, have no key of their own. */
+function toEntry({ key, pathname, search, hash }: Pick<Location, 'key' | 'pathname' | 'search' | 'hash'>): string {
+  return key === 'default' ? pathname + search + hash : key;
 }
 
 function readPositions(): Record<string, number> {

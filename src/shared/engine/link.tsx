@@ -1,4 +1,5 @@
 import type { AnchorHTMLAttributes, ReactNode } from 'react';
+import { jsx } from 'react/jsx-runtime';
 import { useLocation } from 'react-router';
 
 /** When a link's page is fetched ahead: on hover, focus or touch; when it scrolls into view; as it renders; never. */
@@ -20,17 +21,18 @@ export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>,
  * the click, so that a page of a thousand links renders as fast as one of a thousand anchors, and a
  * click before hydration is an ordinary navigation.
  */
-export function Link({ to, prefetch = 'intent', replace, preventScrollReset, ...rest }: LinkProps): ReactNode {
-  return (
-    <a
-      {...rest}
-      href={to}
-      data-link={prefetch}
-      data-replace={replace ? '' : undefined}
-      data-keep-scroll={preventScrollReset ? '' : undefined}
-    />
-  );
+export function Link(props: LinkProps): ReactNode {
+  const anchor: Record<string, unknown> = { href: props.to, 'data-link': props.prefetch ?? 'intent' };
+  for (const name in props) {
+    if (!OWN_PROPS.has(name)) anchor[name] = props[name as keyof LinkProps];
+  }
+  if (props.replace) anchor['data-replace'] = '';
+  if (props.preventScrollReset) anchor['data-keep-scroll'] = '';
+  // Called as a function, `jsx` takes the object as the props: a spread would copy it once more, for every link of a page.
+  return jsx('a', anchor);
 }
+
+const OWN_PROPS = new Set(['to', 'prefetch', 'replace', 'preventScrollReset']);
 
 /** A link that knows whether its page is the one shown: `aria-current="page"`, or `"true"` for a page below it. */
 export function NavLink(props: LinkProps): ReactNode {

@@ -3,9 +3,13 @@ import { isOutcome, type Outcome } from './outcome.ts';
 
 const STATUS_KINDS = new Set(['not-found', 'forbidden', 'unauthorized', 'public', 'failure', 'redirect']);
 
-/** Whether a value is a `PageError` as it came from the wire or from the funnel. */
+/**
+ * Whether a value is a `PageError` as it came from the wire or from the funnel. Something thrown is
+ * none, whatever fields it has: its message must not be shown.
+ */
 export function isPageError(value: unknown): value is PageError {
-  return typeof value === 'object' && value !== null && 'kind' in value && 'status' in value && STATUS_KINDS.has(String(value.kind));
+  if (typeof value !== 'object' || value === null || value instanceof Error) return false;
+  return 'kind' in value && 'status' in value && STATUS_KINDS.has(String(value.kind));
 }
 
 /** An outcome in the form in which it is shown. */

@@ -1,6 +1,5 @@
 import {
   type DataRouteMatch,
-  type DataRouteObject,
   type DataRouter,
   IDLE_FETCHER,
   IDLE_NAVIGATION,
@@ -89,15 +88,17 @@ export function toMatches(
   for (const id of ids) {
     const route = tree.byId[id];
     if (!route) throw new Error(`The server named the route "${id}", which this build does not have.`);
-    const own = route.path ? matchPath(toPattern(route, id === ids.at(-1)), pathname) : null;
+    const own = route.path ? matchOwn(route.path, pathname, id === ids.at(-1)) : undefined;
     if (own) base = own.pathnameBase;
     matches.push({ params: { ...params }, pathname: own?.pathname ?? base, pathnameBase: base, route });
   }
   return matches;
 }
 
-function toPattern(route: DataRouteObject, isLeaf: boolean): { path: string; caseSensitive: boolean; end: boolean } {
-  return { path: route.path ?? '', caseSensitive: true, end: isLeaf };
+/** React Router compiles a pattern anew each time; a path without parameters needs none. */
+function matchOwn(path: string, pathname: string, isLeaf: boolean): { pathname: string; pathnameBase: string } | undefined {
+  if (isLeaf && path === pathname) return { pathname, pathnameBase: pathname };
+  return matchPath({ path, caseSensitive: true, end: isLeaf }, pathname) ?? undefined;
 }
 
 /** Where React Router keeps what an action answered: under the innermost route. */

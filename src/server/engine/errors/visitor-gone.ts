@@ -1,6 +1,6 @@
 /**
- * The reason that a request's signal is aborted with when the visitor leaves. It is no error: it is
- * counted, and neither logged nor reported.
+ * The reason that a request's signal is aborted with when the visitor leaves. It is no error, so it is
+ * neither logged nor reported.
  */
 export class VisitorGone extends Error {
   constructor() {

@@ -36,8 +36,9 @@ export interface LoadOptions {
 export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): Promise<Loaded> {
   const { ids } = visit.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const blocked = (await runGuards(visit, pages, funnel, open)) ?? failed;
-  if (blocked && 'kind' in blocked) return blocked;
+  const stopped = await runGuards(visit, pages, funnel, open);
+  if (stopped && 'kind' in stopped) return stopped;
+  const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
   const loaded = await Promise.all(reached.map((id) => runLoader(id, visit, pages)));

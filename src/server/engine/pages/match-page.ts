@@ -2,6 +2,7 @@ import { createStaticHandler, type DataRouteObject, type Params } from 'react-ro
 import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { RenderMode } from '../../../shared/engine/routes.ts';
+import { spellPath } from '../http/path-spelling.ts';
 
 /** Which routes a path leads to. */
 export interface PageMatch {
@@ -27,7 +28,7 @@ export function createMatcher(tree: RouteTree): MatchPage {
   for (const { id, path } of tree.definitions.values()) {
     if (!path) continue;
     if (/[:*?]/.test(path)) patterns++;
-    else fixed.set(path, toPageMatch(tree, id, {}));
+    else fixed.set(toSpelling(path), toPageMatch(tree, id, {}));
   }
   const ranked = patterns > 0 ? createStaticHandler(withoutNotFound(tree.objects)) : undefined;
 
@@ -38,6 +39,12 @@ export function createMatcher(tree: RouteTree): MatchPage {
     const leaf = ranked.match(pathname)?.at(-1);
     return leaf ? toPageMatch(tree, leaf.route.id, leaf.params) : undefined;
   };
+}
+
+/** The table says `/größe`; what comes through the door says `/gr%C3%B6%C3%9Fe`. */
+function toSpelling(path: string): string {
+  const spelling = spellPath(encodeURI(path));
+  return 'path' in spelling ? spelling.path : path;
 }
 
 /** The match of an address that leads nowhere: the first layout, with the page for what is not found in it. */

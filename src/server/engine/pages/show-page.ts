@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Response as ExpressResponse } from 'express';
 import { isbot } from 'isbot';
 import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
@@ -7,6 +6,7 @@ import { encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
+import { createNonce } from './nonce.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
 import { PageSink, type PageTarget } from './page-sink.ts';
@@ -32,14 +32,14 @@ export async function sendDocument(
 ): Promise<void> {
   const payload = createPayload(house.manifest, visit.match, loaded, action);
   const status = action && loaded.status === 200 ? action.status : loaded.status;
-  const nonce = randomBytes(16).toString('base64');
+  const nonce = createNonce();
   if (visit.method === 'HEAD') {
     setDocumentHeaders(house, visit, response, payload, status, nonce);
     response.end();
     visit.abort(new Error('HEAD runs no late work.'));
     return;
   }
-  const rendered = await renderDocument(house, visit, payload, { nonce, whole: visit.whole || isbot(visit.userAgent) }).catch((error: unknown) => {
+  const rendered = await renderDocument(house, visit, payload, { nonce, whole: isWhole(visit) }).catch((error: unknown) => {
     if (error instanceof LastResort) return error;
     throw error;
   });
@@ -53,6 +53,10 @@ export async function sendDocument(
 
   setDocumentHeaders(house, visit, response, rendered.payload, rendered.error?.status ?? status, nonce);
   writeDocument(house, visit, rendered, response, nonce);
+}
+
+function isWhole(visit: Visit): boolean {
+  return visit.whole || isbot(visit.userAgent);
 }
 
 export function renderDocument(
@@ -126,7 +130,7 @@ export function writeDocument(
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(house, nonce),
     late,
-    whenStreaming: nonce === undefined ? undefined : askForWhole(visit),
+    whenStreaming: nonce === undefined || isWhole(visit) ? undefined : askForWhole(visit),
     onEnd() {
       rendered.settle();
       onEnd?.();

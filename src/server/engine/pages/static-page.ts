@@ -38,21 +38,25 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   const ended = Promise.withResolvers<void>();
   const head = writeDocument(house, visit, rendered, target, undefined, ended.resolve);
   await ended.promise;
-  const html = Buffer.from(target.text, 'utf8');
+  const html = target.bytes;
   return { html, etag: `"${hash('sha1', html, 'base64url')}"`, data: head, dataEtag: toEtag(house.manifest, head) };
 }
 
 class MemoryTarget implements PageTarget {
-  text = '';
+  readonly #parts: Buffer[] = [];
   readonly destroyed = false;
 
-  write(text: string): boolean {
-    this.text += text;
+  get bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+
+  write(bytes: Buffer): boolean {
+    this.#parts.push(bytes);
     return true;
   }
 
-  end(text: string): void {
-    this.text += text;
+  end(bytes: Buffer): void {
+    this.#parts.push(bytes);
   }
 
   on(): this {

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .map((path) => `src/${path.replaceAll('\\', '/')}`)
+  .filter((path) => /\.tsx?$/.test(path));
+const imports = files.flatMap((from) => listImports(from, readFileSync(join(root, from), 'utf8')));
+
+/** The relative imports of a file, whatever they take: a type is knowledge of the other side too. */
+function listImports(from: string, source: string): Import[] {
+  const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  const statements = text.matchAll(/^(?:import|export)\b([^;'"]*?)(?:\bfrom\s*)?['"](\.[^'"]+)['"]/gm);
+  const calls = text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/g);
+  const resolve = (path: string) => posix.join(posix.dirname(from), path);
+  return [
+    ...[...statements].map(([, clause = '', path = '']) => ({ from, to: resolve(path), typeOnly: isTypeOnly(clause) })),
+    ...[...calls].map(([, path = '']) => ({ from, to: resolve(path), typeOnly: false })),
+  ];
+}
+
+function isTypeOnly(clause: string): boolean {
+  if (/^\s*type\b/.test(clause)) return true;
+  const names = /^\s*\{([^}]*)\}\s*$/.exec(clause)?.[1];
+  return names?.split(',').every((name) => name.trim() === '' || /^\s*type\s/.test(name)) ?? false;
+}
+
+const isIn = (path: string, ...folders: string[]) => folders.some((folder) => path.startsWith(`src/${folder}/`));
+const sentences = (found: readonly Import[], reason: string) =>
+  found.map(({ from, to }) => `${from} imports ${to}. ${reason}`);
+const engines = ['shared/engine', 'client/engine', 'server/engine'];
+const products = ['shared/product', 'client/product', 'server/product'];
+const desks = ['shared/desk', 'client/desk', 'server/desk'];
+
+describe('who may import whom', () => {
+  it('finds the imports that it judges', () => {
+    expect(imports.length).toBeGreaterThan(files.length / 2);
+    expect(imports.filter(({ to }) => !/\.(tsx?|css)$/.test(to))).toEqual([]);
+    expect(
+      listImports(
+        'src/a/b.ts',
+        "import type { X } from './x.ts';\nimport { type A, b } from '../y.ts';\nimport './z.css';",
+      ),
+    ).toEqual([
+      { from: 'src/a/b.ts', to: 'src/a/x.ts', typeOnly: true },
+      { from: 'src/a/b.ts', to: 'src/y.ts', typeOnly: false },
+      { from: 'src/a/b.ts', to: 'src/a/z.css', typeOnly: false },
+    ]);
+  });
+
+  it('keeps shared to itself', () => {
+    const wrong = imports.filter(({ from, to }) => isIn(from, 'shared') && !isIn(to, 'shared'));
+    expect(
+      sentences(
+        wrong,
+        'What is shared runs on both sides, so it may know neither: pass it in, or move it to src/shared.',
+      ),
+    ).toEqual([]);
+  });
+
+  it('keeps client and server apart', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => (isIn(from, 'client') && isIn(to, 'server')) || (isIn(from, 'server') && isIn(to, 'client')),
+    );
+    expect(
+      sentences(
+        wrong,
+        'Client and server meet in src/shared alone: what one takes from the other is a contract, and belongs there.',
+      ),
+    ).toEqual([]);
+  });
+
+  it('keeps the engine free of product and desk', () => {
+    const wrong = imports.filter(({ from, to }) => isIn(from, ...engines) && isIn(to, ...products, ...desks));
+    expect(
+      sentences(wrong, 'The engine runs any product: routes, document, reporters and limits come to it as arguments.'),
+    ).toEqual([]);
+  });
+
+  it('keeps the desk free of the product', () => {
+    const wrong = imports.filter(({ from, to }) => isIn(from, ...desks) && isIn(to, ...products));
+    expect(sentences(wrong, "The product is the owner's to replace: the desk must stand without it.")).toEqual([]);
+  });
+
+  it('has no cycles', () => {
+    const cycles = findCycles(imports.filter(({ typeOnly }) => !typeOnly));
+    expect(
+      cycles.map(
+        (cycle) =>
+          `${cycle.join(' -> ')}. A cycle has no first module to read or to run: move what both need to a third.`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('would find a cycle', () => {
+    const edge = (from: string, to: string) => ({ from, to, typeOnly: false });
+    expect(findCycles([edge('a', 'b'), edge('b', 'c'), edge('c', 'b'), edge('a', 'd')])).toEqual([['b', 'c', 'b']]);
+  });
+});
+
+function findCycles(edges: readonly Import[]): string[][] {
+  const next = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const cycles: string[][] = [];
+  const visit = (path: string, trail: readonly string[]) => {
+    const start = trail.indexOf(path);
+    if (start >= 0) {
+      cycles.push([...trail.slice(start), path]);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const { to } of next.get(path) ?? []) visit(to, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of next.keys()) visit(path, []);
+  return cycles;
+}

@@ -1,0 +1,288 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hasCurrentBuild } from '../../build/stamp.mjs';
+import { build, stopBuilder } from '../../build.mjs';
+import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const quiet = { log: () => undefined };
+const folders: string[] = [];
+
+/** A product of two pages under a layout, which is all that the build needs to know of an app. */
+const app = {
+  'src/shared/product/routes.tsx': `
+    export const routes = [{ id: 'layout', page: () => import('./pages/layout.tsx'), children: [
+      { id: 'home', path: '/', page: () => import('./pages/home.tsx') },
+      { id: 'plain', path: '/plain', page: () => import('./pages/plain.tsx') },
+    ] }];`,
+  'src/shared/product/pages/layout.tsx': `
+    import './base.css';
+    import { Button } from '../ui/button.tsx';
+    import styles from './layout.module.css';
+    import { Outlet } from 'react-router';
+    export default () => <div className={styles.layout}><Button /><Outlet /></div>;`,
+  'src/shared/product/pages/base.css': 'body { margin: 0 }',
+  'src/shared/product/pages/layout.module.css': '.layout { color: red; background: url(./dot.svg) }',
+  'src/shared/product/pages/dot.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'src/shared/product/pages/home.tsx': `
+    import { Button } from '../ui/button.tsx';
+    import { useFetcher } from 'react-router';
+    import styles from './home.module.css';
+    export const name = styles.home;
+    export default () => <main className={styles.home} title={useFetcher().state}><Button /></main>;`,
+  'src/shared/product/pages/home.module.css': '.home { color: green }',
+  'src/shared/product/pages/plain.tsx': 'export default () => <main>plain</main>;',
+  'src/shared/product/ui/button.tsx': `
+    import styles from './button.module.css';
+    export const Button = () => <button className={styles.button} type="button" />;`,
+  'src/shared/product/ui/button.module.css': '.button { color: blue }',
+  'src/client/main.tsx': `
+    import { hydrate } from './hydrate.tsx';
+    import { routes } from '../shared/product/routes.tsx';
+    hydrate(routes);`,
+  'src/client/hydrate.tsx': `
+    import { hydrateRoot } from 'react-dom/client';
+    import { RouterProvider } from 'react-router';
+    const load = () => import('./late.ts');
+    export function hydrate(router) {
+      hydrateRoot(document, <RouterProvider router={router} />, { onRecoverableError: load });
+      if (process.env.SPILLWAY_DEV === '1') new EventSource('/_dev');
+    }`,
+  'src/client/late.ts': `
+    import { createBrowserHistory } from 'spillway:history';
+    import { createRouter } from 'spillway:router';
+    export const start = (routes) => createRouter({ history: createBrowserHistory(), routes });`,
+  'src/client/public/robots.txt': 'User-agent: *',
+  'src/server/main.ts': `
+    import { createElement } from 'react';
+    import { renderToPipeableStream } from 'react-dom/server';
+    import { routes } from '../shared/product/routes.tsx';
+    const { default: Home, name } = await routes[0].children[0].page();
+    console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home));`,
+};
+
+function createApp(files: Record<string, string> = {}): string {
+  const root = mkdtempSync(join(tmpdir(), 'spillway-build-'));
+  folders.push(root);
+  for (const [path, text] of Object.entries({ ...app, ...files })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'));
+  return root;
+}
+
+const listFiles = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+const readManifest = (root: string): AssetManifest =>
+  JSON.parse(readFileSync(join(root, 'dist/manifest.json'), 'utf8'));
+const readAsset = (root: string, url: string | undefined) => readFileSync(join(root, 'dist/client', url ?? ''), 'utf8');
+
+const built = createApp();
+await build({ root: built, ...quiet });
+const manifest = readManifest(built);
+const clientFiles = listFiles(join(built, 'dist/client'));
+
+afterAll(async () => {
+  await stopBuilder();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the client bundle', () => {
+  it('has a hashed chunk for each route, and names it in the manifest', () => {
+    expect(Object.keys(manifest.routes)).toEqual(['layout', 'home', 'plain']);
+    for (const [id, { script }] of Object.entries(manifest.routes)) {
+      expect(script).toMatch(new RegExp(`^/assets/${id}-[A-Z0-9]{8}\\.js$`));
+      expect(readAsset(built, script)).toMatch(/export\{[^}]*\bas default\b/);
+    }
+  });
+
+  it('leaves nothing of a map where it is served, and keeps the maps', () => {
+    expect(clientFiles.filter((path) => path.endsWith('.map'))).toEqual([]);
+    for (const path of clientFiles.filter((name) => /\.(js|css)$/.test(name))) {
+      expect(readAsset(built, path)).not.toContain('sourceMappingURL');
+    }
+    expect(listFiles(join(built, 'dist/maps'))).toContain(`client${manifest.entry.script}.map`);
+  });
+
+  it('loads the router late, as a copy, with none of it in the first load', () => {
+    const first = [manifest.entry.script, ...manifest.entry.preloads].map((url) => readAsset(built, url)).join('');
+    const late = clientFiles.find((path) => /^assets\/late-\w+\.js$/.test(path));
+    expect(first.length).toBeGreaterThan(200_000);
+    expect(readAsset(built, late).length).toBeGreaterThan(50_000);
+    expect(first.includes('replaceState')).toBe(false);
+    expect(readAsset(built, late).includes('replaceState')).toBe(true);
+  });
+
+  it('keeps the first load in one chunk beside the entry', () => {
+    expect(manifest.entry.preloads).toHaveLength(1);
+  });
+
+  it('has what one page alone uses of React Router in the chunk of that page', () => {
+    const first = manifest.entry.preloads.map((url) => readAsset(built, url)).join('');
+    const text = '"useFetcher"';
+    expect(first.includes(text)).toBe(false);
+    const own = [manifest.routes.home?.script, ...(manifest.routes.home?.preloads ?? [])];
+    expect(
+      own
+        .map((url) => readAsset(built, url))
+        .join('')
+        .includes(text),
+    ).toBe(true);
+  });
+
+  it('drops what is for development', () => {
+    for (const path of clientFiles.filter((name) => name.endsWith('.js'))) {
+      expect(/_dev|process\.env/.test(readAsset(built, path)), path).toBe(false);
+    }
+  });
+
+  it('is precompressed where that is smaller, and decodes to the same bytes', () => {
+    const decoders = { '.br': brotliDecompressSync, '.gz': gunzipSync, '.zst': zstdDecompressSync };
+    for (const [extension, decode] of Object.entries(decoders)) {
+      const file = join(built, 'dist/client', manifest.entry.preloads[0] ?? '');
+      expect(decode(readFileSync(file + extension)).equals(readFileSync(file))).toBe(true);
+      expect(clientFiles).not.toContain(`robots.txt${extension}`);
+    }
+    expect(clientFiles).toContain('robots.txt');
+  });
+});
+
+describe('style sheets', () => {
+  it('name in the page what stands in the sheet, in both bundles', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/server/main.js')]);
+    const [name, renders, mode] = stdout.trim().split(' ');
+    expect([renders, mode]).toEqual(['function', 'production']);
+    const sheets = (manifest.routes.home?.styles ?? []).map((url) => readAsset(built, url)).join('');
+    expect(sheets).toContain(`.${name}{`);
+    expect(readAsset(built, manifest.routes.home?.script)).toContain(name);
+  });
+
+  it('come in the order of imports, shared ones once and before what may override them', () => {
+    const textOf = (id: string) => (manifest.routes[id]?.styles ?? []).map((url) => readAsset(built, url)).join('');
+    expect(textOf('layout')).toMatch(/^body\{.*\.button_\w+_button\{.*\.layout_\w+_layout\{/s);
+    expect(textOf('home')).toMatch(/^\.button_\w+_button\{.*\.home_\w+_home\{/s);
+    expect(textOf('plain')).toBe('');
+    const shared = manifest.routes.layout?.styles.filter((url) => manifest.routes.home?.styles.includes(url));
+    expect(shared).toHaveLength(1);
+  });
+
+  it('refer to hashed assets that are served', () => {
+    const sheet = (manifest.routes.layout?.styles ?? []).map((url) => readAsset(built, url)).join('');
+    const url = /url\("?(\/assets\/dot-\w+\.svg)"?\)/.exec(sheet)?.[1];
+    expect(readAsset(built, url)).toContain('<svg');
+  });
+});
+
+describe('a build', () => {
+  it('gives the same bytes in another folder', async () => {
+    const other = createApp();
+    await build({ root: other, ...quiet });
+    const outputs = listFiles(join(built, 'dist'));
+    expect(listFiles(join(other, 'dist'))).toEqual(outputs);
+    // Here node_modules is a link that leads out of the folder, so only what the folder decides is compared.
+    expect(readManifest(other)).toEqual(manifest);
+    for (const path of outputs.filter((name) => name.startsWith('client/'))) {
+      expect(readFileSync(join(other, 'dist', path)).equals(readFileSync(join(built, 'dist', path))), path).toBe(true);
+    }
+  });
+
+  it('names another build when a page changed', async () => {
+    const root = createApp({ 'src/shared/product/pages/plain.tsx': 'export default () => <main>changed</main>;' });
+    await build({ root, ...quiet });
+    expect(readManifest(root).buildId).not.toBe(manifest.buildId);
+  });
+
+  it('is current until a source changes, whatever the times of the files say', () => {
+    const root = createApp();
+    cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
+    expect(hasCurrentBuild(root, { dev: false })).toBe(true);
+    expect(hasCurrentBuild(root, { dev: true })).toBe(false);
+    writeFileSync(join(root, 'src/shared/product/pages/plain.tsx'), 'export default () => <main>new</main>;');
+    expect(hasCurrentBuild(root, { dev: false })).toBe(false);
+  });
+
+  it('keeps the assets of the build before it servable', async () => {
+    const root = createApp();
+    await build({ root, ...quiet });
+    const before = readManifest(root).routes.plain?.script;
+    writeFileSync(join(root, 'src/shared/product/pages/plain.tsx'), 'export default () => <main>new</main>;');
+    await build({ root, ...quiet });
+    expect(readManifest(root).routes.plain?.script).not.toBe(before);
+    expect(readAsset(root, before)).toContain('plain');
+  });
+
+  it('for development says so in the bundle, and compresses nothing', async () => {
+    const root = createApp();
+    await build({ root, dev: true, ...quiet });
+    const files = listFiles(join(root, 'dist/client'));
+    expect(files.filter((path) => /\.(br|gz|zst)$/.test(path))).toEqual([]);
+    expect(files.some((path) => path.endsWith('.js') && readAsset(root, path).includes('/_dev'))).toBe(true);
+  });
+
+  it('takes the plugins and aliases of the owner', async () => {
+    const root = createApp({
+      'src/server/product/build.mjs': "export default { alias: { '@button': './src/shared/product/ui/button.tsx' } };",
+      'src/shared/product/pages/plain.tsx': "import { Button } from '@button'; export default () => <Button />;",
+    });
+    await build({ root, ...quiet });
+    expect(readManifest(root).routes.plain?.styles).toHaveLength(1);
+  });
+});
+
+describe('a build fails with a sentence, and leaves the earlier one', () => {
+  const failures: [string, Record<string, string>, RegExp][] = [
+    [
+      'where the client takes in a file of the server',
+      {
+        'src/server/secret.ts': "import { readFileSync } from 'node:fs'; export const secret = readFileSync('x');",
+        'src/shared/product/pages/plain.tsx':
+          "import { secret } from '../../../server/secret.ts'; export default () => <main>{String(secret)}</main>;",
+      },
+      /^src\/shared\/product\/pages\/plain\.tsx imports src\/server\/secret\.ts, .* src\/shared/,
+    ],
+    [
+      'where the client takes in a module of Node',
+      {
+        'src/shared/product/pages/plain.tsx':
+          "import { sep } from 'node:path'; export default () => <main>{sep}</main>;",
+      },
+      /^src\/shared\/product\/pages\/plain\.tsx imports node:path, which only Node has/,
+    ],
+    [
+      'where a page cannot be read from the table',
+      {
+        'src/shared/product/routes.tsx':
+          "const load = () => import('./pages/home.tsx'); export const routes = [{ id: 'home', page: () => load() }];",
+      },
+      /^The route "home" in src\/shared\/product\/routes\.tsx .* Write it as/,
+    ],
+    [
+      'where two routes have one id',
+      {
+        'src/shared/product/routes.tsx':
+          "export const routes = [{ id: 'a', page: () => import('./pages/home.tsx') }, { id: 'a', page: () => import('./pages/plain.tsx') }];",
+      },
+      /^Two routes have the id "a"/,
+    ],
+    ['where a source does not parse', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
+  ];
+  for (const [name, files, sentence] of failures) {
+    it(name, async () => {
+      const root = createApp(files);
+      mkdirSync(join(root, 'dist'));
+      writeFileSync(join(root, 'dist/manifest.json'), 'of the earlier build');
+      await expect(build({ root, ...quiet })).rejects.toThrow(sentence);
+      expect(readFileSync(join(root, 'dist/manifest.json'), 'utf8')).toBe('of the earlier build');
+    });
+  }
+});

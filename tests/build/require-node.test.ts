@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const guard = fileURLToPath(new URL('../../bin/require-node.mjs', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'spillway-node-'));
+const pinned = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin');
+mkdirSync(join(root, 'bin'));
+cpSync(guard, join(root, 'bin/require-node.mjs'));
+writeFileSync(
+  join(root, 'bin/command.mjs'),
+  "import { hasRequiredNode } from './require-node.mjs';\nif (hasRequiredNode()) console.log('ran', process.argv[2]);\n",
+);
+// Node 20 is not at hand everywhere; what the guard sees of a Node is its version.
+writeFileSync(join(root, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
+afterAll(() => rmSync(root, { recursive: true }));
+
+function run(...execArgs: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [...execArgs, join(root, 'bin/command.mjs'), 'it']);
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+describe('the guard of the Node version', () => {
+  it('lets a new enough Node pass', async () => {
+    expect(await run()).toEqual({ code: 0, out: 'ran it\n', err: '' });
+  });
+
+  it('ends an older one with one sentence that names both versions', async () => {
+    const { code, out, err } = await run('--require', join(root, 'old.cjs'));
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^Spillway needs Node 24 or newer, and this is Node 20\.20\.2\. .*npm start.*\n$/);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'goes on in the pinned Node, with the same arguments and exit code',
+    async () => {
+      mkdirSync(pinned, { recursive: true });
+      const file = join(pinned, 'node');
+      writeFileSync(file, '#!/bin/sh\nfor last; do :; done\necho "pinned $last"\nexit 3\n');
+      chmodSync(file, 0o755);
+      expect(await run('--require', join(root, 'old.cjs'))).toEqual({ code: 3, out: 'pinned it\n', err: '' });
+    },
+  );
+
+  it('is written so that Node 14 can parse it', async () => {
+    const source = readFileSync(guard, 'utf8');
+    const options = { loader: 'js', format: 'esm' } as const;
+    const [asIs, lowered] = [
+      await transform(source, options),
+      await transform(source, { ...options, target: 'node14' }),
+    ];
+    expect(lowered.code).toBe(asIs.code);
+    expect(source).not.toMatch(/from 'node:/);
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { useSite } from '../site.ts';
+
+const site = useSite();
+
+async function open(path: string) {
+  return site.open(path, { javaScriptEnabled: false });
+}
+
+describe('a page without JavaScript', () => {
+  test.each([
+    ['/', 'This page was rendered for you at'],
+    ['/tour/layout/arch', 'Curves against the water'],
+    ['/tour/navigation', 'Leave at Delta'],
+    ['/tour/forms', 'North gate'],
+    ['/tour/static', 'Rendered at'],
+    ['/tour/cards', 'Lock 48'],
+    ['/tour/api', 'Whatever is under /api is JSON'],
+  ])('%s reads whole, at the first request', async (path, text) => {
+    const { page, documents } = await open(path);
+    expect(await page.locator('main').innerText()).toContain(text);
+    expect(documents).toEqual([path]);
+  });
+
+  test('with late values is asked for once more, whole, and then has them in their places', async () => {
+    const { page, documents } = await open('/tour/streaming');
+    await page.waitForURL('**/tour/streaming?_whole=1');
+    await page.waitForLoadState();
+    expect(await page.locator('#near').innerText()).toContain('212 cm at the bridge');
+    expect(await page.locator('#upstream').innerText()).toContain('187 cm upstream');
+    expect(await page.locator('#mountains').innerText()).toContain('64 cm in the mountains');
+    expect(await page.locator('#broken').innerText()).toContain('This gauge is out of order.');
+    expect(await page.locator('main').innerText()).not.toContain('Asking');
+    await page.waitForTimeout(300);
+    expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
+  });
+
+  test('shows a late failure in its place, with its digest', async () => {
+    const { page } = await open('/tour/fail/late');
+    await page.waitForURL('**/tour/fail/late?_whole=1');
+    await page.waitForLoadState();
+    expect(await page.locator('main').innerText()).toMatch(/This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}/);
+  });
+
+  test('follows a late redirect', async () => {
+    const { page } = await open('/tour/late-redirect');
+    await page.waitForURL('**/tour/streaming?_whole=1');
+  });
+
+  test('is reached by its links', async () => {
+    const { page } = await open('/');
+    await page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name: 'Layouts' }).click();
+    await page.getByRole('link', { name: 'Embankment dam' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Embankment dam' }).waitFor();
+  });
+});
+
+describe('a form without JavaScript', () => {
+  test('comes back with what was wrong and with what was typed', async () => {
+    const { page } = await open('/tour/forms');
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Your e-mail address').fill('nowhere');
+    await page.getByLabel('Your message').fill('short');
+    const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Send' }).click();
+    expect((await answer).status()).toBe(422);
+    await page.waitForLoadState();
+    expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
+    expect(await page.getByLabel('Your e-mail address').inputValue()).toBe('nowhere');
+    expect(await page.getByLabel('Your message').inputValue()).toBe('short');
+    expect(await page.getByLabel('Your e-mail address').getAttribute('aria-invalid')).toBe('true');
+    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByText('Please write at least ten characters.').waitFor();
+  });
+
+  test('that was right says so', async () => {
+    const { page } = await open('/tour/forms');
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByLabel('Your e-mail address').fill('ada@example.org');
+    await page.getByLabel('Your message').fill('The water is rising.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Thank you. Your message of').waitFor();
+    expect(await page.getByLabel('Your name').inputValue()).toBe('');
+  });
+
+  test('is sent on by 303 after its action redirects, and refuses a conflict with 409', async () => {
+    const { page } = await open('/tour/forms');
+    await page.getByLabel('Name of a gate').fill('Mill gate');
+    const posted = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Add' }).click();
+    expect((await posted).status()).toBe(303);
+    await page.waitForURL('**/tour/forms#gates');
+    await page.getByText('Mill gate').waitFor();
+
+    await page.getByLabel('Name of a gate').fill('Mill gate');
+    const refused = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Add' }).click();
+    expect((await refused).status()).toBe(409);
+    await page.getByText('There is a gate of that name already.').waitFor();
+    expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Mill gate');
+
+    await page.getByRole('button', { name: 'Remove Mill gate' }).click();
+    await page.getByText('Mill gate').waitFor({ state: 'detached' });
+  });
+
+  test('takes a file, and refuses one that is too large', async () => {
+    const { page } = await open('/tour/forms');
+    await page.getByLabel('A file of less than 1 MB').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByText('a.txt: 5 bytes of text/plain').waitFor();
+
+    await page.goto('/tour/forms');
+    await page.getByLabel('A file of less than 1 MB').setInputFiles({ name: 'b.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_200_000) });
+    const refused = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Upload' }).click();
+    expect((await refused).status()).toBe(413);
+    await page.getByRole('heading', { name: 'What was sent is larger than 1024 KiB' }).waitFor();
+  });
+
+  test('of the layout is posted to whatever page it stands on', async () => {
+    const { page } = await open('/tour/cards');
+    await page.getByLabel('News of Spillway').fill('ada');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('Please give a whole e-mail address').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/tour/cards');
+    expect(await page.getByLabel('News of Spillway').inputValue()).toBe('ada');
+    await page.getByLabel('News of Spillway').fill('ada@example.org');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('Thank you. (This is a tour').waitFor();
+  });
+
+  test('posted to a static page or one with late values keeps its answer', async () => {
+    const { page, documents } = await open('/tour/static');
+    await page.getByLabel('News of Spillway').fill('ada');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('Please give a whole e-mail address').waitFor();
+
+    await page.goto('/tour/streaming?_whole=1');
+    documents.length = 0;
+    await page.getByLabel('News of Spillway').fill('grace');
+    await page.getByRole('button', { name: 'Subscribe' }).click();
+    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.waitForTimeout(300);
+    expect(await page.getByLabel('News of Spillway').inputValue()).toBe('grace');
+    expect(documents).toHaveLength(1);
+    expect(await page.locator('#upstream').innerText()).toContain('187 cm');
+  });
+});

@@ -1,0 +1,96 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { launchBrowser, type Watched, watch } from '../support/browser.ts';
+import { type E2eServer, startServer } from '../support/e2e-server.ts';
+
+export interface Visit extends Watched {
+  readonly page: Page;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** What to do with the page before it goes anywhere, such as `page.route()`. */
+  readonly before?: (page: Page) => Promise<unknown>;
+  readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
+}
+
+export interface Site {
+  readonly url: string;
+  readonly server: E2eServer;
+  /** Opens a page in a browser profile of its own. */
+  open(path: string, options?: VisitOptions): Promise<Visit>;
+}
+
+/** The built server and a browser, for the tests of one file. Pages are closed after each test. */
+export function useSite(): Site {
+  const contexts: BrowserContext[] = [];
+  let server: E2eServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+  return {
+    get url() {
+      return server.url;
+    },
+    get server() {
+      return server;
+    },
+    async open(path, { before, waitUntil = 'load', ...options } = {}) {
+      const context = await browser.newContext({
+        baseURL: server.url,
+        viewport: { width: 1000, height: 700 },
+        userAgent: toVisitorsAgent(browser.version()),
+        ...options,
+      });
+      contexts.push(context);
+      context.setDefaultTimeout(10_000);
+      const page = await context.newPage();
+      const watched = await watch(page);
+      await before?.(page);
+      await page.goto(path, { waitUntil });
+      return { page, ...watched };
+    },
+  };
+}
+
+/** A headless Chromium says so in its name, and would be served like a crawler. */
+function toVisitorsAgent(version: string): string {
+  return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version} Safari/537.36`;
+}
+
+/** Resolves when React has taken the server's markup over. */
+export async function hydrated(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const main = document.querySelector('main');
+    return main !== null && Object.keys(main).some((key) => key.startsWith('__reactFiber'));
+  });
+}
+
+/** Resolves when the router has taken the place of its stand-in, which it says by taking over scrolling. */
+export async function exchanged(page: Page): Promise<void> {
+  await hydrated(page);
+  await page.waitForFunction(() => history.scrollRestoration === 'manual');
+}
+
+/** Marks the document, so that `isSameDocument` can tell whether it was ever exchanged for another one. */
+export async function markDocument(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    (window as { kept?: boolean }).kept = true;
+  });
+}
+
+export function isSameDocument(page: Page): Promise<boolean> {
+  return page.evaluate(() => (window as { kept?: boolean }).kept === true);
+}
+
+/** The page's heading, as soon as it is this one. */
+export async function heading(page: Page, text: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor();
+}

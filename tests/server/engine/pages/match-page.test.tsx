@@ -1,0 +1,88 @@
+import '../../../support/production-react.ts';
+import { Outlet, useParams } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import { startPages, type TestPage } from '../../../support/pages-app.tsx';
+
+function Say() {
+  return <p>{JSON.stringify(useParams())}</p>;
+}
+
+const TABLE: readonly TestPage[] = [
+  {
+    id: 'root',
+    view: Outlet,
+    children: [
+      { id: 'home', path: '/', view: Say },
+      { id: 'orders', path: '/orders', view: Say },
+      { id: 'order', path: '/orders/:id', view: Say },
+      { id: 'order-line', path: '/orders/:id/lines/:line', view: Say },
+      { id: 'new-order', path: '/orders/new', view: Say },
+      { id: 'size', path: '/größe', view: Say },
+    ],
+  },
+];
+
+const routeOf = (html: string): string | undefined => /"routes":\["@frame","root","([^"]+)"\]/.exec(html)?.[1];
+
+describe('createMatcher', () => {
+  it.each([
+    ['/', 'home', '{}'],
+    ['/orders', 'orders', '{}'],
+    ['/orders/7', 'order', '{"id":"7"}'],
+    ['/orders/new', 'new-order', '{}'],
+    ['/orders/7/lines/2', 'order-line', '{"id":"7","line":"2"}'],
+    ['/orders/a%20b', 'order', '{"id":"a b"}'],
+    ['/orders/%E2%82%AC', 'order', '{"id":"€"}'],
+    ['/orders/a%25b', 'order', '{"id":"a%b"}'],
+    ['/gr%C3%B6%C3%9Fe', 'size', '{}'],
+  ])('leads %s to the route %s', async (path, id, params) => {
+    const app = await startPages(TABLE);
+    const reply = await app.ask(path);
+    expect(reply.status).toBe(200);
+    expect(routeOf(reply.text)).toBe(id);
+    expect(reply.text).toContain(`<p>${params.replaceAll('"', '&quot;')}</p>`);
+  });
+
+  it('finds a path with letters beyond ASCII where no route has parameters', async () => {
+    const app = await startPages([{ id: 'size', path: '/größe', view: () => <p>large</p> }]);
+    expect((await app.ask('/gr%C3%B6%C3%9Fe')).text).toContain('<p>large</p>');
+    expect((await app.ask('/_data/gr%C3%B6%C3%9Fe')).status).toBe(200);
+  });
+
+  it.each(['/ORDERS', '/Orders/7', '/orders/7/lines', '/orders/a/b', '/nothing', '/nothing/', '//'])(
+    'does not find %s',
+    async (path) => {
+      const app = await startPages(TABLE);
+      const { status, text } = await app.ask(path);
+      expect([400, 404]).toContain(status);
+      if (status === 404) expect(routeOf(text)).toBe('@not-found');
+    },
+  );
+
+  it('sends a trailing slash to the one address of the page, with its search', async () => {
+    const app = await startPages(TABLE);
+    for (const [path, location] of [
+      ['/orders/', '/orders'],
+      ['/orders/7/?a=1&b=%20', '/orders/7?a=1&b=%20'],
+      ['/gr%C3%B6%C3%9Fe/', '/gr%C3%B6%C3%9Fe'],
+    ]) {
+      const reply = await app.ask(path ?? '');
+      expect([reply.status, reply.headers.location]).toEqual([308, location]);
+    }
+    expect((await app.ask('/orders/', { method: 'POST' })).status).toBe(308);
+  });
+
+  it('passes on what is no page', async () => {
+    const app = await startPages(TABLE, {
+      routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.type('xml').send('<urlset/>') : next()),
+    });
+    expect((await app.ask('/sitemap.xml')).text).toBe('<urlset/>');
+    expect((await app.ask('/orders')).status).toBe(200);
+  });
+
+  it('names the pattern of the route in the log, never the address', async () => {
+    const app = await startPages(TABLE);
+    await app.ask('/orders/secret-7');
+    expect(app.lines.find((line) => line.msg === 'request')?.route).toBe('/orders/:id');
+  });
+});

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import buildOnce from './build-once.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
+const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
+
+export interface E2eServer {
+  /** Origin, without a slash at the end. */
+  readonly url: string;
+  /** Everything it has logged so far. */
+  readonly log: () => string;
+  stop(): Promise<void>;
+}
+
+/** Starts the built server on a free port, in a process of its own. */
+export async function startServer(env: Record<string, string> = {}): Promise<E2eServer> {
+  await buildOnce();
+  const child = spawn(process.execPath, [MAIN], {
+    env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', DRAIN_DEADLINE: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    function read(chunk: Buffer): void {
+      output += chunk.toString();
+      const found = LISTENING.exec(output);
+      if (found?.[1]) resolve(found[1]);
+    }
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code} before it listened:\n${output}`)));
+  });
+  return {
+    url,
+    log: () => output,
+    stop() {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,272 @@
+import './production-react.ts';
+import { type ClientRequest, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { pino } from 'pino';
+import type { ComponentType } from 'react';
+import { onTestFinished } from 'vitest';
+import { type AppDeps, createApp } from '../../src/server/app.ts';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createContentPolicy } from '../../src/server/engine/http/content-policy.ts';
+import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
+import { createPages, type PagesOptions } from '../../src/server/engine/pages/pages.ts';
+import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
+import type { DocumentProps } from '../../src/shared/engine/document.ts';
+import type { ErrorPageProps, ErrorPages } from '../../src/shared/engine/engine-context.ts';
+import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import type { PagePayload } from '../../src/shared/engine/payload.ts';
+import { DATA_PREFIX } from '../../src/shared/engine/protocol.ts';
+import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
+import { createDecoder } from '../../src/shared/engine/wire.ts';
+import { createFakeApi } from './app.ts';
+
+/** A route with both its halves in one place. */
+export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
+  readonly view: ComponentType;
+  readonly ErrorBoundary?: ComponentType;
+  /** What the build would list for it. */
+  readonly styles?: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: a test's loader sees the context that the test gives it
+  readonly server?: ServerPage<unknown, any>;
+  readonly children?: readonly TestPage[];
+}
+
+export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | 'pages' | 'origins' | 'funnel'>> {
+  readonly compression?: boolean;
+  readonly publicOrigins?: readonly string[];
+  readonly steps?: AppDeps['steps'];
+  readonly routes?: AppDeps['routes'];
+}
+
+export const BUILD_ID = 'BUILD7K3Q';
+
+export function TestDocument({ lang, head, children }: DocumentProps) {
+  return (
+    <html lang={lang}>
+      <head>
+        <meta charSet="utf-8" />
+        {head}
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}
+
+function sayKind({ error, host }: ErrorPageProps) {
+  return (
+    <section data-error={error.kind}>
+      <meta name="robots" content="noindex" />
+      <h1>
+        {error.kind === 'failure'
+          ? `Application error: a client-side exception has occurred while loading the host ${host}`
+          : (error.message ?? error.kind)}
+      </h1>
+      {error.digest && <code>{error.digest}</code>}
+    </section>
+  );
+}
+
+export const TEST_ERROR_PAGES: ErrorPages = {
+  notFound: sayKind,
+  forbidden: sayKind,
+  unauthorized: sayKind,
+  public: sayKind,
+  failure: sayKind,
+};
+
+/** A running app of a few pages, stopped when the test ends. */
+export interface PagesApp {
+  readonly port: number;
+  readonly origin: string;
+  /** Every line of the log. */
+  readonly lines: Record<string, unknown>[];
+  /** The lines that tell of a failure. */
+  readonly failures: () => Record<string, unknown>[];
+  ask(path: string, options?: AskOptions): Promise<Reply>;
+  /** Asks, and leaves it to the test when to read or to hang up. */
+  open(path: string, options?: AskOptions): ClientRequest;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  /** Called with all that came so far, decoded, each time more has come. */
+  readonly onText?: (text: string) => void;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** What came, decoded, with the time since the request was sent (ms). */
+  readonly chunks: readonly { readonly at: number; readonly text: string }[];
+}
+
+/** Serves a table of pages by the real app, on a free port. */
+export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const funnel = createFunnel({ log, build: BUILD_ID });
+  const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
+  const { compression = false, steps, routes: ownRoutes, publicOrigins: _, ...pageOptions } = options;
+  const all = flatten(table);
+  const pages = await createPages({
+    routes: table.map(toRoute),
+    pages: Object.fromEntries(all.map(({ id, server }) => [id, server ?? null])),
+    document: TestDocument,
+    errorPages: TEST_ERROR_PAGES,
+    manifest: toManifest(all),
+    policy: createContentPolicy(),
+    ...pageOptions,
+    funnel,
+    origins,
+  });
+  const app = createApp({
+    log,
+    funnel,
+    origins,
+    trust: createProxyTrust(undefined),
+    readiness: { draining: false },
+    files: new Map(),
+    pages,
+    api: createFakeApi(),
+    compression,
+    steps,
+    routes: ownRoutes,
+  });
+  const { server } = createHttpServer(app, { log });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const open = (path: string, ask: AskOptions = {}): ClientRequest =>
+    httpRequest({ host: '127.0.0.1', port, path, method: ask.method, headers: ask.headers, agent: false });
+  return {
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    lines,
+    failures: () => lines.filter((line) => line.msg === 'A request failed.'),
+    open,
+    ask: (path, ask = {}) => readReply(open(path, ask), ask),
+  };
+}
+
+/** Sends a request and reads its answer as it comes, decompressed where it is compressed. */
+export function readReply(request: ClientRequest, { body, onText }: AskOptions = {}): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const chunks: { at: number; text: string }[] = [];
+      const encoding = response.headers['content-encoding'];
+      const source =
+        encoding === 'gzip' ? response.pipe(createGunzip()) : encoding === 'br' ? response.pipe(createBrotliDecompress()) : response;
+      const decoder = new TextDecoder();
+      let text = '';
+      source.on('data', (bytes: Buffer) => {
+        const chunk = decoder.decode(bytes, { stream: true });
+        text += chunk;
+        chunks.push({ at: performance.now() - startedAt, text: chunk });
+        onText?.(text);
+      });
+      response.on('error', reject);
+      source.on('error', reject);
+      source.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, chunks });
+      });
+    });
+    request.end(body);
+  });
+}
+
+/** A document as the browser's half reads it. */
+export interface ParsedDocument {
+  readonly payload: PagePayload;
+  readonly decoder: ReturnType<typeof createDecoder>;
+  /** The line in the payload block, as it was encoded. */
+  readonly head: string;
+  readonly late: readonly string[];
+}
+
+/** Reads payload and late values out of a document; throws where the document has no payload. */
+export function parseDocument(html: string): ParsedDocument {
+  const head = /<script type="application\/json" id="spillway-payload"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
+  if (head === undefined) throw new Error(`There is no payload in: ${html.slice(0, 400)}`);
+  const late = [...html.matchAll(/<script type="application\/json" data-late>(.*?)<\/script>/gs)].map(([, line = '']) => line);
+  return { ...decodeLines(head, late), head, late };
+}
+
+/** Page data and action answers: a line for the page, then one for each late value. */
+export function parseData(text: string): ParsedDocument {
+  const [head = '', ...late] = text.split('\n').filter((line) => line !== '');
+  return { ...decodeLines(head, late), head, late };
+}
+
+function decodeLines(head: string, late: readonly string[]) {
+  const decoder = createDecoder();
+  const payload = decoder.head(head) as PagePayload;
+  for (const line of late) decoder.late(line);
+  return { payload, decoder };
+}
+
+export function toDataPath(path: string): string {
+  return DATA_PREFIX + path;
+}
+
+/** A promise with its settlers, and whether anybody still waits. */
+export function createGate<Value = void>() {
+  return Promise.withResolvers<Value>();
+}
+
+/** Looks again until it holds, for what happens behind an answer. */
+export async function until(holds: () => boolean, what: string, patience = 2000): Promise<void> {
+  const end = performance.now() + patience;
+  while (!holds()) {
+    if (performance.now() > end) throw new Error(`Waited in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The words of an error that must not be found anywhere but in the log. */
+export const CANARY = 'canary-9f2e /srv/secret/canary.ts';
+
+export class CanaryError extends Error {
+  override readonly name = 'CanaryError';
+  readonly password = 'canary-password';
+
+  constructor(message = CANARY) {
+    super(message);
+  }
+}
+
+/** True where any part of a `CanaryError` or of a stack shows. */
+export function showsError(text: string): boolean {
+  return /canary|CanaryError|\bat [\w.<>]+ \(|\.tsx?:\d|node_modules|Error:/i.test(text);
+}
+
+function flatten(table: readonly TestPage[]): TestPage[] {
+  return table.flatMap((page) => [page, ...flatten(page.children ?? [])]);
+}
+
+function toRoute({ id, path, view, ErrorBoundary, mode, searchKeys, children }: TestPage): RouteDefinition {
+  const module: PageModule = { default: view, ErrorBoundary };
+  return { id, path, mode, searchKeys, page: async () => module, children: children?.map(toRoute) };
+}
+
+function toManifest(pages: readonly TestPage[]): AssetManifest {
+  return {
+    buildId: BUILD_ID,
+    entry: { script: '/assets/main-A1.js', preloads: ['/assets/react-B2.js'], styles: [] },
+    routes: Object.fromEntries(
+      pages.map(({ id, styles = [] }) => [
+        id,
+        { script: `/assets/${id}-C3.js`, preloads: [`/assets/${id}-part-D4.js`], styles },
+      ]),
+    ),
+  };
+}
