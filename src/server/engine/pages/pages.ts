@@ -117,7 +117,6 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       ...visit,
       method: 'GET',
       search,
-      userAgent: '',
       signal: controller.signal,
       abort: (reason) => controller.abort(reason),
       toArgs: async () => toSharedArgs(house.sharedOrigin + path + search, match.params, controller.signal, contextFetch),

@@ -29,16 +29,21 @@ export interface RenderOptions {
   /** Wait for everything, late values too: for crawlers and pages that are kept. */
   readonly whole: boolean;
   readonly deadlineMs: number;
+  /**
+   * Called in the moment in which the shell is ready, before other pages get their turn: what React
+   * holds of the page is let go of at once, not when every page that came with it has been rendered.
+   */
+  readonly onReady: (page: RenderedPage) => void;
 }
 
 export type Rendered =
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   | { readonly kind: 'gone' }
-  | RenderedPage;
+  /** `onReady` was called, and returned. */
+  | { readonly kind: 'page' };
 
 /** A shell that is ready to be sent. */
 export interface RenderedPage {
-  readonly kind: 'page';
   /** What the page shows: the payload that came in, or the same with the error of a failed render. */
   readonly payload: PagePayload;
   /** The error that a render ended with before anything was sent. */
@@ -97,7 +102,7 @@ export class LastResort extends Error {
 function renderOnce(options: RenderOptions, error: PageError | undefined): Promise<Attempt> {
   const { visit, payload, funnel, whole } = options;
   const where = visit.describe('render');
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let innermost = FRAME_ROUTE;
     let early: Attempt | undefined;
     let onLateOutcome: ((markup: string) => void) | undefined;
@@ -151,16 +156,23 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
         resolve(early);
         return;
       }
-      resolve({
-        kind: 'page',
-        payload,
-        error,
-        settle,
-        pipe(sink, onLate) {
-          onLateOutcome = onLate;
-          stream?.pipe(sink);
-        },
-      });
+      try {
+        options.onReady({
+          payload,
+          error,
+          settle,
+          pipe(sink, onLate) {
+            onLateOutcome = onLate;
+            stream?.pipe(sink);
+          },
+        });
+        resolve({ kind: 'page' });
+      } catch (thrown) {
+        replaced = true;
+        stream?.abort(new RenderReplaced());
+        settle();
+        reject(thrown);
+      }
     }
 
     stream = renderToPipeableStream(<Page {...options} engine={engine} />, {

@@ -1,5 +1,4 @@
 import type { Response as ExpressResponse } from 'express';
-import { isbot } from 'isbot';
 import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire.ts';
@@ -11,7 +10,7 @@ import { type LoadedPage, loadPage } from './load-page.ts';
 import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
 import { PageSink, type PageTarget } from './page-sink.ts';
 import { createPayload, preloadsOf, toEtag } from './payload.ts';
-import { LastResort, type RenderedPage, renderPage, type Rendered } from './render-page.tsx';
+import { LastResort, type RenderOptions, type Rendered, type RenderedPage, renderPage } from './render-page.tsx';
 import type { Visit } from './visit.ts';
 
 /** Guards and loaders, then the document. HEAD stops before the render. */
@@ -39,7 +38,14 @@ export async function sendDocument(
     visit.abort(new Error('HEAD runs no late work.'));
     return;
   }
-  const rendered = await renderDocument(house, visit, payload, { nonce, whole: isWhole(visit) }).catch((error: unknown) => {
+  const rendered = await renderDocument(house, visit, payload, {
+    nonce,
+    whole: visit.whole,
+    onReady(page) {
+      setDocumentHeaders(house, visit, response, page.payload, page.error?.status ?? status, nonce);
+      writeDocument(house, visit, page, response, nonce);
+    },
+  }).catch((error: unknown) => {
     if (error instanceof LastResort) return error;
     throw error;
   });
@@ -48,22 +54,14 @@ export async function sendDocument(
     sendLastResort(response.req, response, rendered.pageError);
     return;
   }
-  if (rendered.kind === 'gone') return;
-  if (rendered.kind === 'redirect') return sendRedirect(response, house, rendered.status, rendered.location);
-
-  setDocumentHeaders(house, visit, response, rendered.payload, rendered.error?.status ?? status, nonce);
-  writeDocument(house, visit, rendered, response, nonce);
-}
-
-function isWhole(visit: Visit): boolean {
-  return visit.whole || isbot(visit.userAgent);
+  if (rendered.kind === 'redirect') sendRedirect(response, house, rendered.status, rendered.location);
 }
 
 export function renderDocument(
   house: PageHouse,
   visit: Visit,
   payload: PagePayload,
-  { nonce, whole }: { nonce?: string; whole: boolean },
+  { nonce, whole, onReady }: Pick<RenderOptions, 'nonce' | 'whole' | 'onReady'>,
 ): Promise<Rendered> {
   return renderPage({
     visit,
@@ -83,6 +81,7 @@ export function renderDocument(
     preloads: preloadsOf(house.manifest, payload.routes),
     whole,
     deadlineMs: house.deadlineMs,
+    onReady,
   });
 }
 
@@ -130,7 +129,7 @@ export function writeDocument(
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(house, nonce),
     late,
-    whenStreaming: nonce === undefined || isWhole(visit) ? undefined : askForWhole(visit),
+    whenStreaming: nonce === undefined || visit.whole ? undefined : askForWhole(visit),
     onEnd() {
       rendered.settle();
       onEnd?.();

@@ -31,12 +31,17 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
   if (loaded.kind !== 'page' || loaded.errors) return undefined;
   const payload = createPayload(house.manifest, visit.match, loaded);
-  const rendered = await renderDocument(house, visit, payload, { whole: true });
-  if (rendered.kind !== 'page' || rendered.error) return undefined;
-
   const target = new MemoryTarget();
   const ended = Promise.withResolvers<void>();
-  const head = writeDocument(house, visit, rendered, target, undefined, ended.resolve);
+  let head: string | undefined;
+  const rendered = await renderDocument(house, visit, payload, {
+    whole: true,
+    onReady(page) {
+      if (page.error) page.settle();
+      else head = writeDocument(house, visit, page, target, undefined, ended.resolve);
+    },
+  });
+  if (rendered.kind !== 'page' || head === undefined) return undefined;
   await ended.promise;
   const html = target.bytes;
   return { html, etag: `"${hash('sha1', html, 'base64url')}"`, data: head, dataEtag: toEtag(house.manifest, head) };

@@ -1,4 +1,5 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import { isbot } from 'isbot';
 import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
@@ -15,8 +16,7 @@ export interface Visit {
   /** Path and search, as they stand in the address bar. */
   readonly path: string;
   readonly search: string;
-  readonly userAgent: string;
-  /** The visitor has no scripts, as far as we can tell: late content would never find its place. */
+  /** A crawler, or a visitor without scripts as far as we can tell: late content would never find its place. */
   readonly whole: boolean;
   /** Aborted when the visitor leaves. */
   readonly signal: AbortSignal;
@@ -52,9 +52,8 @@ export function createVisit({ request, response, match, path, search: asked, cre
     method: request.method,
     path,
     search,
-    userAgent: request.headers['user-agent'] ?? '',
     // A document that answers a form comes from a form that no script took.
-    whole: search !== asked || request.method === 'POST',
+    whole: search !== asked || request.method === 'POST' || isbot(request.headers['user-agent']),
     signal: controller.signal,
     abort: (reason) => controller.abort(reason),
     toArgs() {

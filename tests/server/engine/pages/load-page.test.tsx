@@ -1,0 +1,282 @@
+import '../../../support/production-react.ts';
+import { Outlet } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import {
+  CanaryError,
+  parseData,
+  parseDocument,
+  showsError,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../../support/pages-app.tsx';
+
+const OUTCOMES: readonly [string, () => never, number, string][] = [
+  ['notFound()', notFound, 404, 'not-found'],
+  ['forbidden()', forbidden, 403, 'forbidden'],
+  ['unauthorized()', unauthorized, 401, 'unauthorized'],
+  ['publicError()', () => publicError(503, 'Closed for the flood.'), 503, 'public'],
+];
+
+function Frame() {
+  return (
+    <main>
+      <h2>{useData<{ site: string } | null>()?.site ?? 'no data'}</h2>
+      <Outlet />
+    </main>
+  );
+}
+
+/** A layout with data around a page whose parts are given. */
+function within(server: TestPage['server'], layout: TestPage['server'] = {}): readonly TestPage[] {
+  return [
+    {
+      id: 'root',
+      view: Frame,
+      server: { loader: () => ({ site: 'Weir' }), ...layout },
+      children: [{ id: 'page', path: '/page', view: () => <p>shown</p>, server }],
+    },
+  ];
+}
+
+describe('an outcome', () => {
+  describe.each(OUTCOMES)('%s', (_name, end, status, kind) => {
+    it.each(['guard', 'loader'])('in a %s has its status, and its page within the layout', async (part) => {
+      const app = await startPages(within({ [part]: () => end() }));
+      const { text, ...reply } = await app.ask('/page');
+      expect(reply.status).toBe(status);
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(reply.headers['x-error-digest']).toBeUndefined();
+      expect(text).toContain(`<section data-error="${kind}">`);
+      expect(text).toContain('<h2>Weir</h2>');
+      expect(text).toContain('<meta name="robots" content="noindex"/>');
+      expect(text).not.toContain('shown');
+      expect(parseDocument(text).payload.errors).toMatchObject({ page: { kind, status } });
+      expect(app.failures()).toEqual([]);
+    });
+
+    it.each(['guard', 'loader'])('in a %s is data, with the same status', async (part) => {
+      const app = await startPages(within({ [part]: () => end() }));
+      const reply = await app.ask(toDataPath('/page'));
+      expect(reply.status).toBe(status);
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(reply.headers.etag).toBeUndefined();
+      expect(parseData(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
+    });
+  });
+
+  it.each(['guard', 'loader'])('redirect() in a %s sends the visitor on, before anything is rendered', async (part) => {
+    const app = await startPages(within({ [part]: () => redirect('/other?a=1', { status: 307 }) }));
+    const reply = await app.ask('/page');
+    expect([reply.status, reply.headers.location, reply.text]).toEqual([307, '/other?a=1', '']);
+    expect(reply.headers['cache-control']).toBe('no-store');
+  });
+
+  it('of publicError() says its words, escaped', async () => {
+    const app = await startPages(within({ loader: () => publicError(503, 'Closed <for> "the" flood.') }));
+    const { text } = await app.ask('/page');
+    expect(text).toContain('<h1>Closed &lt;for&gt; &quot;the&quot; flood.</h1>');
+    expect(parseDocument(text).payload.errors?.page?.message).toBe('Closed <for> "the" flood.');
+  });
+});
+
+describe('guards', () => {
+  it('run outermost first, before every loader, and stop what comes after them', async () => {
+    const calls: string[] = [];
+    const note = (what: string) => (): void => void calls.push(what);
+    const table: readonly TestPage[] = [
+      {
+        id: 'a',
+        view: Outlet,
+        server: { guard: note('guard a'), loader: note('load a') },
+        children: [
+          {
+            id: 'b',
+            view: Outlet,
+            server: { guard: () => void (calls.push('guard b'), forbidden()), loader: note('load b') },
+            children: [{ id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } }],
+          },
+        ],
+      },
+    ];
+    const app = await startPages(table);
+    expect((await app.ask('/c')).status).toBe(403);
+    expect(calls).toEqual(['guard a', 'guard b', 'load a']);
+  });
+
+  it('let loaders of all routes run at once', async () => {
+    let running = 0;
+    let most = 0;
+    const loader = async (): Promise<null> => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return null;
+    };
+    const app = await startPages(within({ loader }, { loader }));
+    await app.ask('/page');
+    expect(most).toBe(2);
+  });
+
+  it('may hold back until they know', async () => {
+    let loads = 0;
+    const app = await startPages(
+      within({
+        guard: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          unauthorized();
+        },
+        loader: () => void loads++,
+      }),
+    );
+    expect((await app.ask('/page')).status).toBe(401);
+    expect(loads).toBe(0);
+  });
+});
+
+describe('a failure', () => {
+  it.each(['guard', 'loader'])('in a %s costs the place of its route, and shows nothing but its address', async (part) => {
+    const app = await startPages(
+      within({
+        [part]: () => {
+          throw new CanaryError();
+        },
+      }),
+    );
+    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
+    expect(status).toBe(500);
+    expect(text).toContain('<h2>Weir</h2>');
+    expect(text).toContain(
+      '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
+    );
+    const digest = String(headers['x-error-digest']);
+    expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
+    expect(text).toContain(`<code>${digest}</code>`);
+    expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+    expect(showsError(text + JSON.stringify(headers))).toBe(false);
+    expect(app.failures()).toHaveLength(1);
+    expect(app.failures()[0]).toMatchObject({ digest: digest.slice(0, 8), occurrence: digest.slice(9), origin: part, routeId: 'page' });
+    expect(String(app.failures()[0]?.stack)).toContain('canary-9f2e');
+    expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
+  });
+
+  it('is said to page data in the same way', async () => {
+    const app = await startPages(
+      within({
+        loader: async () => {
+          throw new CanaryError();
+        },
+      }),
+    );
+    const reply = await app.ask(toDataPath('/page'));
+    expect(reply.status).toBe(500);
+    const digest = reply.headers['x-error-digest'];
+    expect(parseData(reply.text).payload).toMatchObject({
+      data: { root: { site: 'Weir' } },
+      errors: { page: { kind: 'failure', status: 500, digest } },
+    });
+    expect(showsError(reply.text + JSON.stringify(reply.headers))).toBe(false);
+  });
+
+  it('of a layout takes the place of all that is in it', async () => {
+    const app = await startPages(
+      within(
+        { loader: () => 'inner' },
+        {
+          loader: () => {
+            throw new CanaryError();
+          },
+        },
+      ),
+    );
+    const { status, text } = await app.ask('/page');
+    expect(status).toBe(500);
+    expect(text).not.toMatch(/<main>|shown/);
+    expect(Object.keys(parseDocument(text).payload.errors ?? {})).toEqual(['root']);
+  });
+
+  it('of an inner route is recorded too where an outer one failed as well', async () => {
+    const fail = (words: string) => () => {
+      throw new CanaryError(words);
+    };
+    const app = await startPages(within({ loader: fail('canary inner') }, { loader: fail('canary outer') }));
+    await app.ask('/page');
+    expect(app.failures().map(({ routeId }) => routeId)).toEqual(['root', 'page']);
+  });
+
+  it.each([
+    ['a string', 'canary'],
+    ['undefined', undefined],
+    ['null', null],
+    ['a frozen error', Object.freeze(new CanaryError())],
+    ['an error that cannot be read', new Proxy(new CanaryError(), { get: () => { throw new CanaryError('canary get'); } })],
+    ['an object that imitates a page error', { kind: 'public', status: 418, message: 'canary' }],
+    ['an object that imitates a redirect', { kind: 'redirect', status: 303, location: 'https://evil.example/canary' }],
+    ['an error with toJSON', Object.assign(new Error('canary'), { toJSON: () => 'canary json', toString: () => 'canary string' })],
+    ['an error that names a status', Object.assign(new Error('canary'), { status: 404, statusCode: 404 })],
+    ['a symbol', Symbol('canary')],
+    ['a function', function canary() {}],
+    ['a response', new Response('canary', { status: 200, headers: { 'X-Canary': 'canary' } })],
+  ])('may be thrown as %s', async (_name, thrown) => {
+    const app = await startPages(
+      within({
+        loader: () => {
+          throw thrown;
+        },
+      }),
+    );
+    for (const path of ['/page', toDataPath('/page')]) {
+      const { status, headers, text } = await app.ask(path);
+      expect(status).toBe(500);
+      expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+      expect(headers.location).toBeUndefined();
+      expect(showsError(text + JSON.stringify(headers))).toBe(false);
+    }
+    expect(app.failures()).toHaveLength(2);
+  });
+
+  it('of data that cannot be sent is the failure of its page, with the place in the log alone', async () => {
+    const app = await startPages(within({ loader: () => ({ canary: { callback: () => 1 } }) }));
+    for (const path of ['/page', toDataPath('/page')]) {
+      const { status, headers, text } = await app.ask(path);
+      expect(status).toBe(500);
+      expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+      expect(showsError(text + JSON.stringify(headers))).toBe(false);
+    }
+    expect(String(app.failures()[0]?.stack)).toContain('data.page.canary.callback is a function');
+  });
+});
+
+it('a promise that is rejected while another loader is still at work ends nothing', async () => {
+  const unhandled: unknown[] = [];
+  const listen = (reason: unknown): void => void unhandled.push(reason);
+  process.on('unhandledRejection', listen);
+  try {
+    const app = await startPages(
+      within(
+        { loader: () => new Promise((resolve) => setTimeout(resolve, 60, 'slow')) },
+        { loader: () => ({ site: 'Weir', deep: [new Map([['late', Promise.reject(new CanaryError())]])] }) },
+      ),
+    );
+    const { status, text } = await app.ask('/page');
+    expect(status).toBe(200);
+    expect(parseDocument(text).late).toHaveLength(1);
+    expect(showsError(text)).toBe(false);
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', listen);
+  }
+});
+
+it('the address of nothing is shown within the first layout, with 404', async () => {
+  const app = await startPages(within({}));
+  const { status, headers, text } = await app.ask('/nothing');
+  expect(status).toBe(404);
+  expect(headers['cache-control']).toBe('no-store');
+  expect(text).toContain('<h2>Weir</h2>');
+  expect(text).toContain('<section data-error="not-found">');
+  expect(parseDocument(text).payload.routes).toEqual(['@frame', 'root', '@not-found']);
+});
