@@ -244,9 +244,9 @@ export class CanaryError extends Error {
   }
 }
 
-/** True where any part of a `CanaryError` or of a stack shows. */
-export function showsError(text: string): boolean {
-  return /canary|CanaryError|\bat [\w.<>]+ \(|\.tsx?:\d|node_modules|Error:/i.test(text);
+/** What of a `CanaryError` or of a stack can be read in a text. */
+export function leakIn(text: string): string | undefined {
+  return /.{0,40}(?:canary|Canary|\bat [\w.<>]+ \(|\.tsx?\b|node_modules|Error:).{0,40}/.exec(text)?.[0];
 }
 
 function flatten(table: readonly TestPage[]): TestPage[] {

@@ -44,16 +44,19 @@ export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): P
   const loaded = await Promise.all(reached.map((id) => runLoader(id, visit, pages)));
   const data: Record<string, unknown> = {};
   let error = blocked;
+  let failedOutside = false;
   for (const result of loaded) {
     if (result.ok) {
-      data[result.id] = result.value;
+      if (!failedOutside) data[result.id] = result.value;
       continue;
     }
+    // Every failure is recorded, and the outermost one is shown.
     const verdict = funnel.fail(result.error, visit.describe('loader', result.id));
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
+    if (failedOutside) continue;
     if (verdict.kind === 'redirect') return verdict;
     error = { routeId: result.id, error: verdict.error };
-    break;
+    failedOutside = true;
   }
   if (visit.signal.aborted) return { kind: 'gone' };
   if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {

@@ -4,7 +4,6 @@ import { RouterProvider } from 'react-router';
 import type { DocumentProps } from '../../../shared/engine/document.ts';
 import { type Engine, EngineContext } from '../../../shared/engine/engine-context.ts';
 import type { PageError, PagePayload } from '../../../shared/engine/payload.ts';
-import { isPageError } from '../../../shared/engine/page-error.ts';
 import { FRAME_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import { createStandIn } from '../../../shared/engine/stand-in.ts';
@@ -102,6 +101,7 @@ export class LastResort extends Error {
 function renderOnce(options: RenderOptions, error: PageError | undefined): Promise<Attempt> {
   const { visit, payload, funnel, whole } = options;
   const where = visit.describe('render');
+  const shownErrors = Object.values(payload.errors ?? {});
   return new Promise((resolve, reject) => {
     let innermost = FRAME_ROUTE;
     let early: Attempt | undefined;
@@ -123,7 +123,8 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
 
     const engine: Engine = {
       ...options.engine,
-      toPageError: (thrown) => (isPageError(thrown) ? thrown : options.toLateError(thrown)),
+      // By identity: what looks like one may have been thrown, and carry words that nobody may read.
+      toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? options.toLateError(thrown),
       onRoute(id) {
         innermost = id;
       },

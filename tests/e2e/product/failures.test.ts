@@ -1,0 +1,134 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { exchanged, heading, hydrated, useSite } from '../site.ts';
+
+const site = useSite();
+
+const SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+/** Every message that the tour throws begins with it. */
+const MESSAGE = 'The tour threw this';
+
+async function expectErrorPage(page: Page) {
+  const host = new URL(site.url).host;
+  await page.getByRole('heading', { level: 1, name: `${SENTENCE} ${host}`, exact: true }).waitFor();
+  // What stands around the page is still there.
+  expect(await page.getByRole('navigation', { name: 'Tour' }).isVisible()).toBe(true);
+  expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
+  expect(await page.content()).not.toContain(MESSAGE);
+}
+
+async function goTo(path: string) {
+  const visit = await site.open('/tour/failures');
+  await exchanged(visit.page);
+  await visit.page.getByRole('link', { name: path }).click();
+  await visit.page.waitForURL(`**${path}`);
+  return visit;
+}
+
+/** The page around an error works. */
+async function expectToGoOn(page: Page) {
+  await page.getByRole('link', { name: 'Cards', exact: true }).click();
+  await heading(page, 'Cards');
+}
+
+describe('an error in the browser', () => {
+  test('in an event handler leaves the page as it is', async () => {
+    const { page, complaints } = await site.open('/tour/fail/client');
+    await hydrated(page);
+    await page.getByRole('button', { name: 'Throw in an event handler' }).click();
+    await expect.poll(() => complaints).toEqual([`page error: ${MESSAGE} in an event handler.`]);
+    await heading(page, 'Errors in the browser');
+    await expectToGoOn(page);
+  });
+
+  test('in a component takes the page\'s place, without a digest', async () => {
+    const { page } = await site.open('/tour/fail/client');
+    await hydrated(page);
+    await page.getByRole('button', { name: 'Throw in a component' }).click();
+    await expectErrorPage(page);
+    expect(await page.locator('main').innerText()).not.toContain('Digest');
+    await expectToGoOn(page);
+  });
+
+  test.each(['/tour/fail/effect', '/tour/fail/chunk'])('%s takes the page\'s place, in a document and after a navigation', async (path) => {
+    const { page } = await site.open(path);
+    await expectErrorPage(page);
+    await expectToGoOn(page);
+    const other = await goTo(path);
+    await expectErrorPage(other.page);
+    expect(other.documents).toEqual(['/tour/failures']);
+    await expectToGoOn(other.page);
+  });
+
+  test('in the hydration is mended by rendering anew', async () => {
+    const { page, complaints } = await site.open('/tour/fail/hydration');
+    await page.getByText('Rendered by the browser.').waitFor();
+    expect(complaints).toEqual([expect.stringContaining('error #418')]);
+    await expectToGoOn(page);
+  });
+});
+
+describe('an error on the server', () => {
+  test.each(['/tour/fail/loader', '/tour/fail/render'])('%s answers 500 with an address, and nothing of the error', async (path) => {
+    const { page } = await site.open('/tour/api');
+    const response = await page.goto(path);
+    expect(response?.status()).toBe(500);
+    const address = response?.headers()['x-error-digest'] ?? '';
+    expect(address).toMatch(ADDRESS);
+    expect(await response?.text()).not.toContain(MESSAGE);
+    await hydrated(page);
+    await expectErrorPage(page);
+    expect(await page.locator('main code').innerText()).toBe(address);
+    expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
+    await expectToGoOn(page);
+  });
+
+  test('in a loader shows its address after a navigation too', async () => {
+    const { page, documents } = await goTo('/tour/fail/loader');
+    await expectErrorPage(page);
+    expect(await page.locator('main code').innerText()).toMatch(ADDRESS);
+    expect(documents).toEqual(['/tour/failures']);
+    await expectToGoOn(page);
+  });
+
+  test('in a component is the browser\'s own after a navigation', async () => {
+    const { page, documents } = await goTo('/tour/fail/render');
+    await expectErrorPage(page);
+    expect(documents).toEqual(['/tour/failures']);
+  });
+
+  test('in a late value shows its address in its place, after a navigation too', async () => {
+    const { page, data } = await goTo('/tour/fail/late');
+    await heading(page, 'A promise that is rejected');
+    await page.getByText(/This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}/).waitFor();
+    expect(await page.content()).not.toContain(MESSAGE);
+    expect(data).toHaveLength(1);
+  });
+});
+
+describe('a page that ends otherwise, on purpose', () => {
+  const outcomes = [
+    ['/tour/fail/unauthorized', 401, 'Sign in first'],
+    ['/tour/fail/forbidden', 403, 'Not allowed'],
+    ['/tour/fail/not-found', 404, 'Page not found'],
+  ] as const;
+
+  test.each(outcomes)('%s answers %i and says so', async (path, status, title) => {
+    const { page } = await site.open('/tour/api');
+    const response = await page.goto(path);
+    expect(response?.status()).toBe(status);
+    expect(response?.headers()['x-error-digest']).toBeUndefined();
+    await hydrated(page);
+    await heading(page, title);
+    expect(await page.title()).toBe(title);
+    await expectToGoOn(page);
+  });
+
+  test.each(outcomes)('%s says so after a navigation', async (path, _status, title) => {
+    const { page, documents } = await goTo(path);
+    await heading(page, title);
+    expect(documents).toEqual(['/tour/failures']);
+    await expectToGoOn(page);
+  });
+});

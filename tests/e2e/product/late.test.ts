@@ -1,0 +1,118 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
+
+const site = useSite();
+
+/** Writes down in which order the places of the streaming page are filled. */
+function recordOrder(page: Page) {
+  return page.addInitScript(() => {
+    const order: string[] = [];
+    Object.assign(window, { order });
+    const look = () => {
+      for (const id of ['near', 'upstream', 'mountains', 'broken']) {
+        const text = document.getElementById(id)?.innerText.trim() ?? '';
+        if (text !== '' && !text.startsWith('Asking') && !order.includes(id)) order.push(id);
+      }
+    };
+    new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+}
+
+const readOrder = (page: Page) => page.evaluate(() => (window as unknown as { order: string[] }).order);
+
+async function expectAllGauges(page: Page) {
+  await page.locator('#mountains').getByText('64 cm').waitFor();
+  expect(await page.locator('#near').innerText()).toContain('212 cm at the bridge');
+  expect(await page.locator('#upstream').innerText()).toContain('187 cm upstream');
+  expect(await page.locator('#broken').innerText()).toBe('This gauge is out of order. The others do not mind.');
+}
+
+describe('late values', () => {
+  test('fill their places in the order in which they settle, in a page that is live before them', async () => {
+    const { page, complaints, data, documents } = await site.open('/tour/streaming', { before: recordOrder, waitUntil: 'commit' });
+    await hydrated(page);
+    expect(await page.locator('#mountains').innerText()).toBe('Asking in the mountains…');
+    await expectAllGauges(page);
+    expect(await readOrder(page)).toEqual(['near', 'upstream', 'broken', 'mountains']);
+    await exchanged(page);
+    expect(data).toEqual([]);
+    expect(documents).toEqual(['/tour/streaming']);
+    expect(complaints).toEqual([]);
+  });
+
+  test('stream into a page that was reached by a link, too', async () => {
+    const { page, complaints, data, documents } = await site.open('/', { before: recordOrder });
+    await exchanged(page);
+    await page.getByRole('link', { name: 'Streaming', exact: true }).first().click();
+    await heading(page, 'Streaming');
+    expect(await page.locator('#mountains').innerText()).toBe('Asking in the mountains…');
+    await expectAllGauges(page);
+    expect(await readOrder(page)).toEqual(['near', 'upstream', 'broken', 'mountains']);
+    expect(data.map(({ path }) => path)).toEqual(['/_data/tour/streaming']);
+    expect(documents).toEqual(['/']);
+    expect(complaints).toEqual([]);
+  });
+
+  test('do not keep a visitor who goes on', async () => {
+    const { page, complaints, documents } = await site.open('/tour/streaming', { waitUntil: 'commit' });
+    await exchanged(page);
+    await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
+    await heading(page, 'Cards');
+    await page.goBack();
+    await expectAllGauges(page);
+    expect(documents).toEqual(['/tour/streaming']);
+    expect(complaints).toEqual([]);
+  });
+
+  test('that are rejected cost their own place alone, and show a digest', async () => {
+    const { page, complaints } = await site.open('/tour/fail/late');
+    await exchanged(page);
+    expect(await page.getByRole('alert').innerText()).toMatch(/^This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}$/);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('A promise that is rejected');
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('a late redirect', () => {
+  test('leads on from a document', async () => {
+    const { page, complaints } = await site.open('/tour/late-redirect');
+    await page.waitForURL('**/tour/streaming');
+    await heading(page, 'Streaming');
+    expect(complaints).toEqual([]);
+  });
+
+  test('leads on after a navigation, without a document load', async () => {
+    const { page, documents } = await site.open('/tour/failures');
+    await exchanged(page);
+    await markDocument(page);
+    await page.getByRole('link', { name: '/tour/late-redirect' }).click();
+    await heading(page, 'Redirect, late');
+    await page.waitForURL('**/tour/streaming');
+    await heading(page, 'Streaming');
+    expect(await isSameDocument(page)).toBe(true);
+    expect(documents).toEqual(['/tour/failures']);
+    await page.goBack();
+    await heading(page, 'Failures');
+  });
+});
+
+describe('what turns out late not to be there', () => {
+  test('says so in its place, and asks not to be indexed', async () => {
+    const { page } = await site.open('/tour/late-not-found');
+    await exchanged(page);
+    expect(await page.getByRole('alert').innerText()).toBe('This could not be found.');
+    expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
+  });
+
+  test('does so after a navigation too, and leaves no mark on the next page', async () => {
+    const { page } = await site.open('/tour/failures');
+    await exchanged(page);
+    await page.getByRole('link', { name: '/tour/late-not-found' }).click();
+    await page.getByText('This could not be found.').waitFor();
+    expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
+    await page.getByRole('link', { name: 'Cards', exact: true }).click();
+    await heading(page, 'Cards');
+    expect(await page.locator('meta[name=robots]').count()).toBe(0);
+  });
+});

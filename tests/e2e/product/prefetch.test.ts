@@ -1,0 +1,183 @@
+import type { Page, Request } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { exchanged, heading, useSite } from '../site.ts';
+
+const site = useSite();
+
+async function openLive(path: string) {
+  const visit = await site.open(path);
+  await exchanged(visit.page);
+  return visit;
+}
+
+function link(page: Page, name: string) {
+  return page.getByRole('link', { name, exact: true }).first();
+}
+
+/** Holds page data back for a while, and counts how many requests are open at once. */
+async function slow(page: Page, ms: number) {
+  const seen = { open: 0, most: 0, all: 0 };
+  const isData = (request: Request) => request.url().includes('/_data/');
+  page.on('request', (request) => {
+    if (!isData(request)) return;
+    seen.all++;
+    seen.open++;
+    seen.most = Math.max(seen.most, seen.open);
+  });
+  const onEnd = (request: Request) => {
+    if (isData(request)) seen.open--;
+  };
+  page.on('requestfinished', onEnd);
+  page.on('requestfailed', onEnd);
+  await page.route('**/_data/**', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    await route.continue().catch(() => {}); // aborted meanwhile
+  });
+  return seen;
+}
+
+/** Puts links at the top of the page, where they are seen. */
+function addLinks(page: Page, prefetch: string, paths: readonly string[]) {
+  return page.evaluate(
+    ([kind, hrefs]) => {
+      const box = document.createElement('p');
+      for (const href of hrefs) {
+        const anchor = document.createElement('a');
+        anchor.href = href;
+        anchor.textContent = `to ${href}`;
+        anchor.setAttribute('data-link', kind);
+        box.append(anchor, ' ');
+      }
+      document.body.prepend(box);
+    },
+    [prefetch, paths] as const,
+  );
+}
+
+const gauges = (count: number) => Array.from({ length: count }, (_, index) => `/tour/cards?gauge=${index}`);
+
+describe('the queue of prefetches', () => {
+  test('never has more than five requests on the wire', async () => {
+    const { page, data } = await openLive('/');
+    const seen = await slow(page, 250);
+    await addLinks(page, 'viewport', gauges(13));
+    await expect.poll(() => seen.all, { timeout: 5000 }).toBe(13);
+    expect(seen.most).toBe(5);
+    expect(data.every(({ isPrefetch }) => isPrefetch)).toBe(true);
+  });
+
+  test('stays at five while a pointer crosses many links', async () => {
+    const { page } = await openLive('/');
+    const seen = await slow(page, 400);
+    await addLinks(page, 'viewport', gauges(8));
+    for (const name of ['Streaming', 'Layouts', 'Navigation', 'Forms', 'Static', 'Cards', 'API', 'Failures']) {
+      await link(page, name).hover();
+      await page.waitForTimeout(60);
+    }
+    expect(seen.most).toBeLessThanOrEqual(5);
+    expect(seen.all).toBeGreaterThanOrEqual(5);
+  });
+
+  test('does not hold up a navigation', async () => {
+    const { page, data } = await openLive('/');
+    const seen = await slow(page, 1500);
+    await addLinks(page, 'viewport', gauges(10));
+    await expect.poll(() => seen.open).toBe(5);
+    const started = performance.now();
+    await link(page, 'API').evaluate((anchor: HTMLElement) => anchor.click());
+    await expect.poll(() => data.some(({ path, isPrefetch }) => path === '/_data/tour/api' && !isPrefetch), { interval: 20 }).toBe(true);
+    expect(performance.now() - started).toBeLessThan(1000);
+    await heading(page, 'API');
+    expect(data.length).toBeLessThan(11); // those that waited were dropped
+  });
+
+  test('asks once for a page that several links lead to', async () => {
+    const { page, data } = await openLive('/');
+    await slow(page, 200);
+    await addLinks(page, 'viewport', ['/tour/cards', '/tour/cards', '/tour/cards#gauge']);
+    await link(page, 'Cards').hover();
+    await page.waitForTimeout(500);
+    expect(data.map(({ path }) => path)).toEqual(['/_data/tour/cards']);
+  });
+});
+
+describe('a hover', () => {
+  test.each([['is still on its way', 600], ['is there already', 0]])('that is followed by a click is the navigation\'s request, when its answer %s', async (_, delay) => {
+    const { page, data, documents } = await openLive('/');
+    if (delay) await slow(page, delay);
+    await link(page, 'Cards').hover();
+    await expect.poll(() => data.length, { interval: 10 }).toBe(1);
+    if (!delay) await page.waitForTimeout(200);
+    await link(page, 'Cards').click();
+    await heading(page, 'Cards');
+    expect(data).toEqual([{ method: 'GET', path: '/_data/tour/cards', isPrefetch: true }]);
+    expect(documents).toEqual(['/']);
+  });
+
+  test('that only crosses a link asks for nothing, and one that leaves takes its request back', async () => {
+    const { page, data } = await openLive('/');
+    await slow(page, 2000);
+    const box = await link(page, 'Cards').boundingBox();
+    if (!box) throw new Error('The link is not shown.');
+    await page.mouse.move(box.x + 3, box.y + 3);
+    await page.mouse.move(500, 690);
+    await page.waitForTimeout(150);
+    expect(data).toEqual([]);
+
+    const failed = page.waitForEvent('requestfailed');
+    await page.mouse.move(box.x + 3, box.y + 3);
+    await expect.poll(() => data.length).toBe(1);
+    await page.mouse.move(500, 690);
+    expect((await failed).url()).toContain('/_data/tour/cards');
+  });
+
+  test('brings the code of the next page too', async () => {
+    const { page } = await openLive('/');
+    const chunk = page.waitForRequest(/\/assets\/cards-[^/]+\.js$/);
+    const sheet = page.waitForRequest(/\/assets\/cards-[^/]+\.css$/);
+    await link(page, 'Cards').hover();
+    await Promise.all([chunk, sheet]);
+  });
+});
+
+describe('a link\'s own choice', () => {
+  test('is kept: at render, on intent, in the viewport, never', async () => {
+    const { page, data } = await openLive('/tour/navigation');
+    await expect.poll(() => data.map(({ path }) => path)).toEqual(['/_data/tour/layout/arch']);
+    await link(page, 'Never').hover();
+    await page.waitForTimeout(200);
+    expect(data).toHaveLength(1);
+    await link(page, 'On intent').focus();
+    await expect.poll(() => data.map(({ path }) => path)).toEqual(['/_data/tour/layout/arch', '/_data/tour/layout']);
+    await link(page, 'Prefetched when it is seen').scrollIntoViewIfNeeded();
+    await expect.poll(() => data.map(({ path }) => path)).toContain('/_data/tour/static');
+    expect(data.every(({ isPrefetch }) => isPrefetch)).toBe(true);
+  });
+
+  test('gives way to a visitor who saves data', async () => {
+    const { page, data } = await site.open('/tour/navigation', {
+      before: (page) =>
+        page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) })),
+    });
+    await exchanged(page);
+    await link(page, 'On intent').hover();
+    await page.waitForTimeout(300);
+    expect(data).toEqual([]);
+  });
+});
+
+describe('what was fetched ahead', () => {
+  test('serves one navigation to a dynamic page, and every one to a static page', async () => {
+    const { page, data } = await openLive('/tour/api');
+    for (const [name, title] of [['Cards', 'Cards'], ['Static', 'Static']] as const) {
+      for (let round = 0; round < 2; round++) {
+        await link(page, name).evaluate((anchor: HTMLElement) => anchor.click());
+        await heading(page, title);
+        await link(page, 'API').evaluate((anchor: HTMLElement) => anchor.click());
+        await heading(page, 'API');
+      }
+    }
+    expect(data.filter(({ path }) => path === '/_data/tour/cards')).toHaveLength(2);
+    expect(data.filter(({ path }) => path === '/_data/tour/static')).toHaveLength(1);
+  });
+});

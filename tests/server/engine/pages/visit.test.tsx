@@ -1,0 +1,275 @@
+import '../../../support/production-react.ts';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Suspense } from 'react';
+import { describe, expect, it } from 'vitest';
+import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { Late } from '../../../../src/shared/engine/late.tsx';
+import { createGate, startPages, type TestPage, toDataPath, until } from '../../../support/pages-app.tsx';
+
+function Page() {
+  return (
+    <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+      {(value) => <b>{value}</b>}
+    </Late>
+  );
+}
+
+/** Asks for a page over a bare socket and hangs up once `when` has come. */
+function leave(port: number, path: string, when: (text: string) => boolean, extra = ''): Promise<void> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${extra}\r\n`);
+      if (when('')) socket.destroy();
+    });
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+      if (when(text)) socket.destroy();
+    });
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => resolve());
+  });
+}
+
+const VISITORS = [
+  ['the document', '/page'],
+  ['the page data', toDataPath('/page')],
+] as const;
+
+describe('a visitor who leaves', () => {
+  it.each(VISITORS)('before %s was loaded stops the loader, and nothing is rendered', async (_name, path) => {
+    const called = createGate();
+    const aborted = createGate<unknown>();
+    let renders = 0;
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        view: () => {
+          renders += 1;
+          return <p>page</p>;
+        },
+        server: {
+          loader: async ({ signal }) => {
+            called.resolve();
+            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+            await sleep(5000, undefined, { signal });
+          },
+        },
+      },
+    ]);
+    const request = app.open(path);
+    request.on('error', () => {});
+    request.end();
+    await called.promise;
+    request.destroy();
+    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+    await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
+    await sleep(20);
+    expect(renders).toBe(0);
+    expect(app.failures()).toEqual([]);
+    expect(app.lines.find((line) => line.msg === 'request')).toMatchObject({ gone: true });
+  });
+
+  it('is not rendered for by a loader that did not listen', async () => {
+    const called = createGate();
+    const release = createGate();
+    let renders = 0;
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        view: () => {
+          renders += 1;
+          return <p>page</p>;
+        },
+        server: {
+          loader: async () => {
+            called.resolve();
+            await release.promise;
+          },
+        },
+      },
+    ]);
+    const request = app.open('/page');
+    request.on('error', () => {});
+    request.end();
+    await called.promise;
+    request.destroy();
+    await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
+    release.resolve();
+    await sleep(20);
+    expect(renders).toBe(0);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it.each(VISITORS)('in the middle of %s stops what is late', async (_name, path) => {
+    const aborted = createGate<unknown>();
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        view: Page,
+        server: {
+          loader: ({ signal }) => {
+            signal.addEventListener('abort', () => aborted.resolve(signal.reason));
+            return { late: sleep(5000, 'late', { signal }), thrown: fetchLike(signal) };
+          },
+        },
+      },
+    ]);
+    await leave(app.port, path, (text) => text.includes('BUILD7K3Q","routes"'));
+    expect(await aborted.promise).toMatchObject({ name: 'VisitorGone' });
+    await sleep(30);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('in the middle of a page that is suspended is no failure', async () => {
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        view: () => (
+          <Suspense fallback={<i>waiting</i>}>
+            <Hang />
+          </Suspense>
+        ),
+        server: { loader: () => null },
+      },
+    ]);
+    await leave(app.port, '/page', (text) => text.includes('waiting'));
+    await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
+    await sleep(20);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('in the middle of a static page that cannot be kept is no failure of their own making', async () => {
+    const app = await startPages([
+      {
+        id: 'page',
+        path: '/page',
+        mode: 'static',
+        view: () => (
+          <Suspense fallback={<i>waiting</i>}>
+            <Hang />
+          </Suspense>
+        ),
+      },
+    ], { deadlineMs: 100 });
+    await leave(app.port, '/page', (text) => text.includes('waiting'));
+    await sleep(150);
+    for (const line of app.failures()) expect(String(line.stack)).toMatch(/^RenderTimeout/);
+  });
+
+  it('two thousand times leaves nothing behind', async () => {
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown): void => void unhandled.push(reason);
+    process.on('unhandledRejection', listen);
+    try {
+      const table: readonly TestPage[] = [
+        {
+          id: 'page',
+          path: '/page',
+          view: Page,
+          server: {
+            loader: async ({ signal }) => {
+              await sleep(1, undefined, { signal });
+              return { late: sleep(20_000, 'late', { signal }), other: fetchLike(signal) };
+            },
+          },
+        },
+      ];
+      const app = await startPages(table);
+      const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+      for (let round = 0; round < 40; round += 1) {
+        const kinds = [
+          (text: string) => text === '',
+          (text: string) => text.includes('</head>'),
+          (text: string) => text.includes('data-late') || text.includes('spillway-payload'),
+        ];
+        await Promise.all(
+          Array.from({ length: 50 }, (_, index) =>
+            leave(
+              app.port,
+              index % 5 === 0 ? toDataPath('/page') : '/page',
+              index % 5 === 0 ? (text) => text.includes('"routes"') : (kinds[index % 3] ?? (() => true)),
+            ),
+          ),
+        );
+      }
+      await until(() => app.lines.filter((line) => line.msg === 'request').length >= 1900, 'the requests to end', 4000);
+      const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+      await until(() => timers() <= before + 5, `the timers to be cleared`);
+      const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+      await until(() => sockets() === 0, 'the sockets to be closed');
+      expect(unhandled).toEqual([]);
+      expect(app.failures()).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', listen);
+    }
+  });
+});
+
+const never = new Promise<never>(() => {});
+function Hang() {
+  throw never;
+}
+
+/** Rejects with the reason of the signal itself, as `fetch` does. */
+function fetchLike(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+describe('what a loader is called with', () => {
+  it('is the request as the web knows it, the parameters, the context of the owner, and fetch', async () => {
+    const seen = createGate<unknown[]>();
+    const app = await startPages(
+      [
+        {
+          id: 'page',
+          path: '/orders/:id',
+          view: () => <p>page</p>,
+          server: {
+            loader: ({ request, params, context }) => {
+              seen.resolve([
+                request.url,
+                request.method,
+                request.headers.get('x-two'),
+                params.id,
+                context.user,
+                typeof context.fetch,
+              ]);
+            },
+          },
+        },
+      ],
+      { createContext: async (request) => ({ user: request.headers['x-user'] }) },
+    );
+    await app.ask('/orders/7?a=%20b', { headers: { Host: 'weir.example', 'X-User': 'ada', 'X-Two': '1, 2' } });
+    expect(await seen.promise).toEqual(['http://weir.example/orders/7?a=%20b', 'GET', '1, 2', '7', 'ada', 'function']);
+  });
+
+  it('is made once for each request, however many ask', async () => {
+    let made = 0;
+    const part = { guard: () => {}, loader: () => null };
+    const app = await startPages(
+      [{ id: 'a', view: Page, server: part, children: [{ id: 'b', path: '/b', view: Page, server: part }] }],
+      { createContext: () => ({ made: ++made }) },
+    );
+    await app.ask(toDataPath('/b'));
+    expect(made).toBe(1);
+  });
+
+  it('fails as a page does where the context cannot be made', async () => {
+    const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server: { loader: () => null } }], {
+      createContext: () => Promise.reject(new Error('canary: no session store')),
+    });
+    const { status, text, headers } = await app.ask('/a');
+    expect(status).toBe(500);
+    expect(text).not.toContain('canary');
+    expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+  });
+});
