@@ -58,4 +58,6 @@ const server = createServer((_request, response) => {
     onError: console.error,
   });
 });
-server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log(`Listening on http://127.0.0.1:${process.env.PORT}`));
+server.listen(Number(process.env.PORT), '127.0.0.1', () =>
+  console.log(`Listening on http://127.0.0.1:${process.env.PORT}`),
+);

@@ -62,7 +62,9 @@ const row = (side) => {
   };
 };
 console.table({ bare: row('bare'), ours: row('ours') });
-console.log(`${path}, ${connections} connections, ${rounds} rounds of ${seconds} s${canPin ? ', server and load on a core each' : ''}`);
+console.log(
+  `${path}, ${connections} connections, ${rounds} rounds of ${seconds} s${canPin ? ', server and load on a core each' : ''}`,
+);
 console.log(`requests: ours / bare = ${ratio((r) => r.requests)}`);
 console.log(`CPU:      bare / ours = ${ratio((r) => r.requests / r.cpuMs)}`);
 process.exit();

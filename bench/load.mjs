@@ -4,7 +4,12 @@ import { connect } from 'node:net';
  * Asks one page over and over, on connections that stay open, and prints one JSON line with what
  * came of it. It runs in a process of its own, so that it can be given a core of its own.
  */
-const [port, path, connections, seconds] = [Number(process.argv[2]), process.argv[3], Number(process.argv[4]), Number(process.argv[5])];
+const [port, path, connections, seconds] = [
+  Number(process.argv[2]),
+  process.argv[3],
+  Number(process.argv[4]),
+  Number(process.argv[5]),
+];
 const request = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: keep-alive\r\n\r\n`;
 const latencies = [];
 let bytes = 0;

@@ -17,7 +17,15 @@ export interface E2eServer {
 export async function startServer(env: Record<string, string> = {}): Promise<E2eServer> {
   await buildOnce();
   const child = spawn(process.execPath, [MAIN], {
-    env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', DRAIN_DEADLINE: '1', ...env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DRAIN_LAG: '0',
+      DRAIN_DEADLINE: '1',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

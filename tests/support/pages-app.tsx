@@ -1,5 +1,5 @@
 import './production-react.ts';
-import { type ClientRequest, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { pino } from 'pino';
@@ -165,7 +165,11 @@ export function readReply(request: ClientRequest, { body, onText }: AskOptions =
       const chunks: { at: number; text: string }[] = [];
       const encoding = response.headers['content-encoding'];
       const source =
-        encoding === 'gzip' ? response.pipe(createGunzip()) : encoding === 'br' ? response.pipe(createBrotliDecompress()) : response;
+        encoding === 'gzip'
+          ? response.pipe(createGunzip())
+          : encoding === 'br'
+            ? response.pipe(createBrotliDecompress())
+            : response;
       const decoder = new TextDecoder();
       let text = '';
       source.on('data', (bytes: Buffer) => {
@@ -197,7 +201,9 @@ export interface ParsedDocument {
 export function parseDocument(html: string): ParsedDocument {
   const head = /<script type="application\/json" id="spillway-payload"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
   if (head === undefined) throw new Error(`There is no payload in: ${html.slice(0, 400)}`);
-  const late = [...html.matchAll(/<script type="application\/json" data-late>(.*?)<\/script>/gs)].map(([, line = '']) => line);
+  const late = [...html.matchAll(/<script type="application\/json" data-late>(.*?)<\/script>/gs)].map(
+    ([, line = '']) => line,
+  );
   return { ...decodeLines(head, late), head, late };
 }
 

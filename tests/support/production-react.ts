@@ -6,5 +6,7 @@ process.env.NODE_ENV = 'production';
 
 const require = createRequire(import.meta.url);
 const forDevelopment = require('react/jsx-dev-runtime') as { jsxDEV?: unknown };
-const forProduction = require('react/jsx-runtime') as { jsx: (type: unknown, props: unknown, key?: unknown) => unknown };
+const forProduction = require('react/jsx-runtime') as {
+  jsx: (type: unknown, props: unknown, key?: unknown) => unknown;
+};
 forDevelopment.jsxDEV = (type: unknown, props: unknown, key?: unknown) => forProduction.jsx(type, props, key);

@@ -1,6 +1,6 @@
-import type { DataRouter, DataStrategyFunction, Location } from 'react-router';
 import { createBrowserHistory } from 'spillway:history';
 import { createRouter } from 'spillway:router';
+import type { DataRouter, DataStrategyFunction, Location } from 'react-router';
 import type { PagePayload } from '../../shared/engine/payload.ts';
 import type { RouteTree } from '../../shared/engine/route-objects.tsx';
 

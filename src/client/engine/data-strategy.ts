@@ -51,7 +51,13 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
     options.onPage(payload);
   }
 
-  async function load(request: Request, leaf: string, routes: readonly string[], isPop: boolean, isFetcher: boolean): Promise<Results> {
+  async function load(
+    request: Request,
+    leaf: string,
+    routes: readonly string[],
+    isPop: boolean,
+    isFetcher: boolean,
+  ): Promise<Results> {
     const url = toPath(request.url);
     if (fresh?.url === url && !isFetcher) {
       const { payload } = fresh;

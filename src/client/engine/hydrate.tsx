@@ -90,8 +90,13 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
 
   listenToLinks({
     navigate: (url, options) => void getNavigator().then((live) => live.navigate(url, options), leaveFor(url)),
-    submit: (form, submitter) => void getNavigator().then((live) => live.submit(form, submitter), () => form.submit()),
-    prefetch: (url, priority, signal) => void getNavigator().then((live) => live.prefetch(url, priority, signal), ignore),
+    submit: (form, submitter) =>
+      void getNavigator().then(
+        (live) => live.submit(form, submitter),
+        () => form.submit(),
+      ),
+    prefetch: (url, priority, signal) =>
+      void getNavigator().then((live) => live.prefetch(url, priority, signal), ignore),
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => void getNavigator().catch(ignore));

@@ -41,7 +41,7 @@ export function listenToLinks(handlers: LinkHandlers): void {
     cancel?.();
     cancel = undefined;
     hovered = link;
-    if (!link || link.dataset.link !== 'intent' || !isOwn(link)) return;
+    if (link?.dataset.link !== 'intent' || !isOwn(link)) return;
     const controller = new AbortController();
     const timer = setTimeout(() => handlers.prefetch(new URL(link.href), 'intent', controller.signal), delay);
     cancel = () => {
@@ -89,7 +89,9 @@ function findLink(target: EventTarget | null): HTMLAnchorElement | undefined {
 }
 
 function isOwn(link: HTMLAnchorElement): boolean {
-  return link.origin === location.origin && (link.target === '' || link.target === '_self') && !link.hasAttribute('download');
+  return (
+    link.origin === location.origin && (link.target === '' || link.target === '_self') && !link.hasAttribute('download')
+  );
 }
 
 function hasModifier(event: MouseEvent): boolean {

@@ -70,7 +70,12 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
     const { location: shown, navigation } = router.state;
     const url = shown.pathname + shown.search;
     const staleAfter = isStatic(url) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME;
-    if (document.visibilityState !== 'visible' || navigation.state !== 'idle' || performance.now() - checkedAt < staleAfter) return;
+    if (
+      document.visibilityState !== 'visible' ||
+      navigation.state !== 'idle' ||
+      performance.now() - checkedAt < staleAfter
+    )
+      return;
     checkedAt = performance.now();
     if ((await store.revalidate(url)) === 'changed' && router.state.location === shown) await router.revalidate();
   }
@@ -87,7 +92,10 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
     submit(form, submitter) {
       const fields = new FormData(form, submitter);
       const method = submitter?.getAttribute('formmethod') ?? form.getAttribute('method') ?? 'get';
-      const target = new URL(submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '', window.location.href);
+      const target = new URL(
+        submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '',
+        window.location.href,
+      );
       const replace = form.hasAttribute('data-replace') || undefined;
       const preventScrollReset = form.hasAttribute('data-keep-scroll');
       if (method.toLowerCase() === 'post') {

@@ -15,7 +15,10 @@ export interface DocumentPayload {
  */
 export function readPayload(): DocumentPayload {
   const block = document.getElementById(PAYLOAD_ID);
-  if (!block) throw new Error('The document carries no payload: it was not rendered by this server, or something on the way cut it.');
+  if (!block)
+    throw new Error(
+      'The document carries no payload: it was not rendered by this server, or something on the way cut it.',
+    );
   const decoder = createDecoder();
   const payload = decoder.head(block.textContent ?? '') as PagePayload; // written by our own server, in this shape
   if (decoder.pending > 0) {

@@ -5,11 +5,7 @@ const KEY = 'spillway:scroll';
 /** Keeps where each entry of the history was scrolled to, over reloads too. */
 export function keepScrollPositions(router: DataRouter): void {
   const positions = readPositions();
-  router.enableScrollRestoration(
-    positions,
-    () => window.scrollY,
-    toEntry,
-  );
+  router.enableScrollRestoration(positions, () => window.scrollY, toEntry);
   history.scrollRestoration = 'manual';
   addEventListener('pageshow', (event) => {
     if (event.persisted) history.scrollRestoration = 'manual';

@@ -46,7 +46,9 @@ export const EngineContext = createContext<Engine | null>(null);
 export function useEngine(): Engine {
   const engine = useContext(EngineContext);
   if (!engine) {
-    throw new Error('This component was rendered outside a Spillway page. Render it below the document, in a page or a layout.');
+    throw new Error(
+      'This component was rendered outside a Spillway page. Render it below the document, in a page or a layout.',
+    );
   }
   return engine;
 }

@@ -13,7 +13,15 @@ export interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'ac
 }
 
 /** A form that works without JavaScript, and is posted in the background with it. */
-export function Form({ action, method = 'post', to, replace, preventScrollReset, children, ...rest }: FormProps): ReactNode {
+export function Form({
+  action,
+  method = 'post',
+  to,
+  replace,
+  preventScrollReset,
+  children,
+  ...rest
+}: FormProps): ReactNode {
   return (
     <form
       {...rest}

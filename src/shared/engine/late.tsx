@@ -26,7 +26,11 @@ export function Late<Value>({ value, fallback, children, failed = showFailure }:
   );
 }
 
-function LateValue<Value>({ value, children, failed }: Required<Pick<LateProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
+function LateValue<Value>({
+  value,
+  children,
+  failed,
+}: Required<Pick<LateProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
   const { toPageError } = useEngine();
   if (!isPromise(value)) return children(value);
   const settled = use(settle(value));
@@ -43,13 +47,16 @@ function LateFailure({ error, failed }: { error: PageError; failed: (error: Page
   );
 }
 
-/** The status line is long gone: the document asks the browser to go, and a page without reload goes by itself. */
+/**
+ * The status line is long gone: the document asks the browser to go. In the browser the page goes by
+ * itself; the same element, put there by script, would load a document.
+ */
 function LateRedirect({ to }: { to: string }): ReactNode {
   const navigate = useNavigate();
   useEffect(() => {
     void navigate(to, { replace: true });
   }, [to, navigate]);
-  return <meta httpEquiv="refresh" content={`0;url=${to}`} />;
+  return 'document' in globalThis ? null : <meta httpEquiv="refresh" content={`0;url=${to}`} />;
 }
 
 function showFailure(error: PageError): ReactNode {
@@ -102,7 +109,11 @@ class LateBoundary extends Component<LateBoundaryProps, { error?: unknown; caugh
   }
 
   override render(): ReactNode {
-    return this.state.caught ? <CaughtFailure error={this.state.error} failed={this.props.failed} /> : this.props.children;
+    return this.state.caught ? (
+      <CaughtFailure error={this.state.error} failed={this.props.failed} />
+    ) : (
+      this.props.children
+    );
   }
 }
 

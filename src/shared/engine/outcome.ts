@@ -87,7 +87,9 @@ export function toLocalLocation(to: string): string {
 function toExternalLocation(to: string): string {
   const url = parseUrl(to);
   if (url && (url.protocol === 'https:' || url.protocol === 'http:')) return url.href;
-  throw new TypeError(`redirect() with { external: true } needs a whole http(s) URL, not ${JSON.stringify(to.slice(0, 100))}.`);
+  throw new TypeError(
+    `redirect() with { external: true } needs a whole http(s) URL, not ${JSON.stringify(to.slice(0, 100))}.`,
+  );
 }
 
 function parseUrl(text: string, base?: string): URL | undefined {

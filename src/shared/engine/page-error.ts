@@ -1,5 +1,5 @@
-import type { PageError } from './payload.ts';
 import { isOutcome, type Outcome } from './outcome.ts';
+import type { PageError } from './payload.ts';
 
 const STATUS_KINDS = new Set(['not-found', 'forbidden', 'unauthorized', 'public', 'failure', 'redirect']);
 

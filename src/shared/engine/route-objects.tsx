@@ -1,5 +1,10 @@
 import { type ReactNode, useContext, useLayoutEffect } from 'react';
-import { type DataRouteObject, Outlet, UNSAFE_DataRouterStateContext as StateContext, useRouteError } from 'react-router';
+import {
+  type DataRouteObject,
+  Outlet,
+  UNSAFE_DataRouterStateContext as StateContext,
+  useRouteError,
+} from 'react-router';
 import { useEngine } from './engine-context.ts';
 import { ErrorView } from './error-view.tsx';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from './protocol.ts';
@@ -24,7 +29,8 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
   const definitions = new Map<string, RouteDefinition>();
 
   function register(object: DataRouteObject, parent: string | undefined): DataRouteObject {
-    if (byId[object.id]) throw new Error(`Two routes have the id "${object.id}". Give each route of the table an id of its own.`);
+    if (byId[object.id])
+      throw new Error(`Two routes have the id "${object.id}". Give each route of the table an id of its own.`);
     byId[object.id] = object;
     if (parent !== undefined) parents.set(object.id, parent);
     return object;
@@ -43,7 +49,9 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
 
   const home = frame.children.find((route) => !route.path) ?? frame;
   home.children ??= [];
-  home.children.push(register({ id: NOT_FOUND_ROUTE, path: '*', ...SHARED, errorElement: <RouteErrorView /> }, home.id));
+  home.children.push(
+    register({ id: NOT_FOUND_ROUTE, path: '*', ...SHARED, errorElement: <RouteErrorView /> }, home.id),
+  );
 
   function branchOf(id: string): string[] {
     const parent = parents.get(id);
@@ -55,7 +63,9 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
 /** `loader` and `action` are marks alone: both sides bring the data by ways of their own. */
 const SHARED = { loader: true, action: true, caseSensitive: true } as const;
 
-function createView(id: string): Pick<DataRouteObject, 'Component' | 'errorElement' | 'loader' | 'action' | 'caseSensitive'> {
+function createView(
+  id: string,
+): Pick<DataRouteObject, 'Component' | 'errorElement' | 'loader' | 'action' | 'caseSensitive'> {
   function RouteView(): ReactNode {
     const { modules, styles, onRoute } = useEngine();
     onRoute?.(id);
@@ -93,7 +103,6 @@ function Frame(): ReactNode {
   const state = useContext(StateContext);
   const location = state?.location;
   // Scroll position and reset belong to the same commit as the location: they change together.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one call for each navigation
   useLayoutEffect(() => {
     if (state) onCommit?.(state);
   }, [location]);

@@ -30,7 +30,10 @@ export interface RouteDefinition {
 
 /** Every id in a table, layouts included: what the table of server halves must cover. */
 export type RouteIdOf<Table extends readonly RouteDefinition[]> = Table[number] extends infer Route
-  ? Route extends { readonly id: infer Id extends string; readonly children: infer Children extends readonly RouteDefinition[] }
+  ? Route extends {
+      readonly id: infer Id extends string;
+      readonly children: infer Children extends readonly RouteDefinition[];
+    }
     ? Id | RouteIdOf<Children>
     : Route extends { readonly id: infer Id extends string }
       ? Id

@@ -62,7 +62,8 @@ export function createStandIn(
     fetch: handlers.fetch,
     revalidate: handlers.revalidate,
     createHref: toHref,
-    createURL: (to: Location | URL | string) => new URL(typeof to === 'string' ? to : toHref(to), 'http://local.invalid'),
+    createURL: (to: Location | URL | string) =>
+      new URL(typeof to === 'string' ? to : toHref(to), 'http://local.invalid'),
     encodeLocation: (to: Location | string) => (typeof to === 'string' ? splitPath(to) : to),
     getFetcher: () => IDLE_FETCHER,
     resetFetcher: () => {},
@@ -96,7 +97,11 @@ export function toMatches(
 }
 
 /** React Router compiles a pattern anew each time; a path without parameters needs none. */
-function matchOwn(path: string, pathname: string, isLeaf: boolean): { pathname: string; pathnameBase: string } | undefined {
+function matchOwn(
+  path: string,
+  pathname: string,
+  isLeaf: boolean,
+): { pathname: string; pathnameBase: string } | undefined {
   if (isLeaf && path === pathname) return { pathname, pathnameBase: pathname };
   return matchPath({ path, caseSensitive: true, end: isLeaf }, pathname) ?? undefined;
 }

@@ -42,7 +42,7 @@ describe('an error in the browser', () => {
     await expectToGoOn(page);
   });
 
-  test('in a component takes the page\'s place, without a digest', async () => {
+  test("in a component takes the page's place, without a digest", async () => {
     const { page } = await site.open('/tour/fail/client');
     await hydrated(page);
     await page.getByRole('button', { name: 'Throw in a component' }).click();
@@ -51,15 +51,18 @@ describe('an error in the browser', () => {
     await expectToGoOn(page);
   });
 
-  test.each(['/tour/fail/effect', '/tour/fail/chunk'])('%s takes the page\'s place, in a document and after a navigation', async (path) => {
-    const { page } = await site.open(path);
-    await expectErrorPage(page);
-    await expectToGoOn(page);
-    const other = await goTo(path);
-    await expectErrorPage(other.page);
-    expect(other.documents).toEqual(['/tour/failures']);
-    await expectToGoOn(other.page);
-  });
+  test.each(['/tour/fail/effect', '/tour/fail/chunk'])(
+    "%s takes the page's place, in a document and after a navigation",
+    async (path) => {
+      const { page } = await site.open(path);
+      await expectErrorPage(page);
+      await expectToGoOn(page);
+      const other = await goTo(path);
+      await expectErrorPage(other.page);
+      expect(other.documents).toEqual(['/tour/failures']);
+      await expectToGoOn(other.page);
+    },
+  );
 
   test('in the hydration is mended by rendering anew', async () => {
     const { page, complaints } = await site.open('/tour/fail/hydration');
@@ -70,19 +73,22 @@ describe('an error in the browser', () => {
 });
 
 describe('an error on the server', () => {
-  test.each(['/tour/fail/loader', '/tour/fail/render'])('%s answers 500 with an address, and nothing of the error', async (path) => {
-    const { page } = await site.open('/tour/api');
-    const response = await page.goto(path);
-    expect(response?.status()).toBe(500);
-    const address = response?.headers()['x-error-digest'] ?? '';
-    expect(address).toMatch(ADDRESS);
-    expect(await response?.text()).not.toContain(MESSAGE);
-    await hydrated(page);
-    await expectErrorPage(page);
-    expect(await page.locator('main code').innerText()).toBe(address);
-    expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
-    await expectToGoOn(page);
-  });
+  test.each(['/tour/fail/loader', '/tour/fail/render'])(
+    '%s answers 500 with an address, and nothing of the error',
+    async (path) => {
+      const { page } = await site.open('/tour/api');
+      const response = await page.goto(path);
+      expect(response?.status()).toBe(500);
+      const address = response?.headers()['x-error-digest'] ?? '';
+      expect(address).toMatch(ADDRESS);
+      expect(await response?.text()).not.toContain(MESSAGE);
+      await hydrated(page);
+      await expectErrorPage(page);
+      expect(await page.locator('main code').innerText()).toBe(address);
+      expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
+      await expectToGoOn(page);
+    },
+  );
 
   test('in a loader shows its address after a navigation too', async () => {
     const { page, documents } = await goTo('/tour/fail/loader');
@@ -92,7 +98,7 @@ describe('an error on the server', () => {
     await expectToGoOn(page);
   });
 
-  test('in a component is the browser\'s own after a navigation', async () => {
+  test("in a component is the browser's own after a navigation", async () => {
     const { page, documents } = await goTo('/tour/fail/render');
     await expectErrorPage(page);
     expect(documents).toEqual(['/tour/failures']);

@@ -79,14 +79,16 @@ describe('a form with JavaScript', () => {
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('North gate');
   });
 
-  test('brings the page\'s fresh data with the answer, so that nothing is asked for again', async () => {
+  test("brings the page's fresh data with the answer, so that nothing is asked for again", async () => {
     const one = await openForms();
     const other = await openForms();
     await other.page.getByLabel('Name of a gate').fill('East gate');
     await other.page.getByRole('button', { name: 'Add' }).click();
     await other.page.getByText('East gate').waitFor();
 
-    await one.page.getByLabel('A file of less than 1 MB').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+    await one.page
+      .getByLabel('A file of less than 1 MB')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await one.page.getByRole('button', { name: 'Upload' }).click();
     await one.page.getByText('a.txt: 5 bytes of text/plain').waitFor();
     await one.page.getByText('East gate').waitFor();
@@ -102,10 +104,14 @@ describe('a form with JavaScript', () => {
     const answered = answer(page);
     await page.getByRole('button', { name: 'Upload' }).click();
     expect((await answered).status()).toBe(413);
-    await page.waitForFunction(() => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Uploading…'));
+    await page.waitForFunction(
+      () => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Uploading…'),
+    );
     await page.getByRole('heading', { level: 1, name: 'Forms' }).waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-    expect(await page.getByLabel('A file of less than 1 MB').evaluate((input: HTMLInputElement) => input.files?.length)).toBe(1);
+    expect(
+      await page.getByLabel('A file of less than 1 MB').evaluate((input: HTMLInputElement) => input.files?.length),
+    ).toBe(1);
     expect(documents).toEqual(['/tour/forms']);
   });
 
@@ -114,7 +120,9 @@ describe('a form with JavaScript', () => {
     await page.getByLabel('Name of a gate').fill('Far gate');
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Add' }).click();
-    await page.waitForFunction(() => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Adding…'));
+    await page.waitForFunction(
+      () => ![...document.querySelectorAll('button')].some((button) => button.textContent === 'Adding…'),
+    );
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Far gate');
     await page.context().setOffline(false);
     await page.getByRole('button', { name: 'Add' }).click();
@@ -139,7 +147,9 @@ describe('a form with JavaScript', () => {
   test('drops what was fetched ahead before it', async () => {
     const { page, data } = await openForms('/tour/cards');
     await page.getByRole('link', { name: 'Forms', exact: true }).hover();
-    await expect.poll(() => data.filter(({ isPrefetch }) => isPrefetch).map(({ path }) => path)).toContain('/_data/tour/forms');
+    await expect
+      .poll(() => data.filter(({ isPrefetch }) => isPrefetch).map(({ path }) => path))
+      .toContain('/_data/tour/forms');
     await page.getByLabel('News of Spillway').fill('ada@example.org');
     await page.getByRole('button', { name: 'Subscribe' }).click();
     await page.getByText('Thank you. (This is a tour').waitFor();

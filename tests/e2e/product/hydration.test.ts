@@ -33,14 +33,16 @@ describe('hydration', () => {
     await page.getByRole('heading', { name: 'Cards' }).waitFor();
   });
 
-  test('a static page is hydrated from the browser\'s cache, after a 304 without a body', async () => {
+  test("a static page is hydrated from the browser's cache, after a 304 without a body", async () => {
     const { page, complaints } = await site.open('/tour/static');
     const time = await page.locator('#rendered-at').innerText();
     const before = site.server.log().length;
     await page.goto('/tour/cards');
     await page.goto('/tour/static');
     await exchanged(page);
-    expect(site.server.log().slice(before)).toMatch(/"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/);
+    expect(site.server.log().slice(before)).toMatch(
+      /"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/,
+    );
     expect(await page.locator('#rendered-at').innerText()).toBe(time);
     await page.getByRole('link', { name: 'Cards', exact: true }).click();
     await page.getByRole('heading', { name: 'Cards' }).waitFor();

@@ -12,7 +12,10 @@ async function goToCards(before: (page: Page) => Promise<unknown>) {
   const visit = await site.open('/', { before });
   await exchanged(visit.page);
   // Without the hover's prefetch: the failure is the navigation's own.
-  await visit.page.getByRole('link', { name: 'Cards', exact: true }).first().evaluate((link: HTMLElement) => link.click());
+  await visit.page
+    .getByRole('link', { name: 'Cards', exact: true })
+    .first()
+    .evaluate((link: HTMLElement) => link.click());
   return visit;
 }
 
@@ -32,7 +35,10 @@ async function late(route: Route): Promise<void> {
 }
 
 describe('a page whose code or styles do not come', () => {
-  test.each([['chunk', CHUNK], ['style sheet', SHEET]])('(a failed %s) is loaded as a document, once', async (_, url) => {
+  test.each([
+    ['chunk', CHUNK],
+    ['style sheet', SHEET],
+  ])('(a failed %s) is loaded as a document, once', async (_, url) => {
     const { page, documents } = await goToCards((page) => once(page, url, (route) => route.abort()));
     await page.waitForURL('**/tour/cards');
     await exchanged(page);
@@ -41,7 +47,10 @@ describe('a page whose code or styles do not come', () => {
     expect(documents).toEqual(['/', '/tour/cards']);
   });
 
-  test.each([['chunk', CHUNK], ['style sheet', SHEET]])('(a %s that always fails) is not loaded again and again', async (_, url) => {
+  test.each([
+    ['chunk', CHUNK],
+    ['style sheet', SHEET],
+  ])('(a %s that always fails) is not loaded again and again', async (_, url) => {
     const { page, documents } = await goToCards((page) => page.route(url, (route) => route.abort()));
     await page.waitForURL('**/tour/cards');
     await heading(page, 'Cards');

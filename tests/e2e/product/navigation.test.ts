@@ -111,13 +111,19 @@ describe('Back and Forward', () => {
 });
 
 describe('a hash link', () => {
-  test.each([['A hash, by Link', 'weir'], ['a hash, by hand', 'ferry']])('(%s) on the same page scrolls to its target and asks for nothing', async (name, id) => {
+  test.each([
+    ['A hash, by Link', 'weir'],
+    ['a hash, by hand', 'ferry'],
+  ])('(%s) on the same page scrolls to its target and asks for nothing', async (name, id) => {
     const { page, data, documents } = await openLive('/tour/navigation');
     await page.waitForTimeout(100);
     data.length = 0;
     await page.getByRole('link', { name }).click();
     await page.waitForURL(`**#${id}`);
-    await page.waitForFunction((target) => Math.abs(document.getElementById(target)?.getBoundingClientRect().top ?? 999) < 5, id);
+    await page.waitForFunction(
+      (target) => Math.abs(document.getElementById(target)?.getBoundingClientRect().top ?? 999) < 5,
+      id,
+    );
     await page.getByText(`it is #${id} to React Router`).waitFor();
     expect(data.filter((request) => request.path.includes('navigation'))).toEqual([]);
     expect(documents).toEqual(['/tour/navigation']);
@@ -136,7 +142,9 @@ describe('a hash link', () => {
     });
     await page.getByRole('link', { name: 'The meadows' }).click();
     await heading(page, 'Navigation');
-    await page.waitForFunction(() => Math.abs(document.getElementById('meadows')?.getBoundingClientRect().top ?? 999) < 5);
+    await page.waitForFunction(
+      () => Math.abs(document.getElementById('meadows')?.getBoundingClientRect().top ?? 999) < 5,
+    );
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('meadows');
     expect(documents).toEqual(['/']);
   });
@@ -179,17 +187,21 @@ describe('scrolling', () => {
 });
 
 describe('for those who do not see the page change', () => {
-  test('focus moves to the new page\'s main part, and the title is announced', async () => {
+  test("focus moves to the new page's main part, and the title is announced", async () => {
     const { page } = await openLive('/');
     expect(await page.locator('body > [role=status]').count()).toBe(0);
     await nav(page, 'Cards').click();
     await heading(page, 'Cards');
     await page.waitForFunction(() => document.activeElement === document.querySelector('main'));
-    await page.waitForFunction(() => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway');
+    await page.waitForFunction(
+      () => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway',
+    );
     await nav(page, 'API').click();
     await page.waitForFunction(() => document.querySelector('body > [role=status]')?.textContent === 'API · Spillway');
     await page.goBack();
-    await page.waitForFunction(() => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway');
+    await page.waitForFunction(
+      () => document.querySelector('body > [role=status]')?.textContent === 'Cards · Spillway',
+    );
   });
 
   test('focus stays where it is while only the search changes', async () => {

@@ -14,24 +14,24 @@ function link(page: Page, name: string) {
   return page.getByRole('link', { name, exact: true }).first();
 }
 
-/** Holds page data back for a while, and counts how many requests are open at once. */
+/** Holds page data back for a while, and counts how many requests the server has not answered yet. */
 async function slow(page: Page, ms: number) {
+  const open = new Set<Request>();
   const seen = { open: 0, most: 0, all: 0 };
-  const isData = (request: Request) => request.url().includes('/_data/');
-  page.on('request', (request) => {
-    if (!isData(request)) return;
-    seen.all++;
-    seen.open++;
-    seen.most = Math.max(seen.most, seen.open);
-  });
-  const onEnd = (request: Request) => {
-    if (isData(request)) seen.open--;
-  };
-  page.on('requestfinished', onEnd);
-  page.on('requestfailed', onEnd);
+  function end(request: Request): void {
+    open.delete(request);
+    seen.open = open.size;
+  }
+  page.on('requestfailed', end);
   await page.route('**/_data/**', async (route) => {
+    open.add(route.request());
+    seen.all++;
+    seen.open = open.size;
+    seen.most = Math.max(seen.most, open.size);
     await new Promise((resolve) => setTimeout(resolve, ms));
-    await route.continue().catch(() => {}); // aborted meanwhile
+    const response = await route.fetch();
+    end(route.request());
+    await route.fulfill({ response }).catch(() => {}); // aborted meanwhile
   });
   return seen;
 }
@@ -85,7 +85,9 @@ describe('the queue of prefetches', () => {
     await expect.poll(() => seen.open).toBe(5);
     const started = performance.now();
     await link(page, 'API').evaluate((anchor: HTMLElement) => anchor.click());
-    await expect.poll(() => data.some(({ path, isPrefetch }) => path === '/_data/tour/api' && !isPrefetch), { interval: 20 }).toBe(true);
+    await expect
+      .poll(() => data.some(({ path, isPrefetch }) => path === '/_data/tour/api' && !isPrefetch), { interval: 20 })
+      .toBe(true);
     expect(performance.now() - started).toBeLessThan(1000);
     await heading(page, 'API');
     expect(data.length).toBeLessThan(11); // those that waited were dropped
@@ -102,7 +104,10 @@ describe('the queue of prefetches', () => {
 });
 
 describe('a hover', () => {
-  test.each([['is still on its way', 600], ['is there already', 0]])('that is followed by a click is the navigation\'s request, when its answer %s', async (_, delay) => {
+  test.each([
+    ['is still on its way', 600],
+    ['is there already', 0],
+  ])("that is followed by a click is the navigation's request, when its answer %s", async (_, delay) => {
     const { page, data, documents } = await openLive('/');
     if (delay) await slow(page, delay);
     await link(page, 'Cards').hover();
@@ -140,7 +145,7 @@ describe('a hover', () => {
   });
 });
 
-describe('a link\'s own choice', () => {
+describe("a link's own choice", () => {
   test('is kept: at render, on intent, in the viewport, never', async () => {
     const { page, data } = await openLive('/tour/navigation');
     await expect.poll(() => data.map(({ path }) => path)).toEqual(['/_data/tour/layout/arch']);
@@ -157,7 +162,9 @@ describe('a link\'s own choice', () => {
   test('gives way to a visitor who saves data', async () => {
     const { page, data } = await site.open('/tour/navigation', {
       before: (page) =>
-        page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) })),
+        page.addInitScript(() =>
+          Object.defineProperty(Navigator.prototype, 'connection', { get: () => ({ saveData: true }) }),
+        ),
     });
     await exchanged(page);
     await link(page, 'On intent').hover();
@@ -169,7 +176,10 @@ describe('a link\'s own choice', () => {
 describe('what was fetched ahead', () => {
   test('serves one navigation to a dynamic page, and every one to a static page', async () => {
     const { page, data } = await openLive('/tour/api');
-    for (const [name, title] of [['Cards', 'Cards'], ['Static', 'Static']] as const) {
+    for (const [name, title] of [
+      ['Cards', 'Cards'],
+      ['Static', 'Static'],
+    ] as const) {
       for (let round = 0; round < 2; round++) {
         await link(page, name).evaluate((anchor: HTMLElement) => anchor.click());
         await heading(page, title);

@@ -5,7 +5,10 @@ import { exchanged, heading, useSite } from '../site.ts';
 const site = useSite();
 
 function click(page: Page, name: string) {
-  return page.getByRole('link', { name, exact: true }).first().evaluate((link: HTMLElement) => link.click());
+  return page
+    .getByRole('link', { name, exact: true })
+    .first()
+    .evaluate((link: HTMLElement) => link.click());
 }
 
 describe('Back', () => {

@@ -39,7 +39,9 @@ describe('a page without JavaScript', () => {
     const { page } = await open('/tour/fail/late');
     await page.waitForURL('**/tour/fail/late?_whole=1');
     await page.waitForLoadState();
-    expect(await page.locator('main').innerText()).toMatch(/This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}/);
+    expect(await page.locator('main').innerText()).toMatch(
+      /This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}/,
+    );
   });
 
   test('follows a late redirect', async () => {
@@ -105,12 +107,16 @@ describe('a form without JavaScript', () => {
 
   test('takes a file, and refuses one that is too large', async () => {
     const { page } = await open('/tour/forms');
-    await page.getByLabel('A file of less than 1 MB').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
+    await page
+      .getByLabel('A file of less than 1 MB')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('a.txt: 5 bytes of text/plain').waitFor();
 
     await page.goto('/tour/forms');
-    await page.getByLabel('A file of less than 1 MB').setInputFiles({ name: 'b.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_200_000) });
+    await page
+      .getByLabel('A file of less than 1 MB')
+      .setInputFiles({ name: 'b.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_200_000) });
     const refused = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.getByRole('button', { name: 'Upload' }).click();
     expect((await refused).status()).toBe(413);

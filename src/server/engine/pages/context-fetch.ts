@@ -18,12 +18,12 @@ const FETCH_DEADLINE = 8 * Second;
  * The `fetch` of loaders: up to three attempts on a status of 500 or more (F5), one deadline for
  * them all, and an end when the visitor leaves. Trace headers go to the listed origins alone.
  */
-export function createContextFetch({ signal, trace, traceTargets }: ContextFetchOptions): typeof fetch {
+export function createContextFetch(options: ContextFetchOptions): typeof fetch {
   return function contextFetch(input, init) {
-    return fetchWithRetry(fetch, input, withTrace(input, init, trace, traceTargets), {
+    return fetchWithRetry(fetch, input, withTrace(input, init, options), {
       attempts: PAGE_DATA_ATTEMPTS,
       deadlineMs: FETCH_DEADLINE,
-      signal,
+      signal: options.signal,
     });
   };
 }
@@ -31,13 +31,17 @@ export function createContextFetch({ signal, trace, traceTargets }: ContextFetch
 function withTrace(
   input: string | URL | Request,
   init: RequestInit | undefined,
-  trace: Trace | undefined,
-  targets: readonly string[],
+  options: ContextFetchOptions,
 ): RequestInit | undefined {
+  const { traceTargets: targets } = options;
   const url = input instanceof Request ? input.url : String(input);
-  if (!trace || targets.length === 0 || !URL.canParse(url) || !targets.includes(new URL(url).origin)) return init;
+  if (targets.length === 0 || !URL.canParse(url) || !targets.includes(new URL(url).origin)) return init;
+  const { trace } = options;
+  if (!trace) return init;
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
-  const spanId = crypto.getRandomValues(new Uint8Array(8)).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
+  const spanId = crypto
+    .getRandomValues(new Uint8Array(8))
+    .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
   const sampled = trace.sampled ? '1' : '0';
   headers.set('traceparent', `00-${trace.traceId}-${spanId}-0${sampled}`);
   headers.set('sentry-trace', `${trace.traceId}-${spanId}-${sampled}`);

@@ -1,5 +1,5 @@
-import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { LoaderArgs, ServerPage } from './server-page.ts';
@@ -58,7 +58,7 @@ export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): P
     error = { routeId: result.id, error: verdict.error };
     failedOutside = true;
   }
-  if (visit.signal.aborted) return { kind: 'gone' };
+  if (visit.endedBy) return { kind: 'gone' };
   if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {
     error = { routeId: NOT_FOUND_ROUTE, error: { kind: 'not-found', status: 404 } };
   }

@@ -1,6 +1,6 @@
 import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
-import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
+import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import type { RenderMode } from '../../../shared/engine/routes.ts';
 import { spellPath } from '../http/path-spelling.ts';
 
@@ -66,5 +66,7 @@ function toPageMatch(tree: RouteTree, id: string, params: Params): PageMatch {
 function withoutNotFound(routes: readonly DataRouteObject[]): DataRouteObject[] {
   return routes
     .filter((route) => route.id !== NOT_FOUND_ROUTE)
-    .map((route) => (route.children ? ({ ...route, children: withoutNotFound(route.children) } as DataRouteObject) : route));
+    .map((route) =>
+      route.children ? ({ ...route, children: withoutNotFound(route.children) } as DataRouteObject) : route,
+    );
 }

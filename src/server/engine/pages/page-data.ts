@@ -5,7 +5,7 @@ import { encode } from '../../../shared/engine/wire.ts';
 import { type Loaded, type LoadedPage, loadPage, readVersion } from './load-page.ts';
 import { isAbsolute, type PageHouse, setPageHeaders } from './page-house.ts';
 import { createPayload, matchesEtag, toEtag } from './payload.ts';
-import { toPageErrorOf } from './show-page.ts';
+import { toEncodeOptions } from './show-page.ts';
 import type { KeptPage } from './static-cache.ts';
 import type { Visit } from './visit.ts';
 
@@ -13,7 +13,12 @@ import type { Visit } from './visit.ts';
 const KEEP_AND_ASK = 'private, no-cache';
 
 /** Answers GET and HEAD of `/_data…`: the same guards and loaders as the document. */
-export async function sendPageData(house: PageHouse, visit: Visit, request: ExpressRequest, response: ExpressResponse): Promise<void> {
+export async function sendPageData(
+  house: PageHouse,
+  visit: Visit,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): Promise<void> {
   const version = await readVersion(visit, house.pages);
   const known = version === undefined ? undefined : toEtag(house.manifest, version);
   const asked = request.headers['if-none-match'];
@@ -33,7 +38,9 @@ async function runGuardsOnly(house: PageHouse, visit: Visit): Promise<Loaded | u
 }
 
 function withoutLoaders(house: PageHouse): PageHouse['pages'] {
-  return Object.fromEntries(Object.entries(house.pages).map(([id, page]) => [id, page?.guard ? { guard: page.guard } : null]));
+  return Object.fromEntries(
+    Object.entries(house.pages).map(([id, page]) => [id, page?.guard ? { guard: page.guard } : null]),
+  );
 }
 
 function sendVersion(house: PageHouse, request: ExpressRequest, response: ExpressResponse, etag: string): void {
@@ -68,7 +75,7 @@ async function sendLoaded(
 
 function encodePage(house: PageHouse, visit: Visit, loaded: LoadedPage, action?: ActionOutcome) {
   const payload = createPayload(house.manifest, visit.match, loaded, action);
-  return encode(payload, { toError: toPageErrorOf(house, visit), signal: visit.signal });
+  return encode(payload, toEncodeOptions(house, visit));
 }
 
 /** The answer to a form that was posted in the background: what became of it, and the page's fresh data. */
@@ -104,7 +111,12 @@ export function sendNotPage(house: PageHouse, response: ExpressResponse): void {
 }
 
 /** The data of a page that is kept: the line that its document carries. */
-export function sendKeptData(house: PageHouse, page: KeptPage, request: ExpressRequest, response: ExpressResponse): void {
+export function sendKeptData(
+  house: PageHouse,
+  page: KeptPage,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): void {
   setPageHeaders(response, house, 'public, no-cache');
   response.setHeader('ETag', page.dataEtag);
   response.setHeader('Content-Type', WIRE_TYPE);

@@ -65,8 +65,9 @@ export class PageSink {
     // Strings come from the joined build of React, bytes from the plain one.
     this.#text += typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
     if (this.#text.length <= GATHER || this.#finished) return true;
-    const ready = this.#text.slice(0, -CLOSING.length);
-    this.#text = this.#text.slice(-CLOSING.length);
+    const cut = toCut(this.#text, this.#text.length - CLOSING.length);
+    const ready = this.#text.slice(0, cut);
+    this.#text = this.#text.slice(cut);
     return this.#options.target.write(Buffer.from(ready));
   }
 
@@ -79,7 +80,10 @@ export class PageSink {
 
   end(): void {
     this.#reactEnded = true;
-    if (this.#lateEnded) return this.#close();
+    if (this.#lateEnded) {
+      this.#close();
+      return;
+    }
     this.#beginStreaming();
     this.#send();
   }
@@ -146,4 +150,10 @@ export class PageSink {
     this.#finished = true;
     this.#options.onEnd();
   }
+}
+
+/** A place to cut a text at or just before `at`, where no character is cut in two: halves are encoded as U+FFFD. */
+function toCut(text: string, at: number): number {
+  const before = text.charCodeAt(at - 1);
+  return before >= 0xd800 && before <= 0xdbff ? at - 1 : at;
 }

@@ -1,4 +1,4 @@
-import type { Request as ExpressRequest, RequestHandler, Response as ExpressResponse } from 'express';
+import type { Request as ExpressRequest, Response as ExpressResponse, RequestHandler } from 'express';
 import type { ComponentType } from 'react';
 import type { DocumentProps } from '../../../shared/engine/document.ts';
 import type { ErrorPages } from '../../../shared/engine/engine-context.ts';
@@ -25,7 +25,7 @@ import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptPage, toSharedSearch } from './static-page.ts';
-import { createVisit, type Visit } from './visit.ts';
+import { createEnding, createVisit, type Visit } from './visit.ts';
 
 export interface PagesOptions {
   readonly routes: readonly RouteDefinition[];
@@ -93,7 +93,13 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
   const notFoundMatch = matchNotFound(tree);
   const { traceTargets = [], createContext } = options;
 
-  function open(request: ExpressRequest, response: ExpressResponse, match: PageMatch, path: string, search: string): Visit {
+  function open(
+    request: ExpressRequest,
+    response: ExpressResponse,
+    match: PageMatch,
+    path: string,
+    search: string,
+  ): Visit {
     return createVisit({
       request,
       response,
@@ -102,24 +108,41 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       search,
       async createContext(visit): Promise<EngineContext> {
         const own = await createContext?.(request, response);
-        return { ...own, fetch: createContextFetch({ signal: visit.signal, trace: visit.info.trace, traceTargets }) };
+        const contextFetch = createContextFetch({
+          get signal() {
+            return visit.signal;
+          },
+          get trace() {
+            return visit.info.trace;
+          },
+          traceTargets,
+        });
+        return { ...own, fetch: contextFetch };
       },
     });
   }
 
   /** A visit of everyone: it outlives the visitor who caused it, and knows nothing of them. */
-  function toShared(visit: Visit): Visit {
-    const controller = new AbortController();
-    const { match, path } = visit;
+  function toShared(visit: Visit, method = 'GET'): Visit {
+    const ending = createEnding();
+    const { match, path, info, whole, describe } = visit;
     const search = toSharedSearch(match, visit.search);
-    const contextFetch = createContextFetch({ signal: controller.signal, trace: undefined, traceTargets });
+    const contextFetch = createContextFetch({ signal: ending.signal, trace: undefined, traceTargets });
     return {
-      ...visit,
-      method: 'GET',
+      match,
+      path,
+      info,
+      whole,
+      describe,
+      method,
       search,
-      signal: controller.signal,
-      abort: (reason) => controller.abort(reason),
-      toArgs: async () => toSharedArgs(house.sharedOrigin + path + search, match.params, controller.signal, contextFetch),
+      signal: ending.signal,
+      get endedBy() {
+        return ending.endedBy;
+      },
+      abort: ending.abort,
+      onAbort: ending.onAbort,
+      toArgs: async () => toSharedArgs(house.sharedOrigin + path + search, match.params, ending.signal, contextFetch),
     };
   }
 
@@ -135,7 +158,7 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       if (match.mode === 'static') {
         const kept = await getKeptPage(house, toShared(visit));
         if (kept) return sendKeptData(house, kept, request, response);
-        return sendPageData(house, { ...toShared(visit), method: visit.method }, request, response);
+        return sendPageData(house, toShared(visit, visit.method), request, response);
       }
       return sendPageData(house, visit, request, response);
     },
@@ -157,12 +180,16 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       const shared = toShared(visit);
       const kept = await getKeptPage(house, shared);
       if (kept) return sendKeptPage(house, kept, request, response);
-      return showPage(house, { ...shared, method: visit.method }, response);
+      return showPage(house, toShared(visit, visit.method), response);
     },
 
     async notFound(request, response) {
       const info = requestInfo(request);
-      await showPage(house, open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length)), response);
+      await showPage(
+        house,
+        open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length)),
+        response,
+      );
     },
 
     async renderError(request, response, error) {

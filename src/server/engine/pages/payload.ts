@@ -5,7 +5,12 @@ import type { LoadedPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 
 /** Puts together what the browser is told about a page. */
-export function createPayload(manifest: AssetManifest, match: PageMatch, loaded: LoadedPage, action?: ActionOutcome): PagePayload {
+export function createPayload(
+  manifest: AssetManifest,
+  match: PageMatch,
+  loaded: LoadedPage,
+  action?: ActionOutcome,
+): PagePayload {
   return {
     build: manifest.buildId,
     routes: match.ids,

@@ -13,7 +13,12 @@ import type { Visit } from './visit.ts';
  * Takes a form that was posted to a page. Without JavaScript the answer is 303, or the page again
  * with what was wrong and what was typed; with JavaScript it is the same as data.
  */
-export async function postAction(house: PageHouse, visit: Visit, request: ExpressRequest, response: ExpressResponse): Promise<void> {
+export async function postAction(
+  house: PageHouse,
+  visit: Visit,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): Promise<void> {
   const wantsData = request.headers.accept?.includes(ACTION_ACCEPT) ?? false;
   response.vary('Accept');
   let form: FormData;
@@ -26,7 +31,11 @@ export async function postAction(house: PageHouse, visit: Visit, request: Expres
     const routeId = visit.match.ids.at(-1) ?? '';
     // With JavaScript the form stays as it is, so the page does not have to become an error page.
     if (wantsData && verdict.error.kind !== 'failure') {
-      const outcome = { action: '', status: verdict.error.status, errors: { '': verdict.error.message ?? 'The form was refused.' } };
+      const outcome = {
+        action: '',
+        status: verdict.error.status,
+        errors: { '': verdict.error.message ?? 'The form was refused.' },
+      };
       return answer(house, visit, response, wantsData, { kind: 'outcome', outcome });
     }
     return answer(house, visit, response, wantsData, { kind: 'failed', routeId, error: verdict.error });

@@ -7,8 +7,8 @@ import type { PageError, PagePayload } from '../../../shared/engine/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
 import { createStandIn } from '../../../shared/engine/stand-in.ts';
-import type { Funnel } from '../errors/funnel.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
+import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { Visit } from './visit.ts';
 
@@ -114,11 +114,10 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
       visit.abort(timeout); // loaders and late values stop too
       stream?.abort(timeout);
     }, options.deadlineMs);
-    const onAbort = (): void => stream?.abort(visit.signal.reason);
-    visit.signal.addEventListener('abort', onAbort, { once: true });
+    visit.onAbort((reason) => stream?.abort(reason));
     const settle = (): void => {
       clearTimeout(timer);
-      visit.signal.removeEventListener('abort', onAbort);
+      visit.onAbort(undefined);
     };
 
     const engine: Engine = {
@@ -191,12 +190,28 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
       },
     });
     // After a timeout the error page still has to be rendered: only who left ends that too.
-    if (visit.signal.reason instanceof VisitorGone) onAbort();
+    if (visit.endedBy instanceof VisitorGone) stream.abort(visit.endedBy);
   });
 }
 
-function Page({ payload, tree, engine, document: Document, lang, visit, nonce, preloads }: RenderOptions & { engine: Engine }): ReactNode {
-  const location = { pathname: visit.path, search: visit.search, hash: '', state: null, key: 'default', mask: undefined };
+function Page({
+  payload,
+  tree,
+  engine,
+  document: Document,
+  lang,
+  visit,
+  nonce,
+  preloads,
+}: RenderOptions & { engine: Engine }): ReactNode {
+  const location = {
+    pathname: visit.path,
+    search: visit.search,
+    hash: '',
+    state: null,
+    key: 'default',
+    mask: undefined,
+  };
   const router = createStandIn(tree, payload, location, NO_NAVIGATION);
   const head = preloads.map((href) => <link key={href} rel="modulepreload" href={href} nonce={nonce} />);
   return (
@@ -215,5 +230,7 @@ const NO_NAVIGATION = {
 };
 
 function refuseNavigation(): Promise<never> {
-  throw new Error(`navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`);
+  throw new Error(
+    `navigate() was called while a page was rendered on the server. Call it in an effect or an event handler, or throw redirect().`,
+  );
 }

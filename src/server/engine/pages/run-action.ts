@@ -18,7 +18,10 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
   const found = findAction(visit, typeof named === 'string' ? named : undefined, pages);
   if (!found.run) {
     const status = found.name === undefined ? 405 : 409;
-    return { kind: 'outcome', outcome: { action: found.name ?? '', status, errors: { '': UNKNOWN_ACTION }, values: toTypedValues(form) } };
+    return {
+      kind: 'outcome',
+      outcome: { action: found.name ?? '', status, errors: { '': UNKNOWN_ACTION }, values: toTypedValues(form) },
+    };
   }
   const stopped = await runGuards(visit, pages, funnel);
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
@@ -42,7 +45,8 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
   }
 }
 
-const UNKNOWN_ACTION = 'This form belongs to another version of the site. Nothing was lost: reload the page, and send it again.';
+const UNKNOWN_ACTION =
+  'This form belongs to another version of the site. Nothing was lost: reload the page, and send it again.';
 
 type Action = NonNullable<ServerPage['actions']>[string];
 interface FoundAction {

@@ -60,4 +60,6 @@ export interface ServerPage<Data = unknown, Context = EngineContext> {
 }
 
 /** The table of server halves: every route id of the table, null for those without one. */
-export type ServerPages<Id extends string, Context = EngineContext> = Readonly<Record<Id, ServerPage<unknown, Context> | null>>;
+export type ServerPages<Id extends string, Context = EngineContext> = Readonly<
+  Record<Id, ServerPage<unknown, Context> | null>
+>;

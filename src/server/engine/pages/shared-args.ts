@@ -13,13 +13,16 @@ export function toSharedArgs(url: string, params: Params, signal: AbortSignal, c
       throw new Error(refusal('request.headers'));
     },
   });
-  const context = new Proxy<EngineContext>({ fetch: contextFetch }, {
-    get(target, key) {
-      if (key === 'fetch') return target.fetch;
-      if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
-      throw new Error(refusal(`context.${key}`));
+  const context = new Proxy<EngineContext>(
+    { fetch: contextFetch },
+    {
+      get(target, key) {
+        if (key === 'fetch') return target.fetch;
+        if (typeof key === 'symbol' || key === 'then') return undefined; // inspected or awaited, not read
+        throw new Error(refusal(`context.${key}`));
+      },
     },
-  });
+  );
   return { request, params, context, signal };
 }
 

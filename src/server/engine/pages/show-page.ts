@@ -1,16 +1,16 @@
 import type { Response as ExpressResponse } from 'express';
 import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
-import { encode, toScriptText } from '../../../shared/engine/wire.ts';
+import { type EncodeOptions, encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
-import { createNonce } from './nonce.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
+import { createNonce } from './nonce.ts';
 import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
 import { PageSink, type PageTarget } from './page-sink.ts';
 import { createPayload, preloadsOf, toEtag } from './payload.ts';
-import { LastResort, type RenderOptions, type Rendered, type RenderedPage, renderPage } from './render-page.tsx';
+import { LastResort, type Rendered, type RenderedPage, type RenderOptions, renderPage } from './render-page.tsx';
 import type { Visit } from './visit.ts';
 
 /** Guards and loaders, then the document. HEAD stops before the render. */
@@ -121,7 +121,7 @@ export function writeDocument(
   nonce?: string,
   onEnd?: () => void,
 ): string {
-  const { head, late } = encode(rendered.payload, { toError: toPageErrorOf(house, visit), signal: visit.signal });
+  const { head, late } = encode(rendered.payload, toEncodeOptions(house, visit));
   const etag = late ? '' : ` data-etag="${escapeHtml(toEtag(house.manifest, head))}"`;
   const sink = new PageSink({
     target,
@@ -149,8 +149,17 @@ function askForWhole({ path, search }: Visit): string {
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }
 
+export function toEncodeOptions(house: Pick<PageHouse, 'funnel'>, visit: Visit): EncodeOptions {
+  return {
+    toError: toPageErrorOf(house, visit),
+    get signal() {
+      return visit.signal; // read where there are late values alone
+    },
+  };
+}
+
 /** What of a late value's error goes to the visitor. */
-export function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (error: unknown) => PageError {
+function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (error: unknown) => PageError {
   return function toPageError(error) {
     const verdict = house.funnel.fail(error, visit.describe('late'));
     if (verdict.kind === 'error') return verdict.error;
@@ -161,11 +170,11 @@ export function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (
 
 function entryScripts(house: PageHouse, nonce: string | undefined): string {
   const { script } = house.manifest.entry;
-  if (!script.startsWith(ASSET_PREFIX)) throw new Error(`The manifest names an entry outside ${ASSET_PREFIX}: build again.`);
+  if (!script.startsWith(ASSET_PREFIX))
+    throw new Error(`The manifest names an entry outside ${ASSET_PREFIX}: build again.`);
   if (nonce !== undefined) return `<script type="module" async nonce="${nonce}" src="${script}"></script>`;
   return (
     `<script type="application/json" id="${BOOT_ID}">${toScriptText(JSON.stringify([script]))}</script>` +
     `<script>${house.policy.bootScript}</script>`
   );
 }
-

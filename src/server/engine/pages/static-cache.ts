@@ -35,7 +35,11 @@ interface Entry {
  * Keeps static pages in memory. One render is under way for each key, however many ask; a page that
  * is older than `STATIC_STALE_TIME` is served as it is and rendered again behind the visitor's back.
  */
-export function createStaticCache({ maxBytes, onRefreshFailed, now = () => performance.now() }: StaticCacheOptions): StaticCache {
+export function createStaticCache({
+  maxBytes,
+  onRefreshFailed,
+  now = () => performance.now(),
+}: StaticCacheOptions): StaticCache {
   const entries = new Map<string, Entry>();
   const rendering = new Map<string, Promise<KeptPage | undefined>>();
   let bytes = 0;

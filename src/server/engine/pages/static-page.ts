@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import type { PageMatch } from './match-page.ts';
 import { loadPage } from './load-page.ts';
+import type { PageMatch } from './match-page.ts';
 import { type PageHouse, setPageHeaders } from './page-house.ts';
 import type { PageTarget } from './page-sink.ts';
 import { createPayload, matchesEtag, toEtag } from './payload.ts';
@@ -74,7 +74,12 @@ class MemoryTarget implements PageTarget {
 }
 
 /** A constant policy and a strong validator: such a page can be kept by whoever wants to. */
-export function sendKeptPage(house: PageHouse, page: KeptPage, request: ExpressRequest, response: ExpressResponse): void {
+export function sendKeptPage(
+  house: PageHouse,
+  page: KeptPage,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): void {
   setPageHeaders(response, house, 'public, no-cache');
   response.setHeader('ETag', page.etag);
   response.setHeader('Content-Security-Policy', house.policy.forStatic());

@@ -18,10 +18,14 @@ export interface Visit {
   readonly search: string;
   /** A crawler, or a visitor without scripts as far as we can tell: late content would never find its place. */
   readonly whole: boolean;
-  /** Aborted when the visitor leaves. */
+  /** Aborted when the visitor leaves. Made when it is asked for: most pages never do. */
   readonly signal: AbortSignal;
+  /** What the work for this visit was ended with. */
+  readonly endedBy: Error | undefined;
   /** Ends all work for this visit; a second call changes nothing. */
   abort(reason: Error): void;
+  /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
+  onAbort(listener: ((reason: Error) => void) | undefined): void;
   /** What the owner's guards, loaders and actions are called with. */
   toArgs(): Promise<LoaderArgs>;
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
@@ -40,10 +44,10 @@ export interface VisitOptions {
 export function createVisit({ request, response, match, path, search: asked, createContext }: VisitOptions): Visit {
   const search = withoutKey(asked, WHOLE_KEY);
   const info = requestInfo(request);
-  const controller = new AbortController();
+  const ending = createEnding();
   info.route = match.pattern;
   response.on('close', () => {
-    if (!response.writableFinished) controller.abort(new VisitorGone());
+    if (!response.writableFinished) ending.abort(new VisitorGone());
   });
   let args: Promise<LoaderArgs> | undefined;
   const visit: Visit = {
@@ -54,11 +58,17 @@ export function createVisit({ request, response, match, path, search: asked, cre
     search,
     // A document that answers a form comes from a form that no script took.
     whole: search !== asked || request.method === 'POST' || isbot(request.headers['user-agent']),
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
+    get signal() {
+      return ending.signal;
+    },
+    get endedBy() {
+      return ending.endedBy;
+    },
+    abort: ending.abort,
+    onAbort: ending.onAbort,
     toArgs() {
       args ??= createContext(visit).then((context) =>
-        toLoaderArgs(() => toWebRequest(request, visit), match.params, context, controller.signal),
+        toLoaderArgs(() => toWebRequest(request, visit), match.params, context, visit),
       );
       return args;
     },
@@ -69,7 +79,9 @@ export function createVisit({ request, response, match, path, search: asked, cre
       method: request.method,
       url: path,
       requestId: info.requestId,
-      signal: controller.signal,
+      get signal() {
+        return ending.signal;
+      },
     }),
   };
   return visit;
@@ -80,7 +92,7 @@ export function toLoaderArgs(
   toRequest: () => Request,
   params: Params,
   context: EngineContext,
-  signal: AbortSignal,
+  visit: Pick<Visit, 'signal'>,
 ): LoaderArgs {
   let request: Request | undefined;
   return {
@@ -90,14 +102,47 @@ export function toLoaderArgs(
     },
     params,
     context,
-    signal,
+    get signal() {
+      return visit.signal;
+    },
+  };
+}
+
+/** How a visit can end early. An `AbortController` costs as much as ten components, so it comes on demand. */
+export function createEnding(): Pick<Visit, 'signal' | 'endedBy' | 'abort' | 'onAbort'> {
+  let controller: AbortController | undefined;
+  let endedBy: Error | undefined;
+  let tell: ((reason: Error) => void) | undefined;
+  return {
+    get signal() {
+      if (!controller) {
+        controller = new AbortController();
+        if (endedBy) controller.abort(endedBy);
+      }
+      return controller.signal;
+    },
+    get endedBy() {
+      return endedBy;
+    },
+    abort(reason) {
+      if (endedBy) return;
+      endedBy = reason;
+      controller?.abort(reason);
+      tell?.(reason);
+    },
+    onAbort(listener) {
+      tell = listener;
+    },
   };
 }
 
 /** The others stay as the visitor wrote them. */
 function withoutKey(search: string, key: string): string {
   if (!search.includes(key)) return search;
-  const rest = search.slice(1).split('&').filter((pair) => pair.split('=', 1)[0] !== key);
+  const rest = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair.split('=', 1)[0] !== key);
   return rest.length > 0 ? `?${rest.join('&')}` : '';
 }
 

@@ -5,9 +5,9 @@ import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import {
   CanaryError,
+  leakIn,
   parseData,
   parseDocument,
-  leakIn,
   startPages,
   type TestPage,
   toDataPath,
@@ -96,7 +96,9 @@ describe('guards', () => {
             id: 'b',
             view: Outlet,
             server: { guard: () => void (calls.push('guard b'), forbidden()), loader: note('load b') },
-            children: [{ id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } }],
+            children: [
+              { id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } },
+            ],
           },
         ],
       },
@@ -138,30 +140,38 @@ describe('guards', () => {
 });
 
 describe('a failure', () => {
-  it.each(['guard', 'loader'])('in a %s costs the place of its route, and shows nothing but its address', async (part) => {
-    const app = await startPages(
-      within({
-        [part]: () => {
-          throw new CanaryError();
-        },
-      }),
-    );
-    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
-    expect(status).toBe(500);
-    expect(text).toContain('<h2>Weir</h2>');
-    expect(text).toContain(
-      '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
-    );
-    const digest = String(headers['x-error-digest']);
-    expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
-    expect(text).toContain(`<code>${digest}</code>`);
-    expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-    expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
-    expect(app.failures()).toHaveLength(1);
-    expect(app.failures()[0]).toMatchObject({ digest: digest.slice(0, 8), occurrence: digest.slice(9), origin: part, routeId: 'page' });
-    expect(String(app.failures()[0]?.stack)).toContain('canary-9f2e');
-    expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
-  });
+  it.each(['guard', 'loader'])(
+    'in a %s costs the place of its route, and shows nothing but its address',
+    async (part) => {
+      const app = await startPages(
+        within({
+          [part]: () => {
+            throw new CanaryError();
+          },
+        }),
+      );
+      const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
+      expect(status).toBe(500);
+      expect(text).toContain('<h2>Weir</h2>');
+      expect(text).toContain(
+        '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
+      );
+      const digest = String(headers['x-error-digest']);
+      expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
+      expect(text).toContain(`<code>${digest}</code>`);
+      expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+      expect(app.failures()).toHaveLength(1);
+      expect(app.failures()[0]).toMatchObject({
+        digest: digest.slice(0, 8),
+        occurrence: digest.slice(9),
+        origin: part,
+        routeId: 'page',
+      });
+      expect(String(app.failures()[0]?.stack)).toContain('canary-9f2e');
+      expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
+    },
+  );
 
   it('is said to page data in the same way', async () => {
     const app = await startPages(
@@ -212,10 +222,20 @@ describe('a failure', () => {
     ['undefined', undefined],
     ['null', null],
     ['a frozen error', Object.freeze(new CanaryError())],
-    ['an error that cannot be read', new Proxy(new CanaryError(), { get: () => { throw new CanaryError('canary get'); } })],
+    [
+      'an error that cannot be read',
+      new Proxy(new CanaryError(), {
+        get: () => {
+          throw new CanaryError('canary get');
+        },
+      }),
+    ],
     ['an object that imitates a page error', { kind: 'public', status: 418, message: 'canary' }],
     ['an object that imitates a redirect', { kind: 'redirect', status: 303, location: 'https://evil.example/canary' }],
-    ['an error with toJSON', Object.assign(new Error('canary'), { toJSON: () => 'canary json', toString: () => 'canary string' })],
+    [
+      'an error with toJSON',
+      Object.assign(new Error('canary'), { toJSON: () => 'canary json', toString: () => 'canary string' }),
+    ],
     ['an error that names a status', Object.assign(new Error('canary'), { status: 404, statusCode: 404 })],
     ['a symbol', Symbol('canary')],
     ['a function', function canary() {}],

@@ -2,10 +2,17 @@ import '../../../support/production-react.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import { PageSink, type PageTarget } from '../../../../src/server/engine/pages/page-sink.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
-import { PageSink, type PageTarget } from '../../../../src/server/engine/pages/page-sink.ts';
-import { createGate, parseData, parseDocument, startPages, type TestPage, toDataPath } from '../../../support/pages-app.tsx';
+import {
+  createGate,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../../support/pages-app.tsx';
 
 function Two() {
   const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
@@ -32,7 +39,14 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     const slow = createGate<string>();
     const quick = createGate<string>();
     const app = await startPages(
-      [{ id: 'page', path: '/page', view: Two, server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) } }],
+      [
+        {
+          id: 'page',
+          path: '/page',
+          view: Two,
+          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
+        },
+      ],
       { compression: true },
     );
     const stages: string[] = [];
@@ -66,7 +80,14 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     const slow = createGate<string>();
     const quick = createGate<string>();
     const app = await startPages(
-      [{ id: 'page', path: '/page', view: Two, server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) } }],
+      [
+        {
+          id: 'page',
+          path: '/page',
+          view: Two,
+          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
+        },
+      ],
       { compression: true },
     );
     let lines = 0;
@@ -89,7 +110,12 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
 
 it('a late value that no component waits for comes before the document ends', async () => {
   const app = await startPages([
-    { id: 'page', path: '/page', view: () => <p>page</p>, server: { loader: () => ({ late: sleep(60, '</body></html>') }) } },
+    {
+      id: 'page',
+      path: '/page',
+      view: () => <p>page</p>,
+      server: { loader: () => ({ late: sleep(60, '</body></html>') }) },
+    },
   ]);
   const { text, chunks } = await app.ask('/page');
   expect(chunks[0]?.text).toContain('<p>page</p>');
@@ -103,7 +129,12 @@ it('a late value that no component waits for comes before the document ends', as
 it('values within late values come too, and so do those that were there from the start', async () => {
   const nested = sleep(10).then(() => ({ deeper: sleep(20, new Date(7)) }));
   const app = await startPages([
-    { id: 'page', path: '/page', view: Outlet, server: { loader: () => ({ nested, ready: Promise.resolve('ready') }) } },
+    {
+      id: 'page',
+      path: '/page',
+      view: Outlet,
+      server: { loader: () => ({ nested, ready: Promise.resolve('ready') }) },
+    },
   ]);
   const { payload, decoder } = parseDocument((await app.ask('/page')).text);
   const page = payload.data.page as { nested: Promise<{ deeper: Promise<Date> }>; ready: Promise<string> };
@@ -141,28 +172,31 @@ describe('a large page with many late parts', () => {
     },
   ];
 
-  it.each(['/page', '/page?_whole=1'])('has every script between two tags, and every character whole: %s', async (path) => {
-    const app = await startPages(table, { compression: true });
-    const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
-    expect(html.length).toBeGreaterThan(200_000);
-    expect(html).not.toContain('\uFFFD');
-    const { payload, late, decoder } = parseDocument(html);
-    expect(late).toHaveLength(ROWS);
-    expect(decoder.pending).toBe(0);
-    const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
-    expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
+  it.each(['/page', '/page?_whole=1'])(
+    'has every script between two tags, and every character whole: %s',
+    async (path) => {
+      const app = await startPages(table, { compression: true });
+      const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
+      expect(html.length).toBeGreaterThan(200_000);
+      expect(html).not.toContain('\uFFFD');
+      const { payload, late, decoder } = parseDocument(html);
+      expect(late).toHaveLength(ROWS);
+      expect(decoder.pending).toBe(0);
+      const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
+      expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
 
-    // Without our blocks, what is left is what React wrote: every tag closes, and every row is there once.
-    const rest = html
-      .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
-      .replace(/<script[^>]*>.*?<\/script>/gs, '');
-    const tags = rest.match(/<(?!!)[^<>]*>/g) ?? [];
-    for (const tag of tags) expect(tag).toMatch(/^<\/?[a-z][a-z0-9]*(?:\s+[a-zA-Z-]+="[^"]*")*(?:\s+hidden)?\s*\/?>$/);
-    expect(rest).toContain(`<p title="${'😀'.repeat(50_001)}">${'a😀'.repeat(60_000)}</p>`);
-    for (let row = 0; row < ROWS; row += 1) {
-      expect(rest.split(`end ${row}</b>`), `row ${row}`).toHaveLength(2);
-    }
-  });
+      // Without our blocks, what is left is what React wrote: every tag closes, and every row is there once.
+      const rest = html
+        .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
+        .replace(/<script[^>]*>.*?<\/script>/gs, '');
+      const tags = rest.match(/<(?!!)[^<>]*>/g) ?? [];
+      for (const tag of tags) expect(tag).toMatch(/^<\/?[a-z][a-z0-9]*(?:\s+[a-zA-Z-]+(?:="[^"]*")?)*\s*\/?>$/);
+      expect(rest).toContain(`<p title="${'😀'.repeat(50_001)}">${'a😀'.repeat(60_000)}</p>`);
+      for (let row = 0; row < ROWS; row += 1) {
+        expect(rest.split(`end ${row}</b>`), `row ${row}`).toHaveLength(2);
+      }
+    },
+  );
 });
 
 describe('PageSink', () => {

@@ -7,8 +7,8 @@ import { Late } from '../../../../src/shared/engine/late.tsx';
 import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import {
   CanaryError,
-  parseDocument,
   leakIn,
+  parseDocument,
   startPages,
   TEST_ERROR_PAGES,
   TestDocument,
@@ -33,9 +33,7 @@ function Layout() {
 }
 
 function within(page: Partial<TestPage>): readonly TestPage[] {
-  return [
-    { id: 'root', view: Layout, children: [{ id: 'page', path: '/page', view: Outlet, ...page }] },
-  ];
+  return [{ id: 'root', view: Layout, children: [{ id: 'page', path: '/page', view: Outlet, ...page }] }];
 }
 
 const fail = (): never => {
@@ -49,55 +47,64 @@ function Wait({ children }: { children: (value: string) => ReactNode }) {
 }
 
 describe('an outcome of a component', () => {
-  it.each(OUTCOMES)('in the shell: %s has its status and its page within the layout', async (_name, end, status, kind) => {
-    const app = await startPages(within({ view: () => end() }));
-    const reply = await app.ask('/page');
-    expect(reply.status).toBe(status);
-    expect(reply.headers['cache-control']).toBe('no-store');
-    expect(reply.text).toContain('<h2>Weir</h2>');
-    expect(reply.text).toContain(`<section data-error="${kind}">`);
-    expect(reply.text).toContain('content="noindex"');
-    expect(parseDocument(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
-    expect(app.failures()).toEqual([]);
-  });
+  it.each(OUTCOMES)(
+    'in the shell: %s has its status and its page within the layout',
+    async (_name, end, status, kind) => {
+      const app = await startPages(within({ view: () => end() }));
+      const reply = await app.ask('/page');
+      expect(reply.status).toBe(status);
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(reply.text).toContain('<h2>Weir</h2>');
+      expect(reply.text).toContain(`<section data-error="${kind}">`);
+      expect(reply.text).toContain('content="noindex"');
+      expect(parseDocument(reply.text).payload.errors).toMatchObject({ page: { kind, status } });
+      expect(app.failures()).toEqual([]);
+    },
+  );
 
-  it.each(OUTCOMES)('in a boundary before anything was sent: %s has its status all the same', async (_name, end, status, kind) => {
-    const Ends = (): ReactNode => end();
-    const app = await startPages(
-      within({
-        view: () => (
-          <Suspense fallback={<i>waiting</i>}>
-            <Ends />
-          </Suspense>
-        ),
-      }),
-    );
-    const reply = await app.ask('/page');
-    expect(reply.status).toBe(status);
-    expect(reply.text).toContain(`<section data-error="${kind}">`);
-    expect(reply.text).not.toMatch(/waiting|<template/);
-    expect(app.failures()).toEqual([]);
-  });
+  it.each(OUTCOMES)(
+    'in a boundary before anything was sent: %s has its status all the same',
+    async (_name, end, status, kind) => {
+      const Ends = (): ReactNode => end();
+      const app = await startPages(
+        within({
+          view: () => (
+            <Suspense fallback={<i>waiting</i>}>
+              <Ends />
+            </Suspense>
+          ),
+        }),
+      );
+      const reply = await app.ask('/page');
+      expect(reply.status).toBe(status);
+      expect(reply.text).toContain(`<section data-error="${kind}">`);
+      expect(reply.text).not.toMatch(/waiting|<template/);
+      expect(app.failures()).toEqual([]);
+    },
+  );
 
-  it.each(OUTCOMES)('behind the shell: %s asks not to be indexed, and the fallback stays', async (_name, end, _status, kind) => {
-    const app = await startPages(
-      within({
-        view: () => (
-          <Suspense fallback={<i>waiting</i>}>
-            <Wait>{() => end()}</Wait>
-          </Suspense>
-        ),
-        server: { loader: () => ({ late: sleep(40, 'late') }) },
-      }),
-    );
-    const { status, text } = await app.ask('/page');
-    expect(status).toBe(200);
-    expect(text).toContain('<i>waiting</i>');
-    expect(text.match(/<meta name="robots" content="noindex">/g)).toHaveLength(1);
-    expect(text).toContain(`"${kind}"`);
-    expect(text.endsWith('</body></html>')).toBe(true);
-    expect(app.failures()).toEqual([]);
-  });
+  it.each(OUTCOMES)(
+    'behind the shell: %s asks not to be indexed, and the fallback stays',
+    async (_name, end, _status, kind) => {
+      const app = await startPages(
+        within({
+          view: () => (
+            <Suspense fallback={<i>waiting</i>}>
+              <Wait>{() => end()}</Wait>
+            </Suspense>
+          ),
+          server: { loader: () => ({ late: sleep(40, 'late') }) },
+        }),
+      );
+      const { status, text } = await app.ask('/page');
+      expect(status).toBe(200);
+      expect(text).toContain('<i>waiting</i>');
+      expect(text.match(/<meta name="robots" content="noindex">/g)).toHaveLength(1);
+      expect(text).toContain(`"${kind}"`);
+      expect(text.endsWith('</body></html>')).toBe(true);
+      expect(app.failures()).toEqual([]);
+    },
+  );
 
   it('redirect() in the shell, or in a boundary before anything was sent, is a redirect', async () => {
     const Ends = (): ReactNode => redirect('/elsewhere?a=1&b=2');
@@ -128,7 +135,9 @@ describe('an outcome of a component', () => {
     );
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
-    const goes = [...text.matchAll(/<meta http-equiv="refresh" content="([^"]*)">(?!<\/noscript>)/g)].map(([, to]) => to);
+    const goes = [...text.matchAll(/<meta http-equiv="refresh" content="([^"]*)">(?!<\/noscript>)/g)].map(
+      ([, to]) => to,
+    );
     expect(goes).toHaveLength(1);
     expect(goes[0]).toMatch(/^0;url=\/elsewhere\?a=[^<>]*&amp;b=2$/);
     expect(text).not.toContain('<script>&');
@@ -196,7 +205,9 @@ describe('a late value that is rejected', () => {
     expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(kind !== 'public');
     if (kind === 'public') expect(text).toContain('Closed for the flood.');
     const { payload } = parseDocument(text);
-    await expect((payload.data.page as { late: Promise<string> }).late).rejects.toMatchObject({ pageError: { kind, status } });
+    await expect((payload.data.page as { late: Promise<string> }).late).rejects.toMatchObject({
+      pageError: { kind, status },
+    });
     expect(app.failures()).toEqual([]);
   });
 
@@ -211,7 +222,21 @@ describe('a late value that is rejected', () => {
     ['an object that imitates a page error', { kind: 'public', status: 418, message: 'canary' }],
     ['an error that imitates one', Object.assign(new Error('canary'), { kind: 'public', status: 418 })],
     ['an object that imitates a redirect', { kind: 'redirect', status: 303, location: 'https://evil.example/canary' }],
-    ['a hostile proxy', new Proxy({}, { has: () => { throw new CanaryError(); }, get: (_, key) => { if (key === 'then') return undefined; throw new CanaryError(); } })],
+    [
+      'a hostile proxy',
+      new Proxy(
+        {},
+        {
+          has: () => {
+            throw new CanaryError();
+          },
+          get: (_, key) => {
+            if (key === 'then') return undefined;
+            throw new CanaryError();
+          },
+        },
+      ),
+    ],
     ['an error with toJSON', Object.assign(new Error('canary'), { toJSON: () => 'canary', toString: () => 'canary' })],
   ])('as %s tells nothing of it', async (_name, thrown) => {
     const app = await startPages(within({ view: LatePage, server: lateOf(() => Promise.reject(thrown)) }));
@@ -378,7 +403,9 @@ describe('a failure of a component', () => {
     const app = await startPages(within({ view: fail }), options);
     const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
     expect(status).toBe(500);
-    expect(text).toContain('Application error: a client-side exception has occurred while loading the host weir.example');
+    expect(text).toContain(
+      'Application error: a client-side exception has occurred while loading the host weir.example',
+    );
     expect(text).not.toContain('<script');
     expect(text).toContain(`<code>${headers['x-error-digest']}</code>`);
     expect(headers['cache-control']).toBe('no-store');
@@ -445,7 +472,9 @@ describe('the deadline', () => {
   });
 
   it('ends a page whose late value no component waits for', async () => {
-    const app = await startPages(within({ view: Layout, server: { loader: () => ({ late: never }) } }), { deadlineMs: 80 });
+    const app = await startPages(within({ view: Layout, server: { loader: () => ({ late: never }) } }), {
+      deadlineMs: 80,
+    });
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
     expect(text.endsWith('</body></html>')).toBe(true);

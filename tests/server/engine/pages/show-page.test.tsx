@@ -240,7 +240,13 @@ describe('a page for whoever has no scripts', () => {
       view: LateRows,
       server: {
         loader: () => ({
-          rows: new Promise((resolve) => setTimeout(resolve, 60, Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)))),
+          rows: new Promise((resolve) =>
+            setTimeout(
+              resolve,
+              60,
+              Array.from({ length: 300 }, (_, at) => `row ${at} `.repeat(5)),
+            ),
+          ),
           never: new Promise((resolve) => setTimeout(resolve, 30, 'plain')),
         }),
       },
@@ -248,7 +254,11 @@ describe('a page for whoever has no scripts', () => {
   ];
 
   it.each([
-    ['a crawler', '/late', { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }],
+    [
+      'a crawler',
+      '/late',
+      { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },
+    ],
     ['a visitor who was sent there', '/late?_whole=1', { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
   ])('comes at once for %s, with nothing hidden and nowhere else to go', async (_name, path, headers) => {
     const app = await startPages(table);

@@ -145,18 +145,21 @@ describe('a visitor who leaves', () => {
   });
 
   it('in the middle of a static page that cannot be kept is no failure of their own making', async () => {
-    const app = await startPages([
-      {
-        id: 'page',
-        path: '/page',
-        mode: 'static',
-        view: () => (
-          <Suspense fallback={<i>waiting</i>}>
-            <Hang />
-          </Suspense>
-        ),
-      },
-    ], { deadlineMs: 100 });
+    const app = await startPages(
+      [
+        {
+          id: 'page',
+          path: '/page',
+          mode: 'static',
+          view: () => (
+            <Suspense fallback={<i>waiting</i>}>
+              <Hang />
+            </Suspense>
+          ),
+        },
+      ],
+      { deadlineMs: 100 },
+    );
     await leave(app.port, '/page', (text) => text.includes('waiting'));
     await sleep(150);
     for (const line of app.failures()) expect(String(line.stack)).toMatch(/^RenderTimeout/);

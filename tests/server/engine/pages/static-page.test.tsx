@@ -1,0 +1,261 @@
+import '../../../support/production-react.ts';
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Suspense, use } from 'react';
+import { Outlet, useLocation } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { Late } from '../../../../src/shared/engine/late.tsx';
+import { notFound, redirect } from '../../../../src/shared/engine/outcome.ts';
+import {
+  CanaryError,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../support/pages-app.tsx';
+
+function Say() {
+  return <p>{JSON.stringify(useData())}</p>;
+}
+
+function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
+  return [
+    { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] },
+  ];
+}
+
+describe('a static page', () => {
+  it('is rendered once for all who ask at once', async () => {
+    let loads = 0;
+    let renders = 0;
+    const app = await startPages(
+      staticPage(
+        { loader: () => sleep(20).then(() => ++loads) },
+        {
+          view: () => {
+            renders += 1;
+            return <p>page</p>;
+          },
+        },
+      ),
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => app.ask(index % 3 === 0 ? '/_data/page' : `/page?visitor=${index}`)),
+    );
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect([loads, renders]).toEqual([1, 1]);
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
+  });
+
+  it('is the same bytes for everyone: no nonce, a strong validator, a policy that names its one script', async () => {
+    const app = await startPages(staticPage({ loader: () => 'same' }));
+    const first = await app.ask('/page', { headers: { 'User-Agent': 'Googlebot/2.1' } });
+    const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
+    expect(second.text).toBe(first.text);
+    expect(first.headers['cache-control']).toBe('public, no-cache');
+    expect(first.headers.etag).toMatch(/^"[\w-]+"$/);
+    expect(first.headers['x-accel-buffering']).toBeUndefined();
+    expect(second.headers['content-security-policy']).toBe(first.headers['content-security-policy']);
+    expect(first.text).not.toMatch(/nonce|<noscript|trace/);
+    const running = [...first.text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, body = '']) => body);
+    expect(running).toHaveLength(1);
+    const digest = createHash('sha256')
+      .update(running[0] ?? '')
+      .digest('base64');
+    expect(first.headers['content-security-policy']).toContain(`script-src 'sha256-${digest}' 'strict-dynamic'`);
+    expect(first.text).toContain('<script type="application/json" id="spillway-boot">["/assets/main-A1.js"]</script>');
+    expect(parseDocument(first.text).payload.static).toBe(true);
+  });
+
+  it('answers 304, and HEAD with its headers', async () => {
+    const app = await startPages(staticPage({ loader: () => 'same' }));
+    const { headers, text } = await app.ask('/page');
+    const same = await app.ask('/page', { headers: { 'If-None-Match': `"x", W/${headers.etag}` } });
+    expect([same.status, same.text, same.headers.etag]).toEqual([304, '', headers.etag]);
+    expect(same.headers['content-security-policy']).toBe(headers['content-security-policy']);
+    const head = await app.ask('/page', { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.etag]).toEqual([200, '', headers.etag]);
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  });
+
+  it('has data that are those of the document', async () => {
+    let count = 0;
+    const app = await startPages(staticPage({ loader: () => ++count }));
+    const data = await app.ask('/_data/page');
+    const html = (await app.ask('/page')).text;
+    expect(parseData(data.text).payload).toEqual(parseDocument(html).payload);
+    expect(data.headers['cache-control']).toBe('public, no-cache');
+    expect(data.headers.etag).toBe(/data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"'));
+    const again = await app.ask('/_data/page', { headers: { 'If-None-Match': String(data.headers.etag) } });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).toBe(data.headers.etag);
+  });
+
+  it('waits for late values, and its data do too', async () => {
+    const app = await startPages(
+      staticPage(
+        { loader: () => ({ late: sleep(20, 'late is here') }) },
+        {
+          view: () => (
+            <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+              {(value) => <b>{value}</b>}
+            </Late>
+          ),
+        },
+      ),
+    );
+    const { text } = await app.ask('/page');
+    expect(text).toContain('<b>late is here</b>');
+    expect(text).not.toMatch(/waiting|<template/);
+    expect(parseDocument(text).decoder.pending).toBe(0);
+    const data = parseData((await app.ask('/_data/page')).text);
+    expect(data.decoder.pending).toBe(0);
+    await expect((data.payload.data.page as { late: Promise<string> }).late).resolves.toBe('late is here');
+  });
+
+  it('knows the keys of the search that it lists, in one order, and no others', async () => {
+    let loads = 0;
+    const app = await startPages(
+      staticPage(
+        { loader: ({ request }) => [++loads, new URL(request.url).search] },
+        {
+          searchKeys: ['page', 'by'],
+          view: () => (
+            <p>
+              {useLocation().search}|{JSON.stringify(useData())}
+            </p>
+          ),
+        },
+      ),
+    );
+    const first = await app.ask('/page?utm=x&page=2&by=n%20m');
+    const second = await app.ask('/page?by=n+m&page=2&utm=y&session=z');
+    expect(second.text).toBe(first.text);
+    expect(first.text).toContain('[1,&quot;?by=n+m&amp;page=2&quot;]');
+    expect(first.text).not.toMatch(/utm|session/);
+    expect((await app.ask('/page?page=3')).text).toContain('[2,');
+    expect((await app.ask('/page')).text).toContain('[3,');
+  });
+
+  it.each([
+    ['a header', ({ request }) => request.headers.get('cookie')],
+    ['a cookie of the context', ({ context }) => context.user],
+  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('may not read %s', async (_name, loader) => {
+    const app = await startPages(staticPage({ loader }), { createContext: () => ({ user: 'ada' }) });
+    for (const path of ['/page', '/page', '/_data/page']) {
+      const { status, headers, text } = await app.ask(path, { headers: { Cookie: 'user=ada' } });
+      expect(status).toBe(500);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers.etag).toBeUndefined();
+      expect(text).not.toContain('ada');
+    }
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read (?:request\.headers|context\.user)\./);
+  });
+
+  it('does not call for a context, and its fetch belongs to nobody', async () => {
+    let made = 0;
+    const app = await startPages(staticPage({ loader: ({ context }) => typeof context.fetch }), {
+      createContext: () => ({ made: ++made }),
+    });
+    expect((await app.ask('/page')).text).toContain('function');
+    expect(made).toBe(0);
+  });
+
+  it('belongs to no request: its URL has the origin that is configured', async () => {
+    const app = await startPages(staticPage({ loader: ({ request }) => request.url }));
+    const { text } = await app.ask('/page', { headers: { Host: 'other.example' } });
+    expect(text).not.toContain('other.example');
+  });
+});
+
+describe('a static page that fails', () => {
+  it.each([
+    ['its loader', { server: { loader: () => Promise.reject(new CanaryError()) } }, 500],
+    [
+      'its render',
+      {
+        view: () => {
+          throw new CanaryError();
+        },
+      },
+      500,
+    ],
+    ['an outcome', { server: { loader: () => notFound() } }, 404],
+  ] as [string, Partial<TestPage>, number][])('by %s is not kept', async (_name, broken, status) => {
+    let heal = false;
+    const view = broken.view;
+    const loader = broken.server?.loader;
+    const Broken = (): React.ReactNode => {
+      if (view && !heal) return (view as () => React.ReactNode)();
+      return <p>healed</p>;
+    };
+    const app = await startPages(
+      staticPage({ loader: (args) => (loader && !heal ? loader(args) : null) }, { view: Broken }),
+    );
+    const first = await app.ask('/page');
+    expect(first.status).toBe(status);
+    expect(first.headers['cache-control']).toBe('no-store');
+    expect(first.headers.etag).toBeUndefined();
+    expect(leakIn(first.text)).toBeUndefined();
+    heal = true;
+    const second = await app.ask('/page');
+    expect(second.status).toBe(200);
+    expect(second.text).toContain('<p>healed</p>');
+  });
+
+  function Suspended() {
+    const { late } = useData<{ late: Promise<string> }>();
+    return (
+      <Suspense fallback={<i>waiting</i>}>
+        <Inner late={late} />
+      </Suspense>
+    );
+  }
+  function Inner({ late }: { late: Promise<string> }) {
+    return <b>{use(late)}</b>;
+  }
+  function Patient() {
+    return (
+      <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+        {(value) => <b>{value}</b>}
+      </Late>
+    );
+  }
+
+  it.each([
+    ['a late value that is rejected', Patient, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a component behind a boundary', Suspended, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a value that never comes', Patient, () => new Promise<string>(() => {})],
+    ['a value that never comes and no component waits for', () => <b>healed</b>, () => new Promise<string>(() => {})],
+  ])('by %s is not kept either', async (_name, view, toLate) => {
+    let heal = false;
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: heal ? Promise.resolve('healed') : toLate() }) }, { view }),
+      { deadlineMs: 80 },
+    );
+    const first = await app.ask('/page');
+    expect(first.headers['cache-control']).not.toContain('public');
+    expect(first.headers.etag).toBeUndefined();
+    expect(leakIn(first.text)).toBeUndefined();
+    heal = true;
+    const { text, headers } = await app.ask('/page');
+    expect(text).toContain('<b>healed</b>');
+    expect(headers.etag).toBeDefined();
+    expect(parseDocument(text).decoder.pending).toBe(0);
+  });
+
+  it('is one incident for each visitor, not two', async () => {
+    const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
+    await app.ask('/page');
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('redirects where it says so', async () => {
+    const app = await startPages(staticPage({ loader: () => redirect('/elsewhere') }));
+    const reply = await app.ask('/page');
+    expect([reply.status, reply.headers.location]).toEqual([303, '/elsewhere']);
+    expect(JSON.parse((await app.ask('/_data/page')).text).d.redirect).toBe('/elsewhere');
+  });
+});
