@@ -2,14 +2,16 @@ import type { Commit } from '../../shared/engine/engine-context.ts';
 
 const LIVE_REGION_ID = 'spillway-announcer';
 
-/** What a document load does by itself, done after a navigation without one: focus, announcement, scroll. */
-export function createAfterNavigation(): (commit: Commit) => void {
-  let shown: string | undefined;
+/**
+ * What a document load does by itself, done after a navigation without one: focus, announcement, scroll.
+ *
+ * @param shown the path of the page that stands
+ */
+export function createAfterNavigation(shown: string): (commit: Commit) => void {
+  let path = shown;
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
-    const isFirst = shown === undefined;
-    const isOtherPage = shown !== location.pathname;
-    shown = location.pathname;
-    if (isFirst) return;
+    const isOtherPage = path !== location.pathname;
+    path = location.pathname;
     const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
     if (isOtherPage || target) moveFocus(target);
     if (isOtherPage) announce();

@@ -9,7 +9,6 @@ import { WHOLE_KEY } from '../../shared/engine/protocol.ts';
 import { createRouteTree } from '../../shared/engine/route-objects.tsx';
 import type { RouteDefinition } from '../../shared/engine/routes.ts';
 import { createStandIn } from '../../shared/engine/stand-in.ts';
-import { createAfterNavigation } from './after-navigation.ts';
 import { listenToLinks } from './link-events.ts';
 import type { Navigator } from './navigator.ts';
 import { readPayload } from './read-payload.ts';
@@ -40,10 +39,12 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
 
   const location = readLocation();
   let exchange: ((router: DataRouter) => void) | undefined;
+  let live: Navigator | undefined;
   let navigator: Promise<Navigator> | undefined;
   function getNavigator(): Promise<Navigator> {
     navigator ??= import('./navigator.ts').then(({ createNavigator }) => {
       const created = createNavigator({ tree, payload, etag, location, loader, onPage });
+      live = created;
       startTransition(() => exchange?.(created.router));
       return created;
     });
@@ -70,7 +71,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
     modules: loader.modules,
     styles,
     toPageError: toShownError,
-    onCommit: createAfterNavigation(),
+    onCommit: (commit) => live?.onCommit(commit),
   };
 
   function Root(): ReactNode {
@@ -95,8 +96,6 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
         (live) => live.submit(form, submitter),
         () => form.submit(),
       ),
-    prefetch: (url, priority, signal) =>
-      void getNavigator().then((live) => live.prefetch(url, priority, signal), ignore),
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => void getNavigator().catch(ignore));

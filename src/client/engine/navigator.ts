@@ -1,12 +1,15 @@
 import type { DataRouter, Location } from 'react-router';
+import type { Commit } from '../../shared/engine/engine-context.ts';
 import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/engine/limits.ts';
 import type { PagePayload } from '../../shared/engine/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../shared/engine/route-objects.tsx';
+import { createAfterNavigation } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy } from './data-strategy.ts';
 import type { LinkHandlers } from './link-events.ts';
 import { createPageDataStore } from './page-data/store.ts';
+import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
 import { keepScrollPositions } from './scroll-positions.ts';
 
@@ -21,6 +24,8 @@ export interface NavigatorOptions {
 
 export interface Navigator extends LinkHandlers {
   readonly router: DataRouter;
+  /** To be called with each commit of the page. */
+  readonly onCommit: (commit: Commit) => void;
 }
 
 /** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
@@ -83,8 +88,18 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
   addEventListener('focus', refreshQuietly);
   document.addEventListener('visibilitychange', refreshQuietly);
 
+  prefetchLinks(function prefetch(url, priority, signal) {
+    const path = url.pathname + url.search;
+    const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
+    if (skewed || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
+    if (path === router.state.location.pathname + router.state.location.search) return;
+    store.prefetch(path, priority, signal);
+    loader.load(ids).catch(() => {}); // the navigation will tell
+  });
+
   return {
     router,
+    onCommit: createAfterNavigation(location.pathname),
     navigate(url, { replace, preventScrollReset }) {
       const same = url.href === window.location.href;
       void router.navigate(url.pathname + url.search + url.hash, { replace: replace || same, preventScrollReset });
@@ -111,14 +126,6 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
       const search = new URLSearchParams();
       for (const [name, value] of fields) search.append(name, typeof value === 'string' ? value : value.name);
       void router.navigate(`${target.pathname}?${search}`, { replace, preventScrollReset });
-    },
-    prefetch(url, priority, signal) {
-      const path = url.pathname + url.search;
-      const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
-      if (skewed || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
-      if (path === router.state.location.pathname + router.state.location.search) return;
-      store.prefetch(path, priority, signal);
-      loader.load(ids).catch(() => {}); // the navigation will tell
     },
   };
 }

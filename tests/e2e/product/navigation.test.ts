@@ -15,7 +15,7 @@ function nav(page: Page, name: string) {
   return page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name, exact: true });
 }
 
-const scrollY = (page: Page) => page.evaluate(() => Math.round(scrollY));
+const readScroll = (page: Page) => page.evaluate(() => Math.round(scrollY));
 
 describe('a link', () => {
   test('shows the next page without a document load, with one request for its data', async () => {
@@ -155,7 +155,7 @@ describe('scrolling', () => {
     const { page } = await openLive('/tour/navigation');
     await page.getByRole('link', { name: 'Leave at Meadows' }).scrollIntoViewIfNeeded();
     await page.waitForFunction(() => scrollY > 300);
-    const left = await scrollY(page);
+    const left = await readScroll(page);
     await page.getByRole('link', { name: 'Leave at Meadows' }).click();
     await heading(page, 'Cards');
     await page.waitForFunction(() => scrollY === 0);

@@ -2,11 +2,11 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import type { ActionOutcome, RedirectPayload } from '../../../shared/engine/payload.ts';
 import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import { encode } from '../../../shared/engine/wire.ts';
+import { VisitorGone } from '../errors/visitor-gone.ts';
 import { type Loaded, type LoadedPage, loadPage, readVersion } from './load-page.ts';
 import { isAbsolute, type PageHouse, setPageHeaders } from './page-house.ts';
 import { createPayload, matchesEtag, toEtag } from './payload.ts';
 import { toEncodeOptions } from './show-page.ts';
-import type { KeptPage } from './static-cache.ts';
 import type { Visit } from './visit.ts';
 
 /** What data of settled values may be kept for: by the browser alone, and only to ask whether it still holds. */
@@ -110,21 +110,6 @@ export function sendNotPage(house: PageHouse, response: ExpressResponse): void {
   response.end('{"notPage":true}');
 }
 
-/** The data of a page that is kept: the line that its document carries. */
-export function sendKeptData(
-  house: PageHouse,
-  page: KeptPage,
-  request: ExpressRequest,
-  response: ExpressResponse,
-): void {
-  setPageHeaders(response, house, 'public, no-cache');
-  response.setHeader('ETag', page.dataEtag);
-  response.setHeader('Content-Type', WIRE_TYPE);
-  const unchanged = matchesEtag(request.headers['if-none-match'], page.dataEtag);
-  response.statusCode = unchanged ? 304 : 200;
-  response.end(unchanged ? undefined : `${page.data}\n`);
-}
-
 async function sendLines(
   visit: Visit,
   response: ExpressResponse,
@@ -142,7 +127,7 @@ async function sendLines(
   }
   if (visit.method === 'HEAD') {
     response.end();
-    if (late) visit.abort(new Error('HEAD runs no late work.'));
+    if (late) visit.abort(new VisitorGone()); // nobody waits for what is late
     return;
   }
   if (!late) {

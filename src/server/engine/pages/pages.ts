@@ -17,14 +17,14 @@ import { requestInfo } from '../http/request-info.ts';
 import { createContextFetch } from './context-fetch.ts';
 import { loadPage, type PageTable } from './load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from './match-page.ts';
-import { sendKeptData, sendNotPage, sendPageData } from './page-data.ts';
+import { sendNotPage, sendPageData } from './page-data.ts';
 import { type PageHouse, sendRedirect } from './page-house.ts';
 import { postAction } from './post-action.ts';
 import type { EngineContext } from './server-page.ts';
 import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
-import { getKeptPage, sendKeptPage, toSharedSearch } from './static-page.ts';
+import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
 import { createEnding, createVisit, type Visit } from './visit.ts';
 
 export interface PagesOptions {
@@ -125,7 +125,7 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
   /** A visit of everyone: it outlives the visitor who caused it, and knows nothing of them. */
   function toShared(visit: Visit, method = 'GET'): Visit {
     const ending = createEnding();
-    const { match, path, info, whole, describe } = visit;
+    const { match, path, info, whole } = visit;
     const search = toSharedSearch(match, visit.search);
     const contextFetch = createContextFetch({ signal: ending.signal, trace: undefined, traceTargets });
     return {
@@ -133,7 +133,7 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       path,
       info,
       whole,
-      describe,
+      describe: (origin, routeId) => ({ ...visit.describe(origin, routeId), signal: ending.signal }),
       method,
       search,
       signal: ending.signal,

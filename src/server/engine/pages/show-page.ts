@@ -4,6 +4,7 @@ import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/prot
 import { type EncodeOptions, encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
+import { VisitorGone } from '../errors/visitor-gone.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
@@ -35,7 +36,7 @@ export async function sendDocument(
   if (visit.method === 'HEAD') {
     setDocumentHeaders(house, visit, response, payload, status, nonce);
     response.end();
-    visit.abort(new Error('HEAD runs no late work.'));
+    visit.abort(new VisitorGone()); // nobody waits for what is late
     return;
   }
   const rendered = await renderDocument(house, visit, payload, {
@@ -107,11 +108,17 @@ function setDocumentHeaders(
   }
 }
 
+export interface WriteWatcher {
+  /** Called with each line of the page's data as it is written. */
+  onLine(line: string): void;
+  /** Called once, when the page was written or given up. */
+  onEnd(): void;
+}
+
 /**
  * Pipes a rendered page with its payload into a target.
  *
  * @param nonce absent for a page that is kept, which starts by the hashed boot script instead
- * @returns the payload's first line
  */
 export function writeDocument(
   house: PageHouse,
@@ -119,25 +126,32 @@ export function writeDocument(
   rendered: RenderedPage,
   target: PageTarget,
   nonce?: string,
-  onEnd?: () => void,
-): string {
+  watcher?: WriteWatcher,
+): void {
   const { head, late } = encode(rendered.payload, toEncodeOptions(house, visit));
+  watcher?.onLine(head);
   const etag = late ? '' : ` data-etag="${escapeHtml(toEtag(house.manifest, head))}"`;
   const sink = new PageSink({
     target,
     tail:
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(house, nonce),
-    late,
+    late: late && watcher ? watchLines(late, watcher) : late,
     whenStreaming: nonce === undefined || visit.whole ? undefined : askForWhole(visit),
     onEnd() {
       rendered.settle();
-      onEnd?.();
+      watcher?.onEnd();
     },
   });
   // React's interface asks for a Writable, and uses what PageSink has of one.
   rendered.pipe(sink as unknown as NodeJS.WritableStream, (markup) => sink.inject(markup));
-  return head;
+}
+
+async function* watchLines(late: AsyncIterable<string>, watcher: WriteWatcher): AsyncGenerator<string, void> {
+  for await (const line of late) {
+    watcher.onLine(line);
+    yield line;
+  }
 }
 
 /**

@@ -8,11 +8,13 @@ export interface KeptPage {
   /** The page's data as it goes over the wire, and its validator. */
   readonly data: string;
   readonly dataEtag: string;
+  /** Something of it failed, or it ends otherwise than with a page: it answers those who wait for it, and is not kept. */
+  readonly failed?: { readonly status: number; readonly digest: string | undefined };
 }
 
 export interface StaticCache {
   /**
-   * @param render makes the page; undefined where it must not be kept (it failed, or is no page)
+   * @param render makes the page; undefined where there is none
    * @returns the page in memory, however old; the caller's own render where there is none
    */
   get(key: string, render: () => Promise<KeptPage | undefined>): Promise<KeptPage | undefined>;
@@ -67,7 +69,7 @@ export function createStaticCache({
     if (running) return running;
     const started = render()
       .then((page) => {
-        if (page) keep(key, page);
+        if (page && !page.failed) keep(key, page);
         return page;
       })
       .finally(() => rendering.delete(key));

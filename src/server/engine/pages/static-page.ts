@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
+import type { PageError } from '../../../shared/engine/payload.ts';
+import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
+import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { requestInfo } from '../http/request-info.ts';
 import { loadPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 import { type PageHouse, setPageHeaders } from './page-house.ts';
@@ -22,29 +26,61 @@ export function toSharedSearch(match: PageMatch, search: string): string {
   return text && `?${text}`;
 }
 
-/** The page out of memory, or rendered for everyone; undefined where it cannot be kept because it failed. */
+/** The page out of memory, or rendered for everyone who waits for it; undefined where it is a redirect. */
 export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
   return house.cache.get(visit.path + visit.search, () => renderKeptPage(house, visit));
 }
 
 async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
-  const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
-  if (loaded.kind !== 'page' || loaded.errors) return undefined;
-  const payload = createPayload(house.manifest, visit.match, loaded);
+  // A late value, and what stands behind a boundary, may fail without failing the page.
+  const watch = watchFunnel(house.funnel);
+  const watched: PageHouse = { ...house, funnel: watch.funnel };
+  const loaded = await loadPage({ visit, pages: house.pages, funnel: watch.funnel });
+  if (loaded.kind !== 'page') return undefined;
   const target = new MemoryTarget();
   const ended = Promise.withResolvers<void>();
-  let head: string | undefined;
-  const rendered = await renderDocument(house, visit, payload, {
+  const lines: string[] = [];
+  let errors = loaded.errors;
+  const rendered = await renderDocument(watched, visit, createPayload(house.manifest, visit.match, loaded), {
     whole: true,
     onReady(page) {
-      if (page.error) page.settle();
-      else head = writeDocument(house, visit, page, target, undefined, ended.resolve);
+      errors = page.payload.errors;
+      writeDocument(watched, visit, page, target, undefined, {
+        onLine: (line) => void lines.push(line),
+        onEnd: ended.resolve,
+      });
     },
   });
-  if (rendered.kind !== 'page' || head === undefined) return undefined;
+  if (rendered.kind !== 'page') return undefined;
   await ended.promise;
   const html = target.bytes;
-  return { html, etag: `"${hash('sha1', html, 'base64url')}"`, data: head, dataEtag: toEtag(house.manifest, head) };
+  const data = lines.join('\n');
+  const failed = watch.hasFailed() || errors !== undefined || visit.endedBy !== undefined;
+  return {
+    html,
+    etag: `"${hash('sha1', html, 'base64url')}"`,
+    data,
+    dataEtag: toEtag(house.manifest, data),
+    ...(failed ? { failed: toFailed(errors) } : {}),
+  };
+}
+
+function toFailed(errors: Readonly<Record<string, PageError>> = {}): KeptPage['failed'] {
+  const [shown] = Object.values(errors);
+  return { status: shown?.status ?? 200, digest: shown?.digest };
+}
+
+function watchFunnel(funnel: Funnel): { readonly funnel: Funnel; hasFailed(): boolean } {
+  let failed = false;
+  return {
+    funnel: {
+      fail(error, context) {
+        failed = true;
+        return funnel.fail(error, context);
+      },
+    },
+    hasFailed: () => failed,
+  };
 }
 
 class MemoryTarget implements PageTarget {
@@ -80,18 +116,40 @@ export function sendKeptPage(
   request: ExpressRequest,
   response: ExpressResponse,
 ): void {
-  setPageHeaders(response, house, 'public, no-cache');
-  response.setHeader('ETag', page.etag);
+  setKeptHeaders(response, house, page, page.etag);
   response.setHeader('Content-Security-Policy', house.policy.forStatic());
   response.setHeader('Content-Security-Policy-Report-Only', house.policy.reportOnly());
-  if (matchesEtag(request.headers['if-none-match'], page.etag)) {
+  if (!page.failed && matchesEtag(request.headers['if-none-match'], page.etag)) {
     response.statusCode = 304;
     response.end();
     return;
   }
-  response.statusCode = 200;
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   response.setHeader('Content-Length', page.html.length);
   if (request.method === 'HEAD') response.end();
   else response.end(page.html);
+}
+
+/** The data of such a page: the lines that its document carries. */
+export function sendKeptData(
+  house: PageHouse,
+  page: KeptPage,
+  request: ExpressRequest,
+  response: ExpressResponse,
+): void {
+  setKeptHeaders(response, house, page, page.dataEtag);
+  response.setHeader('Content-Type', WIRE_TYPE);
+  const unchanged = !page.failed && matchesEtag(request.headers['if-none-match'], page.dataEtag);
+  if (unchanged) response.statusCode = 304;
+  response.end(unchanged ? undefined : `${page.data}\n`);
+}
+
+/** Status and headers that the document and its data share. */
+function setKeptHeaders(response: ExpressResponse, house: PageHouse, { failed }: KeptPage, etag: string): void {
+  setPageHeaders(response, house, failed ? 'no-store' : 'public, no-cache');
+  response.statusCode = failed?.status ?? 200;
+  if (!failed) response.setHeader('ETag', etag);
+  if (!failed?.digest) return;
+  requestInfo(response.req).digest = failed.digest;
+  response.setHeader('X-Error-Digest', failed.digest);
 }

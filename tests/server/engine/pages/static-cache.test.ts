@@ -54,17 +54,22 @@ describe('createStaticCache', () => {
     const failure = new Error('no database');
     await ask();
     pass(301 * Second);
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
     expect(await ask('/a', () => Promise.reject(failure))).toBe('render 1');
-    expect(await ask('/a', async () => undefined)).toBe('render 1');
+    await settled();
     expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
-    await Promise.resolve();
+    expect(await ask('/a', async () => undefined)).toBe('render 1');
+    await settled();
     expect(await ask()).toBe('render 1');
+    await settled();
     expect(await ask()).toBe('render 2');
   });
 
   it('does not keep what must not be kept, nor what failed', async () => {
     const { ask, render } = createCache();
     expect(await ask('/a', async () => undefined)).toBeUndefined();
+    const failed = { status: 500, digest: undefined };
+    expect(await ask('/a', async () => ({ ...toPage('failed'), failed }))).toBe('failed');
     await expect(ask('/a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await ask()).toBe('render 1');
     expect(render).toHaveBeenCalledTimes(1);
