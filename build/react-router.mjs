@@ -118,7 +118,7 @@ function dropDisplayNames(build) {
     const source = await readFile(path, 'utf8');
     const contents = source
       .replace(/^\w+\.displayName = "\w+";$/gm, '')
-      .replace(/= React\$1\.(forwardRef|memo|createContext)\(/g, '= /* @__PURE__ */ React$1.$1(');
+      .replace(/= React\$1\.(forwardRef|memo|createContext)\(/g, '= /* @__PURE__ */ React$$1.$1(');
     return { contents, loader: 'js' };
   });
 }

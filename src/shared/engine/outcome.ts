@@ -77,7 +77,9 @@ const LOCAL_BASE = 'http://local.invalid';
 export function toLocalLocation(to: string): string {
   const url = parseUrl(to, LOCAL_BASE);
   if (to.startsWith('/') && url?.origin === LOCAL_BASE && !/^\/[/\\]/.test(stripControls(to))) {
-    return url.pathname + url.search + url.hash;
+    const location = url.pathname + url.search + url.hash;
+    // Resolving takes dot segments out, and what is left of `/.//evil.example` names another host.
+    if (!location.startsWith('//')) return location;
   }
   throw new TypeError(
     `redirect() was given ${JSON.stringify(to.slice(0, 100))}, which is no path on this site. Start it with one "/", or pass { external: true } for another site.`,

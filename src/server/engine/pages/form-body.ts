@@ -36,7 +36,8 @@ async function readBody(request: ExpressRequest, limit: number): Promise<Buffer>
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    // Without the option, refusing would destroy the request, and the answer with it.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) refuseSize(limit);
       chunks.push(chunk);

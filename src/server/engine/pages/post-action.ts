@@ -4,7 +4,7 @@ import { ACTION_ACCEPT } from '../../../shared/engine/protocol.ts';
 import { readForm } from './form-body.ts';
 import { loadPage } from './load-page.ts';
 import { sendActionData, sendRedirectData } from './page-data.ts';
-import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
+import { type PageHouse, sendRedirect } from './page-house.ts';
 import { type ActionResult, runAction } from './run-action.ts';
 import { sendDocument } from './show-page.ts';
 import type { Visit } from './visit.ts';
@@ -63,7 +63,6 @@ async function answer(
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return redirectTo(house, visit, response, wantsData, loaded.location, loaded.status);
   if (wantsData) return sendActionData(house, visit, response, loaded, outcome);
-  setPageHeaders(response, house, 'no-store');
   return sendDocument(house, visit, response, loaded, outcome);
 }
 

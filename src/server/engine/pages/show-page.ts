@@ -95,7 +95,8 @@ function setDocumentHeaders(
   nonce: string,
 ): void {
   // A page with a nonce must not be kept for another answer: no ETag, and never a 304.
-  setPageHeaders(response, house, status < 400 ? 'private, no-cache' : 'no-store');
+  const mayKeep = status < 400 && visit.method !== 'POST';
+  setPageHeaders(response, house, mayKeep ? 'private, no-cache' : 'no-store');
   response.statusCode = status;
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   response.setHeader('Content-Security-Policy', house.policy.forNonce(nonce));

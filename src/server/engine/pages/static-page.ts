@@ -10,6 +10,7 @@ import type { PageMatch } from './match-page.ts';
 import { type PageHouse, setPageHeaders } from './page-house.ts';
 import type { PageTarget } from './page-sink.ts';
 import { createPayload, matchesEtag, toEtag } from './payload.ts';
+import { LastResort } from './render-page.tsx';
 import { renderDocument, writeDocument } from './show-page.ts';
 import type { KeptPage } from './static-cache.ts';
 import type { Visit } from './visit.ts';
@@ -26,7 +27,7 @@ export function toSharedSearch(match: PageMatch, search: string): string {
   return text && `?${text}`;
 }
 
-/** The page out of memory, or rendered for everyone who waits for it; undefined where it is a redirect. */
+/** The page out of memory, or rendered for everyone who waits for it; undefined where there is no page, but a redirect or the last resort. */
 export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
   return house.cache.get(visit.path + visit.search, () => renderKeptPage(house, visit));
 }
@@ -50,8 +51,11 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
         onEnd: ended.resolve,
       });
     },
+  }).catch((error: unknown) => {
+    if (error instanceof LastResort) return undefined;
+    throw error;
   });
-  if (rendered.kind !== 'page') return undefined;
+  if (rendered?.kind !== 'page') return undefined;
   await ended.promise;
   const html = target.bytes;
   const data = lines.join('\n');

@@ -95,7 +95,13 @@ describe('guards', () => {
           {
             id: 'b',
             view: Outlet,
-            server: { guard: () => void (calls.push('guard b'), forbidden()), loader: note('load b') },
+            server: {
+              guard: () => {
+                calls.push('guard b');
+                forbidden();
+              },
+              loader: note('load b'),
+            },
             children: [
               { id: 'c', path: '/c', view: Outlet, server: { guard: note('guard c'), loader: note('load c') } },
             ],

@@ -150,7 +150,10 @@ describe('a version', () => {
       },
       version: () => version,
     });
-    return { table, calls, change: (next: string) => void (version = next) };
+    const change = (next: string): void => {
+      version = next;
+    };
+    return { table, calls, change };
   }
 
   it('spares HEAD and conditional requests the loader, not the guard', async () => {

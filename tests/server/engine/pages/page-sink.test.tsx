@@ -153,7 +153,6 @@ describe('a large page with many late parts', () => {
       <>
         <p title={'😀'.repeat(50_001)}>{'a😀'.repeat(60_000)}</p>
         {rows.map((row, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
           <section key={index}>
             <Late value={row} fallback={<i data-row={index}>waiting</i>}>
               {(value) => <b title={value}>{value}</b>}
@@ -227,7 +226,10 @@ describe('PageSink', () => {
   function open(late?: AsyncIterable<string>) {
     const target = new Target();
     let ends = 0;
-    const sink = new PageSink({ target, tail: '[tail]', late, onEnd: () => void (ends += 1) });
+    const onEnd = (): void => {
+      ends += 1;
+    };
+    const sink = new PageSink({ target, tail: '[tail]', late, onEnd });
     return { target, sink, ends: () => ends };
   }
 

@@ -254,7 +254,6 @@ describe('a late value that is rejected', () => {
     const Three = (): ReactNode => {
       const { all } = useData<{ all: Promise<string>[] }>();
       return all.map((value, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
         <Late key={index} value={value}>
           {(text) => text}
         </Late>

@@ -16,7 +16,9 @@ function createCache({ maxBytes = 1000 } = {}) {
     cache,
     render,
     onRefreshFailed,
-    pass: (ms: number) => void (at += ms),
+    pass(ms: number) {
+      at += ms;
+    },
     ask: async (key = '/a', make: () => Promise<KeptPage | undefined> = render) =>
       (await cache.get(key, make))?.html.toString(),
   };

@@ -252,6 +252,21 @@ describe('a static page that fails', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
+  it('beyond every error page is answered with the page that needs nothing', async () => {
+    const app = await startPages(staticPage({ loader: () => null }), {
+      document: () => {
+        throw new CanaryError();
+      },
+    });
+    const { status, headers, text } = await app.ask('/page');
+    expect(status).toBe(500);
+    expect(text).toContain('Application error: a client-side exception has occurred while loading the host');
+    expect(app.failures().map(({ stack }) => String(stack).split('\n')[0])).not.toContain('LastResort');
+    expect(app.failures().map(({ digest, occurrence }) => `${digest}-${occurrence}`)).toContain(
+      headers['x-error-digest'],
+    );
+  });
+
   it('redirects where it says so', async () => {
     const app = await startPages(staticPage({ loader: () => redirect('/elsewhere') }));
     const reply = await app.ask('/page');

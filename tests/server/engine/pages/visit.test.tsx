@@ -215,7 +215,7 @@ describe('a visitor who leaves', () => {
 });
 
 const never = new Promise<never>(() => {});
-function Hang() {
+function Hang(): never {
   throw never;
 }
 

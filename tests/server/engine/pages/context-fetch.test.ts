@@ -1,0 +1,91 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
+
+const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: undefined, sampled: true };
+
+/** A server of its own that answers one status after the other, and the last one from then on. */
+async function startUpstream(statuses: readonly number[], listener?: RequestListener) {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req);
+    if (listener) return listener(req, res);
+    res.statusCode = statuses[Math.min(asked.length, statuses.length) - 1] ?? 200;
+    res.end(`answer ${asked.length}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, asked };
+}
+
+function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {}) {
+  return createContextFetch({ signal: new AbortController().signal, trace: TRACE, traceTargets: [], ...options });
+}
+
+describe('context.fetch', () => {
+  it('asks up to three times where the answer is 500 or more', async () => {
+    const { origin, asked } = await startUpstream([500, 503, 200]);
+    const reply = await create()(`${origin}/a`);
+    expect([reply.status, await reply.text()]).toEqual([200, 'answer 3']);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('gives the third answer, whatever it is', async () => {
+    const { origin, asked } = await startUpstream([500]);
+    expect((await create()(`${origin}/a`, { method: 'HEAD' })).status).toBe(500);
+    expect(asked).toHaveLength(3);
+  });
+
+  it.each([
+    ['an answer below 500', 404, {}],
+    ['a POST', 500, { method: 'POST', body: 'x' }],
+    ['a DELETE', 500, { method: 'DELETE' }],
+  ])('asks once for %s', async (_name, status, init) => {
+    const { origin, asked } = await startUpstream([status]);
+    expect((await create()(`${origin}/a`, init)).status).toBe(status);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('stops when the visitor leaves: while it waits for an answer, and between two attempts', async () => {
+    for (const statuses of [undefined, [500]]) {
+      const controller = new AbortController();
+      const { origin, asked } = await startUpstream(statuses ?? [], statuses ? undefined : () => {});
+      const reply = create({ signal: controller.signal })(`${origin}/a`);
+      setTimeout(() => controller.abort(new Error('gone')), 40);
+      await expect(reply).rejects.toThrow('gone');
+      expect(asked).toHaveLength(1);
+    }
+  });
+
+  it('sends no trace but to the origins that are listed', async () => {
+    const listed = await startUpstream([200]);
+    const other = await startUpstream([200]);
+    const contextFetch = create({ traceTargets: [listed.origin] });
+    await contextFetch(`${listed.origin}/a`, { headers: { Baggage: 'mine=1', 'X-Mine': '1' } });
+    await contextFetch(new Request(`${listed.origin}/b`, { headers: { 'X-Mine': '2' } }));
+    await contextFetch(new URL(`${other.origin}/${listed.origin}`));
+    await contextFetch(`${listed.origin.replace('http://', 'http://user@')}.evil.invalid/`).catch(() => {});
+    const [first, second] = listed.asked.map(({ headers }) => headers);
+    expect(first?.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
+    expect(first?.['sentry-trace']).toMatch(/^0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-1$/);
+    expect(first?.baggage).toBe('mine=1,sentry-trace_id=0af7651916cd43dd8448eb211c80319c');
+    expect([first?.['x-mine'], second?.['x-mine']]).toEqual(['1', '2']);
+    expect(second?.traceparent).toMatch(/^00-0af7651916cd43dd/);
+    const [untold] = other.asked;
+    for (const name of ['traceparent', 'sentry-trace', 'baggage']) expect(untold?.headers[name]).toBeUndefined();
+  });
+
+  it('says where the trace is not sampled, and sends none for a page of everyone', async () => {
+    const { origin, asked } = await startUpstream([200]);
+    await create({ traceTargets: [origin], trace: { ...TRACE, sampled: false } })(`${origin}/a`);
+    await create({ traceTargets: [origin], trace: undefined })(`${origin}/b`);
+    expect(asked[0]?.headers.traceparent).toMatch(/-00$/);
+    expect(asked[0]?.headers['sentry-trace']).toMatch(/-0$/);
+    expect(asked[1]?.headers.traceparent).toBeUndefined();
+  });
+});
