@@ -229,15 +229,6 @@ export function createGate<Value = void>() {
   return Promise.withResolvers<Value>();
 }
 
-/** Looks again until it holds, for what happens behind an answer. */
-export async function until(holds: () => boolean, what: string, patience = 2000): Promise<void> {
-  const end = performance.now() + patience;
-  while (!holds()) {
-    if (performance.now() > end) throw new Error(`Waited in vain for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** The words of an error that must not be found anywhere but in the log. */
 export const CANARY = 'canary-9f2e /srv/secret/canary.ts';
 

@@ -92,7 +92,9 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
     const path = url.pathname + url.search;
     const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
     if (skewed || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
-    if (path === router.state.location.pathname + router.state.location.search) return;
+    const { location: shown, navigation } = router.state;
+    // The delay of a hover may end when its click has led to the page already, or is about to.
+    if (toPath(shown) === path || (navigation.location && toPath(navigation.location) === path)) return;
     store.prefetch(path, priority, signal);
     loader.load(ids).catch(() => {}); // the navigation will tell
   });
@@ -132,6 +134,10 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
 
 function isMultipart(form: HTMLFormElement, submitter: HTMLElement | null): boolean {
   return (submitter?.getAttribute('formenctype') ?? form.enctype) === 'multipart/form-data';
+}
+
+function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
+  return pathname + search;
 }
 
 function toPathname(url: string): string {

@@ -11,8 +11,8 @@ const HOVER_DELAY = 50 * Millisecond;
 export function prefetchLinks(prefetch: Prefetch): void {
   let hovered: HTMLAnchorElement | undefined;
   let cancel: (() => void) | undefined;
-  function intend(event: Event, delay: number): void {
-    const link = findLink(event.target);
+  function intend(target: EventTarget | null, delay: number): void {
+    const link = findLink(target);
     if (link === hovered) return;
     cancel?.();
     cancel = undefined;
@@ -25,9 +25,11 @@ export function prefetchLinks(prefetch: Prefetch): void {
       controller.abort();
     };
   }
-  addEventListener('mouseover', (event) => intend(event, HOVER_DELAY), { passive: true });
-  addEventListener('focusin', (event) => intend(event, 0));
-  addEventListener('touchstart', (event) => intend(event, 0), { passive: true });
+  // The pointer may rest on a link since before this was loaded.
+  intend(document.querySelector('a[data-link]:hover'), 0);
+  addEventListener('mouseover', (event) => intend(event.target, HOVER_DELAY), { passive: true });
+  addEventListener('focusin', (event) => intend(event.target, 0));
+  addEventListener('touchstart', (event) => intend(event.target, 0), { passive: true });
 
   watchViewport(prefetch);
 }

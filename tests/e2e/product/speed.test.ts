@@ -3,7 +3,7 @@ import { exchanged, heading, useSite } from '../site.ts';
 
 const site = useSite();
 
-const ROUNDS = 9;
+const ROUNDS = 5;
 
 /** A figure to look at, not a limit: machines differ. */
 test('prints the time from a click to the painted page, where it was prefetched', async () => {

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
+import { until } from '../../../support/until.ts';
 
 const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: undefined, sampled: true };
 
@@ -56,8 +58,12 @@ describe('context.fetch', () => {
       const controller = new AbortController();
       const { origin, asked } = await startUpstream(statuses ?? [], statuses ? undefined : () => {});
       const reply = create({ signal: controller.signal })(`${origin}/a`);
-      setTimeout(() => controller.abort(new Error('gone')), 40);
-      await expect(reply).rejects.toThrow('gone');
+      const refused = expect(reply).rejects.toThrow('gone');
+      await until(() => asked.length === 1, 'the first attempt');
+      await sleep(20);
+      controller.abort(new Error('gone'));
+      await refused;
+      await sleep(20);
       expect(asked).toHaveLength(1);
     }
   });

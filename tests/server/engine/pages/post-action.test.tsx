@@ -20,9 +20,9 @@ import {
   parseDocument,
   startPages,
   type TestPage,
-  until,
 } from '../../../support/pages-app.tsx';
 import { askRaw, sendRaw } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
 
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const DATA = { ...FORM, Accept: ACTION_ACCEPT };
@@ -497,7 +497,7 @@ describe('the body of a form', () => {
     socket.resetAndDestroy();
     await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
     await sendRaw(app.port, head, { half: true, patience: 300 }); // closes its side before all has come
-    await sendRaw(app.port, head.replace('Content-Length: 500', 'Transfer-Encoding: chunked') + '\r\n', {
+    await sendRaw(app.port, `${head.replace('Content-Length: 500', 'Transfer-Encoding: chunked')}\r\n`, {
       patience: 100,
     });
     await sleep(30);

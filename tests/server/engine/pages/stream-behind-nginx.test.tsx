@@ -16,8 +16,8 @@ import {
   startPages,
   type TestPage,
   toDataPath,
-  until,
 } from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
 
 const DEFAULTS = '/etc/nginx/nginx.conf';
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;

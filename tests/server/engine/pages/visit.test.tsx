@@ -5,7 +5,8 @@ import { Suspense } from 'react';
 import { describe, expect, it } from 'vitest';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
-import { createGate, startPages, type TestPage, toDataPath, until } from '../../../support/pages-app.tsx';
+import { createGate, startPages, type TestPage, toDataPath } from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
 
 function Page() {
   return (
