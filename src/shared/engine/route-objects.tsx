@@ -50,7 +50,10 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
   const home = frame.children.find((route) => !route.path) ?? frame;
   home.children ??= [];
   home.children.push(
-    register({ id: NOT_FOUND_ROUTE, path: '*', ...SHARED, errorElement: <RouteErrorView /> }, home.id),
+    register(
+      { id: NOT_FOUND_ROUTE, path: '*', ...SHARED, Component: NoPage, errorElement: <RouteErrorView /> },
+      home.id,
+    ),
   );
 
   function branchOf(id: string): string[] {
@@ -62,6 +65,11 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
 
 /** `loader` and `action` are marks alone: both sides bring the data by ways of their own. */
 const SHARED = { loader: true, action: true, caseSensitive: true } as const;
+
+/** Never shown: this route always has an error. React Router wants each leaf to have something. */
+function NoPage(): ReactNode {
+  return null;
+}
 
 function createView(
   id: string,

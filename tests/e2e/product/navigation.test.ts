@@ -68,12 +68,29 @@ describe('a link', () => {
     expect(documents).toEqual(['/', '/robots.txt']);
   });
 
-  test('opened in a new tab is left to the browser', async () => {
-    const { page } = await openLive('/');
-    const opened = page.context().waitForEvent('page');
-    await nav(page, 'Cards').click({ modifiers: ['ControlOrMeta'] });
-    await (await opened).waitForURL('**/tour/cards', { waitUntil: 'commit' });
-    expect(new URL(page.url()).pathname).toBe('/');
+  test('opened in a new tab, or with another button, is left to the browser', async () => {
+    const { page, data } = await openLive('/');
+    const taken = await nav(page, 'Cards').evaluate((link) => {
+      const results: boolean[] = [];
+      addEventListener('click', (event) => {
+        results.push(event.defaultPrevented);
+        event.preventDefault(); // no tab for the test
+      });
+      for (const how of [
+        { ctrlKey: true },
+        { metaKey: true },
+        { shiftKey: true },
+        { altKey: true },
+        { button: 1 },
+        {},
+      ]) {
+        link.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, ...how }));
+      }
+      return results;
+    });
+    expect(taken).toEqual([false, false, false, false, false, true]);
+    await heading(page, 'Cards');
+    expect(data).toHaveLength(1);
   });
 });
 

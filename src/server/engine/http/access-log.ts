@@ -8,7 +8,9 @@ const QUIET = new Set(['/livez', '/readyz']);
 /** One line when a reply is complete or its visitor left. The search is not logged: it carries tokens and names. */
 export function accessLog({ log }: { log: Logger }): Step {
   return function accessLog(req, res, next) {
-    const before = req.socket.bytesWritten;
+    // Kept: Node takes the socket off a request whose body was left unread.
+    const { socket } = req;
+    const before = socket.bytesWritten;
     res.once('close', () => {
       const info = requestInfo(req);
       const line = {
@@ -19,7 +21,7 @@ export function accessLog({ log }: { log: Logger }): Step {
         route: info.route,
         status: res.statusCode,
         ms: Math.round((performance.now() - info.startedAt) * 10) / 10,
-        bytes: req.socket.bytesWritten - before,
+        bytes: socket.bytesWritten - before,
         digest: info.digest,
         gone: res.writableFinished ? undefined : true,
       };

@@ -2,6 +2,7 @@ import type { PageError } from '../../../shared/engine/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { LoaderArgs, ServerPage } from './server-page.ts';
 import type { Visit } from './visit.ts';
 
@@ -27,21 +28,23 @@ export interface LoadOptions {
   readonly funnel: Funnel;
   /** What an action failed with, and the route that owns it: shown in that route's place, whose loaders then do not run. */
   readonly failed?: { readonly routeId: string; readonly error: PageError };
+  /** The guards have let this visit pass a moment ago. */
+  readonly guarded?: boolean;
 }
 
 /**
  * Runs the guards, outermost first, then the loaders, all at once. The outermost route that fails
  * shows the error in its place; what stands around it keeps its data.
  */
-export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): Promise<Loaded> {
+export async function loadPage({ visit, pages, funnel, failed, guarded }: LoadOptions): Promise<Loaded> {
   const { ids } = visit.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = await runGuards(visit, pages, funnel, open);
+  const stopped = guarded ? undefined : await runGuards(visit, pages, funnel, open);
   if (stopped && 'kind' in stopped) return stopped;
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
-  const loaded = await Promise.all(reached.map((id) => runLoader(id, visit, pages)));
+  const loaded = await runLoaders(reached, visit, pages);
   const data: Record<string, unknown> = {};
   let error = blocked;
   let failedOutside = false;
@@ -58,7 +61,7 @@ export async function loadPage({ visit, pages, funnel, failed }: LoadOptions): P
     error = { routeId: result.id, error: verdict.error };
     failedOutside = true;
   }
-  if (visit.endedBy) return { kind: 'gone' };
+  if (visit.endedBy instanceof VisitorGone) return { kind: 'gone' };
   if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {
     error = { routeId: NOT_FOUND_ROUTE, error: { kind: 'not-found', status: 404 } };
   }
@@ -92,6 +95,22 @@ export async function runGuards(
 type LoaderResult =
   | { readonly id: string; readonly ok: true; readonly value: unknown }
   | { readonly id: string; readonly ok: false; readonly error: unknown };
+
+/** Waits for all of them, but no longer than for the visit: a loader that never returns has failed by then. */
+async function runLoaders(ids: readonly string[], visit: Visit, pages: PageTable): Promise<LoaderResult[]> {
+  const results = new Map<string, LoaderResult>();
+  let settle: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  visit.onAbort(settle);
+  const running = ids.map(async (id) => {
+    results.set(id, await runLoader(id, visit, pages));
+  });
+  await Promise.race([Promise.all(running), ended]);
+  visit.onAbort(undefined);
+  return ids.map((id) => results.get(id) ?? { id, ok: false, error: visit.endedBy });
+}
 
 async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];

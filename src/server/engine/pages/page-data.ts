@@ -1,12 +1,12 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { ActionOutcome, RedirectPayload } from '../../../shared/engine/payload.ts';
 import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
-import { encode } from '../../../shared/engine/wire.ts';
+import type { Encoded } from '../../../shared/engine/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { type Loaded, type LoadedPage, loadPage, readVersion } from './load-page.ts';
+import { encodePage } from './encode-page.ts';
+import { type Loaded, type LoadedPage, loadPage, readVersion, runGuards } from './load-page.ts';
 import { isAbsolute, type PageHouse, setPageHeaders } from './page-house.ts';
-import { createPayload, matchesEtag, toEtag } from './payload.ts';
-import { toEncodeOptions } from './show-page.ts';
+import { matchesEtag, toEtag } from './payload.ts';
 import type { Visit } from './visit.ts';
 
 /** What data of settled values may be kept for: by the browser alone, and only to ask whether it still holds. */
@@ -19,28 +19,20 @@ export async function sendPageData(
   request: ExpressRequest,
   response: ExpressResponse,
 ): Promise<void> {
-  const version = await readVersion(visit, house.pages);
-  const known = version === undefined ? undefined : toEtag(house.manifest, version);
-  const asked = request.headers['if-none-match'];
-  if (known && (visit.method === 'HEAD' || matchesEtag(asked, known))) {
-    const stopped = await runGuardsOnly(house, visit);
-    if (!stopped) return sendVersion(house, request, response, known);
-    return sendLoaded(house, visit, request, response, stopped);
+  const { pages, funnel } = house;
+  const stopped = await runGuards(visit, pages, funnel);
+  if (stopped) {
+    const shown =
+      'kind' in stopped ? stopped : await loadPage({ visit, pages, funnel, failed: stopped, guarded: true });
+    return sendLoaded(house, visit, request, response, shown);
   }
-  const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
+  const version = await readVersion(visit, pages);
+  const known = version === undefined ? undefined : toEtag(house.manifest, version);
+  if (known && (visit.method === 'HEAD' || matchesEtag(request.headers['if-none-match'], known))) {
+    return sendVersion(house, request, response, known);
+  }
+  const loaded = await loadPage({ visit, pages, funnel, guarded: true });
   return sendLoaded(house, visit, request, response, loaded, known);
-}
-
-/** A cheap version must not open what a guard would close. */
-async function runGuardsOnly(house: PageHouse, visit: Visit): Promise<Loaded | undefined> {
-  const loaded = await loadPage({ visit, pages: withoutLoaders(house), funnel: house.funnel });
-  return loaded.kind === 'page' && !loaded.errors ? undefined : loaded;
-}
-
-function withoutLoaders(house: PageHouse): PageHouse['pages'] {
-  return Object.fromEntries(
-    Object.entries(house.pages).map(([id, page]) => [id, page?.guard ? { guard: page.guard } : null]),
-  );
 }
 
 function sendVersion(house: PageHouse, request: ExpressRequest, response: ExpressResponse, etag: string): void {
@@ -61,8 +53,9 @@ async function sendLoaded(
 ): Promise<void> {
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return sendRedirectData(house, visit, response, loaded.location);
-  const { head, late } = encodePage(house, visit, loaded);
-  const etag = late || loaded.errors ? undefined : (version ?? toEtag(house.manifest, head));
+  const page = encodePage(house, visit, loaded);
+  const { head, late } = page.encoded;
+  const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(house.manifest, head));
   setPageHeaders(response, house, etag ? KEEP_AND_ASK : 'no-store');
   if (etag) response.setHeader('ETag', etag);
   if (etag && matchesEtag(request.headers['if-none-match'], etag)) {
@@ -70,12 +63,7 @@ async function sendLoaded(
     response.end();
     return;
   }
-  await sendLines(visit, response, loaded, loaded.status, head, late);
-}
-
-function encodePage(house: PageHouse, visit: Visit, loaded: LoadedPage, action?: ActionOutcome) {
-  const payload = createPayload(house.manifest, visit.match, loaded, action);
-  return encode(payload, toEncodeOptions(house, visit));
+  await sendLines(visit, response, page.loaded, page.loaded.status, page.encoded);
 }
 
 /** The answer to a form that was posted in the background: what became of it, and the page's fresh data. */
@@ -86,9 +74,10 @@ export async function sendActionData(
   loaded: LoadedPage,
   action?: ActionOutcome,
 ): Promise<void> {
-  const { head, late } = encodePage(house, visit, loaded, action);
+  const page = encodePage(house, visit, loaded, action);
+  const { status } = page.loaded;
   setPageHeaders(response, house, 'no-store');
-  await sendLines(visit, response, loaded, action && loaded.status === 200 ? action.status : loaded.status, head, late);
+  await sendLines(visit, response, page.loaded, action && status === 200 ? action.status : status, page.encoded);
 }
 
 /** `fetch` would follow a 3xx into a document: where to go is data, with 200. */
@@ -115,8 +104,7 @@ async function sendLines(
   response: ExpressResponse,
   loaded: LoadedPage,
   status: number,
-  head: string,
-  late: AsyncIterable<string> | undefined,
+  { head, late }: Encoded,
 ): Promise<void> {
   response.statusCode = status;
   response.setHeader('Content-Type', WIRE_TYPE);

@@ -106,6 +106,7 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       match,
       path,
       search,
+      deadlineMs: house.deadlineMs,
       async createContext(visit): Promise<EngineContext> {
         const own = await createContext?.(request, response);
         const contextFetch = createContextFetch({

@@ -10,7 +10,7 @@ import { createStandIn } from '../../../shared/engine/stand-in.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import type { Visit } from './visit.ts';
+import { PageTimeout, type Visit } from './visit.ts';
 
 export interface RenderOptions {
   readonly visit: Visit;
@@ -50,14 +50,6 @@ export interface RenderedPage {
   pipe(sink: NodeJS.WritableStream, onLateOutcome: (markup: string) => void): void;
   /** Ends the deadline's clock. To be called when the page was sent or given up. */
   settle(): void;
-}
-
-/** A component suspended for longer than a visitor would wait. It is a failure, with a digest. */
-export class RenderTimeout extends Error {
-  constructor(ms: number) {
-    super(`The page was not complete after ${ms} ms. Give what it waits for a deadline of its own.`);
-    this.name = 'RenderTimeout';
-  }
 }
 
 /** The reason for which a render is given up because another one takes its place. */
@@ -110,7 +102,7 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
     let stream: PipeableStream | undefined;
 
     const timer = setTimeout(() => {
-      const timeout = new RenderTimeout(options.deadlineMs);
+      const timeout = new PageTimeout(options.deadlineMs);
       visit.abort(timeout); // loaders and late values stop too
       stream?.abort(timeout);
     }, options.deadlineMs);

@@ -29,7 +29,7 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
     const args = await visit.toArgs();
     const answer = await found.run({
       get request() {
-        return args.request;
+        return new Request(args.request, { method: 'POST' }); // its body is `form`
       },
       params: args.params,
       context: args.context,

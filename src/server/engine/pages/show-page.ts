@@ -1,16 +1,17 @@
 import type { Response as ExpressResponse } from 'express';
-import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
+import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
-import { type EncodeOptions, encode, toScriptText } from '../../../shared/engine/wire.ts';
+import { encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
+import { type EncodedPage, encodePage, toEncodeOptions, toPageErrorOf } from './encode-page.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
 import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
 import { PageSink, type PageTarget } from './page-sink.ts';
-import { createPayload, preloadsOf, toEtag } from './payload.ts';
+import { preloadsOf, toEtag } from './payload.ts';
 import { LastResort, type Rendered, type RenderedPage, type RenderOptions, renderPage } from './render-page.tsx';
 import type { Visit } from './visit.ts';
 
@@ -30,8 +31,9 @@ export async function sendDocument(
   loaded: LoadedPage,
   action?: ActionOutcome,
 ): Promise<void> {
-  const payload = createPayload(house.manifest, visit.match, loaded, action);
-  const status = action && loaded.status === 200 ? action.status : loaded.status;
+  const page = encodePage(house, visit, loaded, action);
+  const { payload } = page;
+  const status = action && page.loaded.status === 200 ? action.status : page.loaded.status;
   const nonce = createNonce();
   if (visit.method === 'HEAD') {
     setDocumentHeaders(house, visit, response, payload, status, nonce);
@@ -42,9 +44,9 @@ export async function sendDocument(
   const rendered = await renderDocument(house, visit, payload, {
     nonce,
     whole: visit.whole,
-    onReady(page) {
-      setDocumentHeaders(house, visit, response, page.payload, page.error?.status ?? status, nonce);
-      writeDocument(house, visit, page, response, nonce);
+    onReady(shell) {
+      setDocumentHeaders(house, visit, response, shell.payload, shell.error?.status ?? status, nonce);
+      writeDocument(house, visit, page, shell, response, nonce);
     },
   }).catch((error: unknown) => {
     if (error instanceof LastResort) return error;
@@ -124,12 +126,15 @@ export interface WriteWatcher {
 export function writeDocument(
   house: PageHouse,
   visit: Visit,
+  page: EncodedPage,
   rendered: RenderedPage,
   target: PageTarget,
   nonce?: string,
   watcher?: WriteWatcher,
 ): void {
-  const { head, late } = encode(rendered.payload, toEncodeOptions(house, visit));
+  // A render that failed shows another state than the loaders left.
+  const isAsLoaded = rendered.payload === page.payload;
+  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(house, visit));
   watcher?.onLine(head);
   const etag = late ? '' : ` data-etag="${escapeHtml(toEtag(house.manifest, head))}"`;
   const sink = new PageSink({
@@ -162,25 +167,6 @@ async function* watchLines(late: AsyncIterable<string>, watcher: WriteWatcher): 
 function askForWhole({ path, search }: Visit): string {
   const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
-}
-
-export function toEncodeOptions(house: Pick<PageHouse, 'funnel'>, visit: Visit): EncodeOptions {
-  return {
-    toError: toPageErrorOf(house, visit),
-    get signal() {
-      return visit.signal; // read where there are late values alone
-    },
-  };
-}
-
-/** What of a late value's error goes to the visitor. */
-function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (error: unknown) => PageError {
-  return function toPageError(error) {
-    const verdict = house.funnel.fail(error, visit.describe('late'));
-    if (verdict.kind === 'error') return verdict.error;
-    if (verdict.kind === 'redirect') return { kind: 'redirect', status: verdict.status, location: verdict.location };
-    return { kind: 'failure', status: 500 };
-  };
 }
 
 function entryScripts(house: PageHouse, nonce: string | undefined): string {

@@ -5,11 +5,12 @@ import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { requestInfo } from '../http/request-info.ts';
+import { encodePage } from './encode-page.ts';
 import { loadPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 import { type PageHouse, setPageHeaders } from './page-house.ts';
 import type { PageTarget } from './page-sink.ts';
-import { createPayload, matchesEtag, toEtag } from './payload.ts';
+import { matchesEtag, toEtag } from './payload.ts';
 import { LastResort } from './render-page.tsx';
 import { renderDocument, writeDocument } from './show-page.ts';
 import type { KeptPage } from './static-cache.ts';
@@ -41,12 +42,13 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   const target = new MemoryTarget();
   const ended = Promise.withResolvers<void>();
   const lines: string[] = [];
-  let errors = loaded.errors;
-  const rendered = await renderDocument(watched, visit, createPayload(house.manifest, visit.match, loaded), {
+  const page = encodePage(watched, visit, loaded);
+  let { errors } = page.payload;
+  const rendered = await renderDocument(watched, visit, page.payload, {
     whole: true,
-    onReady(page) {
-      errors = page.payload.errors;
-      writeDocument(watched, visit, page, target, undefined, {
+    onReady(shell) {
+      errors = shell.payload.errors;
+      writeDocument(watched, visit, page, shell, target, undefined, {
         onLine: (line) => void lines.push(line),
         onEnd: ended.resolve,
       });

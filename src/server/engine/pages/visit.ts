@@ -39,14 +39,27 @@ export interface VisitOptions {
   readonly path: string;
   readonly search: string;
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
+  /** How long all of it may take, late values too (ms). */
+  readonly deadlineMs: number;
 }
 
-export function createVisit({ request, response, match, path, search: asked, createContext }: VisitOptions): Visit {
+/** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
+export class PageTimeout extends Error {
+  constructor(ms: number) {
+    super(`The page was not complete after ${ms} ms. Give what it waits for a deadline of its own.`);
+    this.name = 'PageTimeout';
+  }
+}
+
+export function createVisit(options: VisitOptions): Visit {
+  const { request, response, match, path, search: asked, createContext, deadlineMs } = options;
   const search = withoutKey(asked, WHOLE_KEY);
   const info = requestInfo(request);
   const ending = createEnding();
   info.route = match.pattern;
+  const timer = setTimeout(() => ending.abort(new PageTimeout(deadlineMs)), deadlineMs);
   response.on('close', () => {
+    clearTimeout(timer);
     if (!response.writableFinished) ending.abort(new VisitorGone());
   });
   let args: Promise<LoaderArgs> | undefined;

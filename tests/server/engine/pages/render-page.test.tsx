@@ -435,7 +435,7 @@ describe('the deadline', () => {
     expect(text).toContain('<h2>Weir</h2>');
     expect(text).toContain(`<code>${headers['x-error-digest']}</code>`);
     expect(app.failures()).toHaveLength(1);
-    expect(String(app.failures()[0]?.stack)).toContain('RenderTimeout');
+    expect(String(app.failures()[0]?.stack)).toContain('PageTimeout');
     expect(leakIn(text)).toBeUndefined();
   });
 

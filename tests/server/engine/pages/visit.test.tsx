@@ -163,7 +163,7 @@ describe('a visitor who leaves', () => {
     );
     await leave(app.port, '/page', (text) => text.includes('waiting'));
     await sleep(150);
-    for (const line of app.failures()) expect(String(line.stack)).toMatch(/^RenderTimeout/);
+    for (const line of app.failures()) expect(String(line.stack)).toMatch(/^PageTimeout/);
   });
 
   it('two thousand times leaves nothing behind', async () => {
