@@ -15,6 +15,42 @@ const beginWriting = /currentView = new Uint8Array\(4096\);\n\s+writtenBytes = 0
 const beginWritingPlaces = 2;
 
 /**
+ * React sets an immediate for each page, which ends its first phase and sends early hints. Every page
+ * that is rendered in this turn of the event loop stays in memory until then, and outlives the
+ * collector's young generation. A page that is complete by now needs neither.
+ */
+const startOfWork = `  scheduleMicrotask(function () {
+    return requestStorage.run(request, performWork, request);
+  });
+  setImmediate(function () {
+    10 === request.status && (request.status = 11);
+    null === request.trackedPostpones &&
+      requestStorage.run(
+        request,
+        enqueueEarlyPreloadsAfterInitialWork,
+        request
+      );
+  });
+`;
+const startOfUnfinishedWork = `  scheduleMicrotask(function () {
+    requestStorage.run(request, performWork, request);
+    0 !== request.allPendingTasks && endOpening(request);
+  });
+`;
+const endOpening = `function endOpening(request) {
+  setImmediate(function () {
+    10 === request.status && (request.status = 11);
+    null === request.trackedPostpones &&
+      requestStorage.run(
+        request,
+        enqueueEarlyPreloadsAfterInitialWork,
+        request
+      );
+  });
+}
+`;
+
+/**
  * The joined string is taken and cleared *before* it is written: a destination that throws would
  * otherwise leave the text of one visitor's page to be sent with the next one's.
  */
@@ -70,7 +106,9 @@ export function joinReactWrites(source) {
 
   const rest = source.slice(end);
   if (rest.match(beginWriting)?.length !== beginWritingPlaces) return plain;
-  const code = source.slice(0, start) + joinedWriters + rest.replace(beginWriting, 'joinedText = "";\n');
+  if (rest.split(startOfWork).length !== 2) return plain;
+  const joinedRest = rest.replace(beginWriting, 'joinedText = "";\n').replace(startOfWork, startOfUnfinishedWork);
+  const code = source.slice(0, start) + joinedWriters + endOpening + joinedRest;
   // A use that is not known here would see a view that no longer exists.
   return /\b(currentView|writtenBytes)\b/.test(code) ? plain : { code, joined: true };
 }

@@ -39,7 +39,7 @@ export interface AppDeps {
   /** `npm run dev`: open pages reload when the server was exchanged. */
   readonly development?: boolean;
   /** The owner's, before API and pages. */
-  readonly steps?: RequestHandler;
+  readonly steps?: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
   readonly routes?: RequestHandler;
   /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
@@ -74,7 +74,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(expectContinue());
   if (deps.development) app.get('/_dev', devEvents(readiness));
   if (deps.compression) app.use(compress());
-  if (deps.steps) app.use(seenAsPage(deps.steps));
+  for (const step of deps.steps ?? []) app.use(seenAsPage(step));
   app.use('/api', deps.api);
   app.use(pages.data);
   app.use(pages.pages);

@@ -5,16 +5,18 @@ import type { Socket } from 'node:net';
 export interface Connections {
   readonly sockets: ReadonlySet<Socket>;
   /** Replies that are not wholly handed to the system, or whose handler still works. */
-  openReplies(socket: Socket): ReadonlySet<ServerResponse>;
+  openReplies(socket: Socket): readonly ServerResponse[];
   /** Calls back when a socket's last reply is done. */
   onIdle(listener: (socket: Socket) => void): void;
 }
 
-const NONE: ReadonlySet<ServerResponse> = new Set();
+const NONE: readonly ServerResponse[] = [];
 
 /** Must be called before the server listens, and before other request listeners that may answer. */
 export function trackConnections(server: Server): Connections {
-  const replies = new Map<Socket, Set<ServerResponse>>();
+  // Lists, and no sets: the table of a set that has grown points to the next one, so that once one is
+  // old, the replies of every request on that connection look alive to the young generation's collector.
+  const replies = new Map<Socket, ServerResponse[]>();
   const sockets = new Set<Socket>();
   const idleListeners: ((socket: Socket) => void)[] = [];
 
@@ -22,16 +24,16 @@ export function trackConnections(server: Server): Connections {
     const { socket } = req;
     const open = replies.get(socket);
     if (!open) return;
-    open.add(res);
+    open.push(res);
     res.once('close', () => {
-      open.delete(res);
-      if (open.size === 0) for (const listener of idleListeners) listener(socket);
+      open.splice(open.indexOf(res), 1);
+      if (open.length === 0) for (const listener of idleListeners) listener(socket);
     });
   }
 
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    replies.set(socket, new Set());
+    replies.set(socket, []);
     socket.once('close', () => {
       sockets.delete(socket);
       replies.delete(socket);

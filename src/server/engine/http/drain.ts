@@ -46,7 +46,7 @@ export function createDrain({ server, connections, lag, deadline }: DrainOptions
     // The close of net alone: that of http would sweep, and clear the timers. See above.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     for (const socket of connections.sockets) {
-      if (connections.openReplies(socket).size === 0) release(socket);
+      if (connections.openReplies(socket).length === 0) release(socket);
     }
     await Promise.race([closed, sleep(deadline)]);
     const cut = connections.sockets.size;

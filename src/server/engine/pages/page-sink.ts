@@ -1,5 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { LATE_ATTRIBUTE } from '../../../shared/engine/protocol.ts';
 import { toScriptText } from '../../../shared/engine/wire.ts';
+
+type SinkEvent = 'close' | 'drain' | 'error';
 
 /** Where a page goes: a response, or the memory that a static page is kept in. */
 export interface PageTarget {
@@ -7,7 +10,7 @@ export interface PageTarget {
   end(bytes: Buffer): void;
   /** Pushes out what a compressor holds back. */
   flush?: () => void;
-  on(event: 'close' | 'drain' | 'error', listener: () => void): unknown;
+  on(event: SinkEvent, listener: () => void): unknown;
   readonly destroyed: boolean;
   destroy(error?: Error): unknown;
 }
@@ -35,7 +38,9 @@ const GATHER = 64 * 1024;
  * values that no component waited for may still come, so the closing tags are held until they have.
  */
 export class PageSink {
-  readonly #options: PageSinkOptions;
+  readonly #target: PageTarget;
+  readonly #whenStreaming: string;
+  #onEnd: (() => void) | undefined;
   readonly #decoder = new TextDecoder();
   #text = '';
   #queued = '';
@@ -45,13 +50,28 @@ export class PageSink {
   #reactEnded = false;
   #lateEnded: boolean;
   #finished = false;
+  /** What is late is written by React in a context of its own: see `renderOnce`. */
+  readonly #asVisitor = AsyncLocalStorage.snapshot();
+  /**
+   * React's listeners hold the whole rendered page, and a connection holds its last response: handed
+   * on to it, they would keep a page in memory for each visitor who is idle.
+   */
+  #listeners: (readonly [event: SinkEvent, listener: () => void])[] = [];
 
   constructor(options: PageSinkOptions) {
-    this.#options = options;
-    this.#tail = options.tail;
-    this.#lateEnded = options.late === undefined;
-    if (options.late) void this.#pump(options.late);
-    options.target.on('close', () => this.#finish());
+    const { target, tail, late } = options;
+    this.#target = target;
+    this.#whenStreaming = options.whenStreaming ?? '';
+    this.#onEnd = options.onEnd;
+    this.#tail = tail;
+    this.#lateEnded = late === undefined;
+    if (late) void this.#pump(late);
+    target.on('drain', () => this.#tell('drain'));
+    target.on('error', () => this.#tell('error'));
+    target.on('close', () => {
+      this.#tell('close');
+      this.#finish();
+    });
   }
 
   /** Markup for the end of what was sent so far, such as a late `noindex`. */
@@ -68,7 +88,7 @@ export class PageSink {
     const cut = toCut(this.#text, this.#text.length - CLOSING.length);
     const ready = this.#text.slice(0, cut);
     this.#text = this.#text.slice(cut);
-    return this.#options.target.write(Buffer.from(ready));
+    return this.#asVisitor(() => this.#target.write(Buffer.from(ready)));
   }
 
   flush(): void {
@@ -89,20 +109,24 @@ export class PageSink {
   }
 
   destroy(error?: Error): this {
-    this.#options.target.destroy(error);
+    this.#target.destroy(error);
     this.#finish();
     return this;
   }
 
-  on(event: 'close' | 'drain' | 'error', listener: () => void): this {
-    this.#options.target.on(event, listener);
+  on(event: SinkEvent, listener: () => void): this {
+    if (!this.#finished) this.#listeners.push([event, listener]);
     return this;
+  }
+
+  #tell(event: SinkEvent): void {
+    for (const [heard, listener] of this.#listeners) if (heard === event) listener();
   }
 
   #beginStreaming(): void {
     if (this.#streaming) return;
     this.#streaming = true;
-    this.#tail += this.#options.whenStreaming ?? '';
+    this.#tail += this.#whenStreaming;
   }
 
   async #pump(late: AsyncIterable<string>): Promise<void> {
@@ -117,14 +141,17 @@ export class PageSink {
   #send(): void {
     const text = this.#takeText() + this.#takeQueued();
     if (text === '' || this.#finished) return;
-    this.#options.target.write(Buffer.from(text));
-    this.#options.target.flush?.();
+    this.#asVisitor(() => {
+      this.#target.write(Buffer.from(text));
+      this.#target.flush?.();
+    });
   }
 
   #close(): void {
     if (this.#finished) return;
     // Encoded here, at once: a socket that is handed a header and a string encodes them several times slower.
-    this.#options.target.end(Buffer.from(this.#takeText() + this.#takeQueued() + CLOSING));
+    const rest = Buffer.from(this.#takeText() + this.#takeQueued() + CLOSING);
+    this.#asVisitor(() => this.#target.end(rest));
     this.#finish();
   }
 
@@ -148,7 +175,10 @@ export class PageSink {
   #finish(): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#options.onEnd();
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+    this.#listeners = [];
+    this.#text = '';
   }
 }
 

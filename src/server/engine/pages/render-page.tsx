@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ComponentType, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
 import { RouterProvider } from 'react-router';
@@ -91,99 +92,142 @@ export class LastResort extends Error {
 }
 
 function renderOnce(options: RenderOptions, error: PageError | undefined): Promise<Attempt> {
-  const { visit, payload, funnel, whole } = options;
-  const where = visit.describe('render');
-  const shownErrors = Object.values(payload.errors ?? {});
   return new Promise((resolve, reject) => {
-    let innermost = FRAME_ROUTE;
-    let early: Attempt | undefined;
-    let onLateOutcome: ((markup: string) => void) | undefined;
-    let replaced = false;
-    let stream: PipeableStream | undefined;
-
-    const timer = setTimeout(() => {
-      const timeout = new PageTimeout(options.deadlineMs);
-      visit.abort(timeout); // loaders and late values stop too
-      stream?.abort(timeout);
-    }, options.deadlineMs);
-    visit.onAbort((reason) => stream?.abort(reason));
-    const settle = (): void => {
-      clearTimeout(timer);
-      visit.onAbort(undefined);
-    };
-
-    const engine: Engine = {
-      ...options.engine,
-      // By identity: what looks like one may have been thrown, and carry words that nobody may read.
-      toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? options.toLateError(thrown),
-      onRoute(id) {
-        innermost = id;
-      },
-    };
-
-    /** @returns what React puts into `data-dgst` */
-    function onError(thrown: unknown): string | undefined {
-      if (replaced) return undefined;
-      const verdict = funnel.fail(thrown, where);
-      if (verdict.kind === 'visitor-gone') {
-        early ??= { kind: 'gone' };
-        return undefined;
-      }
-      if (verdict.kind === 'redirect') {
-        early ??= verdict;
-        onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeHtml(verdict.location)}">`);
-        return 'redirect';
-      }
-      if (verdict.error.kind === 'failure') return verdict.error.digest;
-      early ??= { kind: 'failed', error: verdict.error, routeId: innermost };
-      onLateOutcome?.('<meta name="robots" content="noindex">');
-      return verdict.error.kind;
-    }
-
-    function onReady(): void {
-      if (early) {
-        replaced = true;
-        stream?.abort(new RenderReplaced());
-        settle();
-        resolve(early);
-        return;
-      }
-      try {
-        options.onReady({
-          payload,
-          error,
-          settle,
-          pipe(sink, onLate) {
-            onLateOutcome = onLate;
-            stream?.pipe(sink);
-          },
-        });
-        resolve({ kind: 'page' });
-      } catch (thrown) {
-        replaced = true;
-        stream?.abort(new RenderReplaced());
-        settle();
-        reject(thrown);
-      }
-    }
-
-    stream = renderToPipeableStream(<Page {...options} engine={engine} />, {
-      nonce: options.nonce,
+    const { nonce, whole, visit } = options;
+    const run = new RenderRun({ options, error, resolve, reject });
+    run.stream = renderToPipeableStream(<Page {...options} engine={toEngine(options, run)} />, {
+      nonce,
       progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
-      onError,
-      onShellReady: whole ? undefined : onReady,
-      onAllReady: whole ? onReady : undefined,
-      onShellError(thrown) {
-        settle();
-        if (early) return resolve(early);
-        const verdict = funnel.fail(thrown, where);
-        if (verdict.kind === 'error') resolve({ kind: 'failed', error: verdict.error, routeId: innermost });
-        else resolve(verdict.kind === 'redirect' ? verdict : { kind: 'gone' });
-      },
+      onError: run.onError,
+      onShellReady: whole ? undefined : run.onReady,
+      onAllReady: whole ? run.onReady : undefined,
+      onShellError: run.onShellError,
     });
     // After a timeout the error page still has to be rendered: only who left ends that too.
-    if (visit.endedBy instanceof VisitorGone) stream.abort(visit.endedBy);
+    if (visit.endedBy instanceof VisitorGone) run.stream.abort(visit.endedBy);
   });
+}
+
+function toEngine({ engine, payload, toLateError }: RenderOptions, run: RenderRun): Engine {
+  const shownErrors = Object.values(payload.errors ?? {});
+  return {
+    ...engine,
+    // By identity: what looks like one may have been thrown, and carry words that nobody may read.
+    toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? toLateError(thrown),
+    onRoute(id) {
+      run.innermost = id;
+    },
+  };
+}
+
+interface RenderJob {
+  readonly options: RenderOptions;
+  readonly error: PageError | undefined;
+  readonly resolve: (attempt: Attempt) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * What one try at rendering a page has come to. React holds its callbacks until the next turn of the
+ * event loop, when the pages of many visitors may have been sent: so they hold this object alone, and
+ * it lets go of the page once that is settled.
+ */
+class RenderRun {
+  stream: PipeableStream | undefined;
+  /** The route that began last. */
+  innermost = FRAME_ROUTE;
+  #job: RenderJob | undefined;
+  #early: Attempt | undefined;
+  #onLateOutcome: ((markup: string) => void) | undefined;
+  readonly #timer: NodeJS.Timeout;
+  /**
+   * React calls back in an async context of its own, which holds the whole page: what is begun in it,
+   * such as a socket's timer, would keep the page in memory for as long as the visitor is idle.
+   */
+  readonly #asVisitor = AsyncLocalStorage.snapshot();
+
+  constructor(job: RenderJob) {
+    const { visit, deadlineMs } = job.options;
+    this.#job = job;
+    this.#timer = setTimeout(() => {
+      const timeout = new PageTimeout(deadlineMs);
+      visit.abort(timeout); // loaders and late values stop too
+      this.stream?.abort(timeout);
+    }, deadlineMs);
+    visit.onAbort((reason) => this.stream?.abort(reason));
+  }
+
+  /** @returns what React puts into `data-dgst` */
+  readonly onError = (thrown: unknown): string | undefined => {
+    if (!this.#job) return undefined;
+    const { funnel, visit } = this.#job.options;
+    const verdict = funnel.fail(thrown, visit.describe('render'));
+    if (verdict.kind === 'visitor-gone') {
+      this.#early ??= { kind: 'gone' };
+      return undefined;
+    }
+    if (verdict.kind === 'redirect') {
+      this.#early ??= verdict;
+      this.#onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeHtml(verdict.location)}">`);
+      return 'redirect';
+    }
+    if (verdict.error.kind === 'failure') return verdict.error.digest;
+    this.#early ??= { kind: 'failed', error: verdict.error, routeId: this.innermost };
+    this.#onLateOutcome?.('<meta name="robots" content="noindex">');
+    return verdict.error.kind;
+  };
+
+  readonly onShellError = (thrown: unknown): void => {
+    const job = this.#settle();
+    if (!job) return;
+    if (this.#early) return job.resolve(this.#early);
+    const { funnel, visit } = job.options;
+    const verdict = funnel.fail(thrown, visit.describe('render'));
+    if (verdict.kind === 'error') job.resolve({ kind: 'failed', error: verdict.error, routeId: this.innermost });
+    else job.resolve(verdict.kind === 'redirect' ? verdict : { kind: 'gone' });
+  };
+
+  readonly onReady = (): void => this.#asVisitor(() => this.#hand());
+
+  #hand(): void {
+    const job = this.#job;
+    if (!job) return;
+    if (this.#early) {
+      this.#replace();
+      job.resolve(this.#early);
+      return;
+    }
+    try {
+      job.options.onReady({
+        payload: job.options.payload,
+        error: job.error,
+        settle: () => void this.#settle(),
+        pipe: (sink, onLate) => {
+          this.#onLateOutcome = onLate;
+          this.stream?.pipe(sink);
+        },
+      });
+      job.resolve({ kind: 'page' });
+    } catch (thrown) {
+      this.#replace();
+      job.reject(thrown);
+    }
+  }
+
+  /** Another page takes the place of this one. */
+  #replace(): void {
+    this.#settle();
+    this.stream?.abort(new RenderReplaced());
+  }
+
+  #settle(): RenderJob | undefined {
+    const job = this.#job;
+    this.#job = undefined;
+    this.#onLateOutcome = undefined;
+    clearTimeout(this.#timer);
+    job?.options.visit.onAbort(undefined);
+    return job;
+  }
 }
 
 function Page({

@@ -474,7 +474,7 @@ describe('the body of a form', () => {
 
   it('may have been parsed by a step before', async () => {
     const app = await startPages(table({ save: ({ form }) => ({ all: [...form] }) }), {
-      steps: express.urlencoded({ extended: false }),
+      steps: [express.urlencoded({ extended: false })],
     });
     const { status, text } = await app.ask('/page', post('_action=page.save&name=A&tag=1&tag=2', DATA));
     expect(status).toBe(200);
