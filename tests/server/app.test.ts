@@ -195,7 +195,7 @@ describe('pages', () => {
 
   it("are behind a gate in the owner's steps in every spelling, page data too", async () => {
     const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
-    const own = await startTestServer({ steps });
+    const own = await startTestServer({ steps: [steps] });
     const spellings = [
       '/admin',
       '/Admin',

@@ -64,7 +64,8 @@ export function createStandIn(
     createHref: toHref,
     createURL: (to: Location | URL | string) =>
       new URL(typeof to === 'string' ? to : toHref(to), 'http://local.invalid'),
-    encodeLocation: (to: Location | string) => (typeof to === 'string' ? splitPath(to) : to),
+    // The matches are spelled as the address is, so nothing is left to encode; with it each page costs six URLs.
+    encodeLocation: undefined,
     getFetcher: () => IDLE_FETCHER,
     resetFetcher: () => {},
     deleteFetcher: () => {},
@@ -109,9 +110,4 @@ function matchOwn(
 /** Where React Router keeps what an action answered: under the innermost route. */
 function leafOf(payload: PagePayload): string {
   return payload.routes.at(-1) ?? '';
-}
-
-function splitPath(path: string): { pathname: string; search: string; hash: string } {
-  const url = new URL(path, 'http://local.invalid');
-  return { pathname: url.pathname, search: url.search, hash: url.hash };
 }

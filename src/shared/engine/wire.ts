@@ -25,8 +25,8 @@ export interface Encoded {
 export interface EncodeOptions {
   /** What the visitor may learn of an error. It is called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
-  /** Ends `late`, whatever is still pending. */
-  readonly signal?: AbortSignal;
+  /** Ends `late`, whatever is still pending. Asked for where something is late. */
+  readonly signal?: () => AbortSignal;
 }
 
 /** A promise as `use()` of React likes it: once it is settled, the value is read without suspending. */
@@ -174,7 +174,7 @@ function isThenable(value: object): value is PromiseLike<unknown> {
 
 type LateLines = ReturnType<typeof createLateLines>;
 
-function createLateLines({ toError, signal }: EncodeOptions) {
+function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
   const ids = new Map<PromiseLike<unknown>, number>();
   const ready: string[] = [];
   let pending = 0;
@@ -227,6 +227,7 @@ function createLateLines({ toError, signal }: EncodeOptions) {
     },
 
     async *lines(): AsyncGenerator<string, void, undefined> {
+      const signal = toSignal?.();
       const onAbort = () => wake();
       signal?.addEventListener('abort', onAbort);
       try {

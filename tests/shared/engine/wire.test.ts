@@ -396,10 +396,10 @@ describe('promises', () => {
 
   it('end with the signal, however many are pending', async () => {
     const aborter = new AbortController();
-    const { late } = encode([Promise.resolve(1), new Promise(() => {})], { ...options, signal: aborter.signal });
+    const { late } = encode([Promise.resolve(1), new Promise(() => {})], { ...options, signal: () => aborter.signal });
     setTimeout(() => aborter.abort(), 5);
     expect(await toLines(late)).toEqual(['[0,0,{"d":1}]']);
-    const { late: never } = encode(new Promise(() => {}), { ...options, signal: AbortSignal.abort() });
+    const { late: never } = encode(new Promise(() => {}), { ...options, signal: () => AbortSignal.abort() });
     expect(await toLines(never)).toEqual([]);
   });
 

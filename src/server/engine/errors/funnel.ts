@@ -15,8 +15,8 @@ export interface FailureContext {
   readonly method?: string;
   readonly url?: string;
   readonly requestId?: string;
-  /** The request's own: an `AbortError` while it is aborted by `VisitorGone` is no failure. */
-  readonly signal?: AbortSignal;
+  /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
+  readonly endedBy?: unknown;
 }
 
 /** What the funnel made of something thrown. */
@@ -86,7 +86,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
 
   return {
     fail(error, context) {
-      if (causesOf(error).some((link) => isVisitorGone(link, context.signal)) || isAbortedUpload(error)) {
+      if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
         return { kind: 'visitor-gone' };
       }
       const verdict = isOutcome(error) ? fromOutcome(error) : undefined;

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { requestInfo } from '../http/request-info.ts';
 import type { Funnel } from './funnel.ts';
 import { currentRequest } from './request-context.ts';
 
@@ -24,14 +23,8 @@ export function watchProcess({ funnel, log, stop }: ProcessFaultsOptions): () =>
       handleException(reason);
       return;
     }
-    const info = requestInfo(request);
-    funnel.fail(reason, {
-      origin: 'request',
-      route: info.route,
-      method: request.method,
-      url: info.path,
-      requestId: info.requestId,
-    });
+    const { route, method, path, requestId } = request;
+    funnel.fail(reason, { origin: 'request', route, method, url: path, requestId });
   }
 
   function handleException(error: unknown): void {

@@ -11,13 +11,13 @@ export class VisitorGone extends Error {
 
 /**
  * True for the reason itself, and for what Node and `fetch` make of it: an `AbortError` whose cause
- * it is, or that was thrown while `signal` had been aborted with it. Never throws.
+ * it is, or that was thrown after the request's work had been ended with it. Never throws.
  */
-export function isVisitorGone(error: unknown, signal?: AbortSignal): boolean {
+export function isVisitorGone(error: unknown, endedBy?: unknown): boolean {
   try {
     if (error instanceof VisitorGone) return true;
     if (typeof error !== 'object' || error === null || !('name' in error) || error.name !== 'AbortError') return false;
-    return ('cause' in error && error.cause instanceof VisitorGone) || signal?.reason instanceof VisitorGone;
+    return ('cause' in error && error.cause instanceof VisitorGone) || endedBy instanceof VisitorGone;
   } catch {
     return false; // a hostile getter or Proxy
   }

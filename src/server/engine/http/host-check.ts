@@ -19,6 +19,8 @@ export interface HostCheckOptions {
  */
 export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   let warned = false;
+  // Nearly every request names the host that the last one named.
+  let last = { given: '', scheme: '', host: undefined as string | undefined };
 
   return function hostCheck(req, res, next) {
     const trusted = isFromProxy(req, trust);
@@ -35,7 +37,8 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
       next(); // HTTP/1.0: the fallback stands
       return;
     }
-    const host = toCheckedHost(given, scheme);
+    if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
+    const { host } = last;
     if (host === undefined) {
       refuse(req, res, 400, 'The request names a malformed host.');
       return;

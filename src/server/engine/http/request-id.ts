@@ -19,6 +19,7 @@ export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTr
       req,
       new RequestInfo({
         requestId: id,
+        method: req.method ?? '',
         address: toClientAddress(req, trust),
         origin: origins.fallback,
         traceparent: typeof traceparent === 'string' ? traceparent : undefined,

@@ -16,6 +16,7 @@ export interface Trace {
  */
 export class RequestInfo {
   readonly requestId: string;
+  readonly method: string;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
   /** The visitor's address: of the socket, or what a trusted proxy said of it. */
@@ -35,8 +36,9 @@ export class RequestInfo {
   #url: URL | undefined;
   #trace: Trace | undefined;
 
-  constructor(init: { requestId: string; address: string; origin: string; traceparent?: string }) {
+  constructor(init: { requestId: string; method: string; address: string; origin: string; traceparent?: string }) {
     this.requestId = init.requestId;
+    this.method = init.method;
     this.startedAt = performance.now();
     this.address = init.address;
     this.origin = init.origin;

@@ -4,9 +4,10 @@ import { Second } from '../../../shared/units.ts';
 import type { Trace } from '../http/request-info.ts';
 
 export interface ContextFetchOptions {
-  readonly signal: AbortSignal;
+  /** Asked for by the first call: most pages make none. */
+  readonly signal: () => AbortSignal;
   /** Undefined for a page that is kept: it belongs to no request. */
-  readonly trace: Trace | undefined;
+  readonly trace: () => Trace | undefined;
   /** Origins that get trace headers (F8). */
   readonly traceTargets: readonly string[];
 }
@@ -23,7 +24,7 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
     return fetchWithRetry(fetch, input, withTrace(input, init, options), {
       attempts: PAGE_DATA_ATTEMPTS,
       deadlineMs: FETCH_DEADLINE,
-      signal: options.signal,
+      signal: options.signal(),
     });
   };
 }
@@ -36,7 +37,7 @@ function withTrace(
   const { traceTargets: targets } = options;
   const url = input instanceof Request ? input.url : String(input);
   if (targets.length === 0 || !URL.canParse(url) || !targets.includes(new URL(url).origin)) return init;
-  const { trace } = options;
+  const trace = options.trace();
   if (!trace) return init;
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
   const spanId = crypto

@@ -32,12 +32,7 @@ export function encodePage(house: Desk, visit: Visit, loaded: LoadedPage, action
 }
 
 export function toEncodeOptions(house: Pick<PageHouse, 'funnel'>, visit: Visit): EncodeOptions {
-  return {
-    toError: toPageErrorOf(house, visit),
-    get signal() {
-      return visit.signal; // read where there are late values alone
-    },
-  };
+  return { toError: toPageErrorOf(house, visit), signal: () => visit.signal };
 }
 
 /** What of a late value's error goes to the visitor. */

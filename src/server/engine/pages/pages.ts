@@ -25,7 +25,7 @@ import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
-import { createEnding, createVisit, type Visit } from './visit.ts';
+import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
 
 export interface PagesOptions {
   readonly routes: readonly RouteDefinition[];
@@ -100,51 +100,30 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
     path: string,
     search: string,
   ): Visit {
-    return createVisit({
-      request,
-      response,
-      match,
-      path,
-      search,
-      deadlineMs: house.deadlineMs,
-      async createContext(visit): Promise<EngineContext> {
-        const own = await createContext?.(request, response);
-        const contextFetch = createContextFetch({
-          get signal() {
-            return visit.signal;
-          },
-          get trace() {
-            return visit.info.trace;
-          },
-          traceTargets,
-        });
-        return { ...own, fetch: contextFetch };
-      },
-    });
+    const { deadlineMs } = house;
+    return new RequestVisit({ request, response, match, path, search, deadlineMs, createContext: toContext });
+
+    async function toContext(visit: Visit): Promise<EngineContext> {
+      const own = await createContext?.(request, response);
+      const contextFetch = createContextFetch({
+        signal: () => visit.signal,
+        trace: () => visit.info.trace,
+        traceTargets,
+      });
+      return { ...own, fetch: contextFetch };
+    }
   }
 
-  /** A visit of everyone: it outlives the visitor who caused it, and knows nothing of them. */
   function toShared(visit: Visit, method = 'GET'): Visit {
-    const ending = createEnding();
-    const { match, path, info, whole } = visit;
-    const search = toSharedSearch(match, visit.search);
-    const contextFetch = createContextFetch({ signal: ending.signal, trace: undefined, traceTargets });
-    return {
-      match,
-      path,
-      info,
-      whole,
-      describe: (origin, routeId) => ({ ...visit.describe(origin, routeId), signal: ending.signal }),
-      method,
+    const search = toSharedSearch(visit.match, visit.search);
+    return new SharedVisit(visit, {
       search,
-      signal: ending.signal,
-      get endedBy() {
-        return ending.endedBy;
+      method,
+      createArgs({ signal, match, path }) {
+        const contextFetch = createContextFetch({ signal: () => signal, trace: () => undefined, traceTargets });
+        return toSharedArgs(house.sharedOrigin + path + search, match.params, signal, contextFetch);
       },
-      abort: ending.abort,
-      onAbort: ending.onAbort,
-      toArgs: async () => toSharedArgs(house.sharedOrigin + path + search, match.params, ending.signal, contextFetch),
-    };
+    });
   }
 
   return {

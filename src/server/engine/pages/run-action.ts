@@ -28,9 +28,7 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
   try {
     const args = await visit.toArgs();
     const answer = await found.run({
-      get request() {
-        return new Request(args.request, { method: 'POST' }); // its body is `form`
-      },
+      request: new Request(args.request, { method: 'POST' }), // its body is `form`
       params: args.params,
       context: args.context,
       signal: args.signal,

@@ -1,10 +1,10 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { isbot } from 'isbot';
 import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { type RequestInfo, requestInfo } from '../http/request-info.ts';
+import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
 
@@ -51,103 +51,162 @@ export class PageTimeout extends Error {
   }
 }
 
-export function createVisit(options: VisitOptions): Visit {
-  const { request, response, match, path, search: asked, createContext, deadlineMs } = options;
-  const search = withoutKey(asked, WHOLE_KEY);
-  const info = requestInfo(request);
-  const ending = createEnding();
-  info.route = match.pattern;
-  const timer = setTimeout(() => ending.abort(new PageTimeout(deadlineMs)), deadlineMs);
-  response.on('close', () => {
-    clearTimeout(timer);
-    if (!response.writableFinished) ending.abort(new VisitorGone());
-  });
-  let args: Promise<LoaderArgs> | undefined;
-  const visit: Visit = {
-    match,
-    info,
-    method: request.method,
-    path,
-    search,
+/**
+ * How work for a page can end early. An `AbortController` costs as much as ten components, so it
+ * comes on demand.
+ *
+ * A class, like all that is made for each request and has accessors: an object literal with a getter
+ * gets a shape of its own each time, and shapes are freed by a full collection alone, with all that
+ * their getters hold.
+ */
+export class Ending {
+  #controller: AbortController | undefined;
+  #endedBy: Error | undefined;
+  #tell: ((reason: Error) => void) | undefined;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#endedBy) this.#controller.abort(this.#endedBy);
+    }
+    return this.#controller.signal;
+  }
+
+  get endedBy(): Error | undefined {
+    return this.#endedBy;
+  }
+
+  abort(reason: Error): void {
+    if (this.#endedBy) return;
+    this.#endedBy = reason;
+    this.#controller?.abort(reason);
+    this.#tell?.(reason);
+  }
+
+  onAbort(listener: ((reason: Error) => void) | undefined): void {
+    this.#tell = listener;
+  }
+}
+
+/** A visit of the one who asked. */
+export class RequestVisit extends Ending implements Visit {
+  readonly match: PageMatch;
+  readonly info: RequestInfo;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly whole: boolean;
+  readonly #options: VisitOptions;
+  #args: Promise<LoaderArgs> | undefined;
+
+  constructor(options: VisitOptions) {
+    super();
+    const { request, response, match, deadlineMs } = options;
+    this.#options = options;
+    this.match = match;
+    this.info = requestInfo(request);
+    this.info.route = match.pattern;
+    this.method = request.method;
+    this.path = options.path;
+    this.search = withoutKey(options.search, WHOLE_KEY);
     // A document that answers a form comes from a form that no script took.
-    whole: search !== asked || request.method === 'POST' || isbot(request.headers['user-agent']),
-    get signal() {
-      return ending.signal;
-    },
-    get endedBy() {
-      return ending.endedBy;
-    },
-    abort: ending.abort,
-    onAbort: ending.onAbort,
-    toArgs() {
-      args ??= createContext(visit).then((context) =>
-        toLoaderArgs(() => toWebRequest(request, visit), match.params, context, visit),
-      );
-      return args;
-    },
-    describe: (origin, routeId) => ({
-      origin,
-      routeId,
-      route: match.pattern,
-      method: request.method,
-      url: path,
-      requestId: info.requestId,
-      get signal() {
-        return ending.signal;
-      },
-    }),
-  };
-  return visit;
+    this.whole =
+      this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
+    const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
+    response.on('close', () => {
+      clearTimeout(timer);
+      if (!response.writableFinished) this.abort(new VisitorGone());
+    });
+  }
+
+  toArgs(): Promise<LoaderArgs> {
+    this.#args ??= this.#createArgs();
+    return this.#args;
+  }
+
+  describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
+    const { method, path, match, info, endedBy } = this;
+    return { origin, routeId, route: match.pattern, method, url: path, requestId: info.requestId, endedBy };
+  }
+
+  async #createArgs(): Promise<LoaderArgs> {
+    const context = await this.#options.createContext(this);
+    return new VisitArgs(this, () => toWebRequest(this.#options.request, this), context);
+  }
 }
 
-/** A web `Request` costs some 20 microseconds, and most loaders read the parameters alone: it is made when it is asked for. */
-export function toLoaderArgs(
-  toRequest: () => Request,
-  params: Params,
-  context: EngineContext,
-  visit: Pick<Visit, 'signal'>,
-): LoaderArgs {
-  let request: Request | undefined;
-  return {
-    get request() {
-      request ??= toRequest();
-      return request;
-    },
-    params,
-    context,
-    get signal() {
-      return visit.signal;
-    },
-  };
+/** A visit of everyone: it outlives the visitor who caused it, and knows nothing of them. */
+export class SharedVisit extends Ending implements Visit {
+  readonly match: PageMatch;
+  readonly info: RequestInfo;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly whole: boolean;
+  readonly #visit: Visit;
+  readonly #createArgs: (visit: Visit) => LoaderArgs;
+
+  constructor(visit: Visit, init: { search: string; method: string; createArgs: (visit: Visit) => LoaderArgs }) {
+    super();
+    this.#visit = visit;
+    this.#createArgs = init.createArgs;
+    this.match = visit.match;
+    this.info = visit.info;
+    this.method = init.method;
+    this.path = visit.path;
+    this.search = init.search;
+    this.whole = visit.whole;
+  }
+
+  async toArgs(): Promise<LoaderArgs> {
+    return this.#createArgs(this);
+  }
+
+  describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
+    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy };
+  }
 }
 
-/** How a visit can end early. An `AbortController` costs as much as ten components, so it comes on demand. */
-export function createEnding(): Pick<Visit, 'signal' | 'endedBy' | 'abort' | 'onAbort'> {
-  let controller: AbortController | undefined;
-  let endedBy: Error | undefined;
-  let tell: ((reason: Error) => void) | undefined;
-  return {
-    get signal() {
-      if (!controller) {
-        controller = new AbortController();
-        if (endedBy) controller.abort(endedBy);
-      }
-      return controller.signal;
-    },
-    get endedBy() {
-      return endedBy;
-    },
-    abort(reason) {
-      if (endedBy) return;
-      endedBy = reason;
-      controller?.abort(reason);
-      tell?.(reason);
-    },
-    onAbort(listener) {
-      tell = listener;
-    },
-  };
+const MADE = Symbol('made on demand');
+
+/**
+ * A web `Request` costs some 20 microseconds, and most loaders read the parameters alone: it and the
+ * signal are made when they are asked for. They are properties of the object itself, so that an owner
+ * may write `{ ...args, user }`.
+ */
+export class VisitArgs implements LoaderArgs {
+  declare readonly request: Request;
+  declare readonly signal: AbortSignal;
+  readonly params: Params;
+  readonly context: EngineContext;
+  readonly [MADE]: { readonly visit: Visit; readonly toRequest: () => Request; request?: Request };
+
+  constructor(visit: Visit, toRequest: () => Request, context: EngineContext) {
+    this.params = visit.match.params;
+    this.context = context;
+    this[MADE] = { visit, toRequest };
+    Object.defineProperties(this, ON_DEMAND);
+  }
 }
+
+/** One pair of functions for all: see `Ending` on shapes. */
+const ON_DEMAND: PropertyDescriptorMap & ThisType<VisitArgs> = {
+  [MADE]: { enumerable: false },
+  request: {
+    enumerable: true,
+    get() {
+      const made = this[MADE];
+      made.request ??= made.toRequest();
+      return made.request;
+    },
+  },
+  signal: {
+    enumerable: true,
+    get() {
+      return this[MADE].visit.signal;
+    },
+  },
+};
 
 /** The others stay as the visitor wrote them. */
 function withoutKey(search: string, key: string): string {

@@ -204,9 +204,9 @@ describe('what is no failure', () => {
     const gone = new AbortController();
     gone.abort(new VisitorGone());
     const abort = new DOMException('This operation was aborted', 'AbortError');
-    expect(funnel.fail(abort, { origin: 'loader', signal: gone.signal }).kind).toBe('visitor-gone');
+    expect(funnel.fail(abort, { origin: 'loader', endedBy: gone.signal.reason }).kind).toBe('visitor-gone');
     const other = new DOMException('This operation was aborted', 'AbortError');
-    expect(funnel.fail(other, { origin: 'loader', signal: AbortSignal.abort() }).kind).toBe('error');
+    expect(funnel.fail(other, { origin: 'loader', endedBy: AbortSignal.abort().reason }).kind).toBe('error');
   });
 });
 

@@ -68,7 +68,7 @@ function callStep(configured: readonly string[], method: string, headers: Record
     url: '/admin',
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
   };
-  const info = new RequestInfo({ requestId: 'id', address: '', origin: SAME });
+  const info = new RequestInfo({ requestId: 'id', method: 'GET', address: '', origin: SAME });
   info.target = '/admin';
   setRequestInfo(req as never, info);
   const res = { statusCode: 200, setHeader: () => res, end: () => res };

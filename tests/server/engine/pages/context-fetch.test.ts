@@ -26,7 +26,12 @@ async function startUpstream(statuses: readonly number[], listener?: RequestList
 }
 
 function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {}) {
-  return createContextFetch({ signal: new AbortController().signal, trace: TRACE, traceTargets: [], ...options });
+  return createContextFetch({
+    signal: () => new AbortController().signal,
+    trace: () => TRACE,
+    traceTargets: [],
+    ...options,
+  });
 }
 
 describe('context.fetch', () => {
@@ -57,7 +62,7 @@ describe('context.fetch', () => {
     for (const statuses of [undefined, [500]]) {
       const controller = new AbortController();
       const { origin, asked } = await startUpstream(statuses ?? [], statuses ? undefined : () => {});
-      const reply = create({ signal: controller.signal })(`${origin}/a`);
+      const reply = create({ signal: () => controller.signal })(`${origin}/a`);
       const refused = expect(reply).rejects.toThrow('gone');
       await until(() => asked.length === 1, 'the first attempt');
       await sleep(20);
@@ -88,8 +93,8 @@ describe('context.fetch', () => {
 
   it('says where the trace is not sampled, and sends none for a page of everyone', async () => {
     const { origin, asked } = await startUpstream([200]);
-    await create({ traceTargets: [origin], trace: { ...TRACE, sampled: false } })(`${origin}/a`);
-    await create({ traceTargets: [origin], trace: undefined })(`${origin}/b`);
+    await create({ traceTargets: [origin], trace: () => ({ ...TRACE, sampled: false }) })(`${origin}/a`);
+    await create({ traceTargets: [origin], trace: () => undefined })(`${origin}/b`);
     expect(asked[0]?.headers.traceparent).toMatch(/-00$/);
     expect(asked[0]?.headers['sentry-trace']).toMatch(/-0$/);
     expect(asked[1]?.headers.traceparent).toBeUndefined();

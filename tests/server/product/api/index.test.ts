@@ -13,7 +13,12 @@ const PROBLEM = /^application\/problem\+json/;
 function createApi({ tourFailures = true } = {}): Express {
   const app = express();
   app.use((req, _res, next) => {
-    const info = new RequestInfo({ requestId: 'test-request', address: '127.0.0.1', origin: 'http://weir.example' });
+    const info = new RequestInfo({
+      requestId: 'test-request',
+      method: 'GET',
+      address: '127.0.0.1',
+      origin: 'http://weir.example',
+    });
     info.target = req.originalUrl;
     setRequestInfo(req, info);
     next();
