@@ -1,7 +1,8 @@
-// React's Node stream encodes every small string of a page into a 4 KB view, which costs as much as
-// rendering it (react/react#24232, #24291). The rewritten functions join the strings and hand the
-// destination one string of about 16 KB instead: the same bytes for two thirds of the CPU. Where a
-// boundary is weighed for streaming on its own, its size counts UTF-16 units instead of bytes.
+// React's Node stream keeps a page as thousands of small strings and encodes each of them into a 4 KB
+// view, which costs as much as rendering it (react/react#24232, #24291). Here a segment of a page is
+// one string that grows, and the destination is handed strings of 16 KB and more: the same bytes for
+// little more than half of the CPU. Where a boundary is weighed for streaming on its own, its size
+// counts UTF-16 units instead of bytes.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
@@ -15,11 +16,61 @@ const beginWriting = /currentView = new Uint8Array\(4096\);\n\s+writtenBytes = 0
 const beginWritingPlaces = 2;
 
 /**
- * React sets an immediate for each page, which ends its first phase and sends early hints. Every page
- * that is rendered in this turn of the event loop stays in memory until then, and outlives the
- * collector's young generation. A page that is complete by now needs neither.
+ * Further places, each of which must be there exactly once.
+ *
+ * @type {readonly (readonly [before: string, after: string])[]}
  */
-const startOfWork = `  scheduleMicrotask(function () {
+const rewrites = [
+  // A segment's text grows as it is rendered: it is neither kept nor gone through again piece by piece.
+  [
+    `    index: index,
+    chunks: [],
+    children: [],
+`,
+    `    index: index,
+    chunks: new SegmentText(),
+    children: [],
+`,
+  ],
+  [
+    `    segment = segment.chunks;
+    for (var segmentByteSize = 0, i = 0; i < segment.length; i++)
+      segmentByteSize += byteLengthOfChunk(segment[i]);
+`,
+    `    var segmentByteSize = segment.chunks.length;
+`,
+  ],
+  [
+    `        chunks = segment.chunks,
+        chunkIdx = 0;
+      segment = segment.children;
+      for (var childIdx = 0; childIdx < segment.length; childIdx++) {
+        for (r = segment[childIdx]; chunkIdx < r.index; chunkIdx++)
+          writeChunk(destination, chunks[chunkIdx]);
+        r = flushSegment(request, destination, r, hoistableState);
+      }
+      for (; chunkIdx < chunks.length - 1; chunkIdx++)
+        writeChunk(destination, chunks[chunkIdx]);
+      chunkIdx < chunks.length &&
+        (r = writeChunkAndReturn(destination, chunks[chunkIdx]));
+`,
+    `        text = segment.chunks.text,
+        written = 0;
+      segment = segment.children;
+      for (var childIdx = 0; childIdx < segment.length; childIdx++) {
+        r = segment[childIdx];
+        written < r.index && writeChunk(destination, text.slice(written, r.index));
+        written = r.index;
+        r = flushSegment(request, destination, r, hoistableState);
+      }
+      written < text.length && (r = writeChunkAndReturn(destination, text.slice(written)));
+`,
+  ],
+  // React sets an immediate for each page, which ends its first phase and sends early hints. Every page
+  // that is rendered in this turn of the event loop stays in memory until then, and outlives the
+  // collector's young generation. A page that is complete by now needs neither.
+  [
+    `  scheduleMicrotask(function () {
     return requestStorage.run(request, performWork, request);
   });
   setImmediate(function () {
@@ -31,12 +82,34 @@ const startOfWork = `  scheduleMicrotask(function () {
         request
       );
   });
-`;
-const startOfUnfinishedWork = `  scheduleMicrotask(function () {
+`,
+    `  scheduleMicrotask(function () {
     requestStorage.run(request, performWork, request);
     0 !== request.allPendingTasks && endOpening(request);
   });
+`,
+  ],
+];
+
+/** What React does with a segment's array of chunks, done with one string. Where a child belongs is an index into it. */
+const segmentText = `function SegmentText() {
+  this.text = "";
+}
+SegmentText.prototype = {
+  push: function (a, b, c, d, e) {
+    if (1 === arguments.length) this.text += a;
+    else if (5 === arguments.length) this.text += a + b + c + d + e; // an attribute
+    else for (var i = 0; i < arguments.length; i++) this.text += arguments[i];
+  },
+  get length() {
+    return this.text.length;
+  },
+  set length(length) {
+    this.text = this.text.slice(0, length);
+  }
+};
 `;
+
 const endOpening = `function endOpening(request) {
   setImmediate(function () {
     10 === request.status && (request.status = 11);
@@ -106,9 +179,12 @@ export function joinReactWrites(source) {
 
   const rest = source.slice(end);
   if (rest.match(beginWriting)?.length !== beginWritingPlaces) return plain;
-  if (rest.split(startOfWork).length !== 2) return plain;
-  const joinedRest = rest.replace(beginWriting, 'joinedText = "";\n').replace(startOfWork, startOfUnfinishedWork);
-  const code = source.slice(0, start) + joinedWriters + endOpening + joinedRest;
+  let code = rest.replace(beginWriting, 'joinedText = "";\n');
+  for (const [before, after] of rewrites) {
+    if (code.split(before).length !== 2) return plain;
+    code = code.replace(before, () => after);
+  }
+  code = source.slice(0, start) + joinedWriters + segmentText + endOpening + code;
   // A use that is not known here would see a view that no longer exists.
   return /\b(currentView|writtenBytes)\b/.test(code) ? plain : { code, joined: true };
 }

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { ReactNode } from 'react';
+import type { PipeableStream } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import { joinReactWrites } from '../../build/join-react-writes.mjs';
 
-type Server = typeof import('react-dom/server');
+type Server = typeof import('react-dom/server') & typeof import('react-dom/static');
 
 const require = createRequire(import.meta.url);
 const file = require
@@ -18,7 +20,7 @@ const react = evaluate(
   readFileSync(require.resolve('react/package.json').replace('package.json', 'cjs/react.production.js'), 'utf8'),
 );
 const reactDom = evaluate(readFileSync(file.replace('react-dom-server.node', 'react-dom'), 'utf8'));
-const { createElement: h, Suspense, use } = react as typeof import('react');
+const { createElement: h, Fragment, Suspense, use } = react as typeof import('react');
 const plain = evaluate(source) as Server;
 const joined = evaluate(joinReactWrites(source).code) as Server;
 
@@ -43,7 +45,11 @@ class Sink extends Writable {
 function stream(server: Server, node: ReactNode, sink = new Sink()): Promise<Sink> {
   return new Promise((resolve, reject) => {
     sink.on('finish', () => resolve(sink)).on('error', reject);
-    const { pipe } = server.renderToPipeableStream(node, { onShellReady: () => pipe(sink), onShellError: reject });
+    const { pipe } = server.renderToPipeableStream(node, {
+      onShellReady: () => pipe(sink),
+      onShellError: reject,
+      onError: () => 'digest',
+    });
   });
 }
 
@@ -69,7 +75,81 @@ const trees: Record<string, () => ReactNode> = {
     ),
 };
 
+/** Trees that fail or suspend where React has written something already, which it then takes back. */
+const Broken = () => {
+  throw new Error('broken');
+};
+const takenBack: Record<string, () => ReactNode> = {
+  'a sibling before what suspends': () => {
+    const late = delay(10);
+    return page(
+      h('p', null, 'before', h('i'), h(Suspense, { fallback: 'wait' }, 'text', h(Late, { value: late }), 'after')),
+    );
+  },
+  'one boundary within another': () => {
+    const [outer, inner] = [delay(20), delay(5)];
+    return page(
+      h(
+        Suspense,
+        { fallback: h('i', null, 'outer') },
+        h(Late, { value: outer }),
+        h(Suspense, { fallback: h('i', null, 'inner') }, 'a', h(Late, { value: inner }), list(300, 'b')),
+      ),
+    );
+  },
+  'a boundary whose content fails': () =>
+    page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, h('b', null, 'lost', h(Broken))), 'z'),
+  'a boundary that fails late': () => {
+    const late = delay(10).then(() => Promise.reject(new Error('late')));
+    late.catch(() => undefined);
+    return page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, 'b', h(Late, { value: late })), 'z');
+  },
+  'text beside text': () => page('a', 'b', 1, null, h(Fragment, null, 'c', ['d', 'e']), false, 'f'),
+  'markup that is given as it is': () => page(h('div', { dangerouslySetInnerHTML: { __html: '<b>é</b>' } }), 'end'),
+  'head and body from within': () => {
+    const Body = () => h('body', { className: 'x' }, h('title', null, 'T'), h('main', null, 'm'));
+    return h('html', { lang: 'en' }, h('head', null, h('meta', { name: 'a', content: 'b' })), h(Body));
+  },
+  'form controls with children of their own kind': () =>
+    page(
+      h('textarea', { defaultValue: 'a\nb' }),
+      h('select', { defaultValue: '2' }, h('option', null, '1'), h('option', { value: '2' }, 'two ', 'words')),
+    ),
+};
+
 describe('joined writes', () => {
+  for (const [name, tree] of Object.entries(takenBack)) {
+    it(`take back what React takes back: ${name}`, async () => {
+      const expected = await stream(plain, tree());
+      const actual = await stream(joined, tree());
+      expect(actual.bytes.toString()).toBe(expected.bytes.toString());
+      expect(expected.bytes.toString()).toContain('</body></html>');
+    });
+  }
+
+  it('resume a page that was prerendered without its late part', async () => {
+    const parts: string[] = [];
+    for (const server of [plain, joined]) {
+      const value = delay(30);
+      const tree = () => page('shell', h(Suspense, { fallback: 'wait' }, h(Late, { value }), list(100, 'é')));
+      const aborter = new AbortController();
+      const prerendered = server.prerenderToNodeStream(tree(), { signal: aborter.signal, onError: () => undefined });
+      setImmediate(() => aborter.abort());
+      const { prelude, postponed } = await prerendered;
+      const sink = new Sink();
+      const finished = new Promise((resolve) => sink.on('finish', resolve));
+      const resumed = server.resumeToPipeableStream(tree(), JSON.parse(JSON.stringify(postponed)), {
+        onShellReady: () => resumed.pipe(sink),
+      }) as unknown as PipeableStream; // its type says that it is a promise, which it is not
+      const shell = await text(prelude);
+      await finished;
+      parts.push(shell, sink.bytes.toString());
+    }
+    expect(parts.slice(2)).toEqual(parts.slice(0, 2));
+    expect(parts[0]).toContain('shell');
+    expect(parts[1]).toContain('after 30 ms');
+  });
+
   it('knows the react-dom that is installed', () => {
     expect(joinReactWrites(source).joined).toBe(true);
   });

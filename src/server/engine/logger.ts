@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { MiB } from '../../shared/units.ts';
+import { KiB, MiB, Second } from '../../shared/units.ts';
 
 export interface LoggerOptions {
   readonly level: string;
@@ -13,6 +13,12 @@ export interface ServerLog {
   flush(): void;
 }
 
+/** Lines are written together: a call of the system for each would cost as much as the line (bytes). */
+const GATHERED = 4 * KiB;
+
+/** The longest that a line waits for others (ms). */
+const FLUSH_INTERVAL = 100;
+
 /** Lines kept for an output that does not take them (bytes); more are dropped rather than held. */
 const MAX_HELD = 4 * MiB;
 
@@ -22,8 +28,14 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     const { default: pretty } = await import('pino-pretty');
     return { log: pino({ level, base: null }, pretty({ sync: true, ignore: 'pid,hostname' })), flush: () => undefined };
   }
-  const destination = pino.destination({ dest: 1, sync: false, maxLength: MAX_HELD });
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: GATHERED,
+    periodicFlush: FLUSH_INTERVAL,
+    maxLength: MAX_HELD,
+  });
+  const log = pino({ level, base: null, timestamp: toIsoTime }, destination);
   return { log, flush: () => flushQuietly(destination) };
 }
 
@@ -33,4 +45,18 @@ function flushQuietly(destination: { flushSync(): void }): void {
   } catch {
     // Whoever read the log has gone, and there is nobody left to tell.
   }
+}
+
+let second = Number.NaN;
+let secondText = '';
+
+/** `,"time":"2026-11-21T09:30:00.123Z"`: the text of a second is made once, for all of its lines. */
+function toIsoTime(): string {
+  const now = Date.now();
+  const milliseconds = now % Second;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`; // without `000Z`
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`;
 }

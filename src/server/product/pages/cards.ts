@@ -17,7 +17,11 @@ function readCard(index: number): Card {
     river: pick(RIVERS, index),
     place: `${pick(PLACES, index)} ${index + 1}`,
     centimetres: 40 + ((index * 37) % 260),
+    floodMark: 240,
     trend: pick(TRENDS, index),
+    flow: 80 + ((index * 53) % 900),
+    celsius: 4 + ((index * 7) % 12),
+    measured: `${String(6 + (index % 12)).padStart(2, '0')}:${index % 2 === 0 ? '00' : '30'}`,
     tags: index % 2 === 0 ? ['hourly', 'public'] : ['daily', 'public', 'ice'],
   };
 }

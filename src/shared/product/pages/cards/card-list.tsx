@@ -6,9 +6,18 @@ export interface Card {
   river: string;
   place: string;
   centimetres: number;
-  trend: 'rising' | 'falling' | 'steady';
+  /** Where this gauge's water begins to leave its bed. */
+  floodMark: number;
+  trend: keyof typeof TRENDS;
+  /** Cubic metres a second. */
+  flow: number;
+  celsius: number;
+  /** Time of day. */
+  measured: string;
   tags: string[];
 }
+
+const TRENDS = { rising: '↗ rising', falling: '↘ falling', steady: '→ steady' } as const;
 
 export function CardList({ cards }: { cards: Card[] }) {
   return (
@@ -18,9 +27,21 @@ export function CardList({ cards }: { cards: Card[] }) {
           <h2>
             <Link to={`/tour/cards?gauge=${card.id}`}>{card.place}</Link>
           </h2>
-          <p>
-            {card.river}: <strong>{card.centimetres} cm</strong>, {card.trend}
+          <p className={styles.river}>{card.river}</p>
+          <p className={styles.level}>
+            <strong>{card.centimetres}</strong> cm <span>{TRENDS[card.trend]}</span>
           </p>
+          <meter max={card.floodMark * 1.25} high={card.floodMark} value={card.centimetres} aria-label="Level" />
+          <dl>
+            <dt>Flow</dt>
+            <dd>{card.flow} m³/s</dd>
+            <dt>Water</dt>
+            <dd>{card.celsius} °C</dd>
+            <dt>Measured</dt>
+            <dd>
+              <time>{card.measured}</time>
+            </dd>
+          </dl>
           <ul className={styles.tags}>
             {card.tags.map((tag) => (
               <li key={tag}>{tag}</li>

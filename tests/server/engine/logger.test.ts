@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const logger = fileURLToPath(new URL('../../../src/server/engine/logger.ts', import.meta.url));
+
+interface Line {
+  readonly time: string;
+  readonly at: number;
+  readonly msg: string;
+}
+
+/** What a process printed that logged, and then waited without ending. */
+async function readLog(script: string): Promise<Line[]> {
+  const code = `import { createLogger } from ${JSON.stringify(logger)};
+    const { log, flush } = await createLogger({ level: 'info', terminal: false });
+    ${script}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (text.includes('"last"')) break;
+  }
+  child.kill('SIGKILL');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+it('writes lines by itself, each with the time at which it was logged', async () => {
+  const lines = await readLog(`
+    for (const ms of [0, 7, 600, 700]) setTimeout(() => log.info({ at: Date.now() }, String(ms)), ms);
+    setTimeout(() => log.info({ at: Date.now() }, 'last'), 1100);
+    setTimeout(() => {}, 60_000);`);
+  expect(lines.map(({ msg }) => msg)).toEqual(['0', '7', '600', '700', 'last']);
+  for (const { time, at } of lines) {
+    expect(time).toBe(new Date(time).toISOString());
+    expect(Math.abs(Date.parse(time) - at)).toBeLessThanOrEqual(50);
+  }
+});
+
+it('writes all that it holds when it is asked to, in order', async () => {
+  const lines = await readLog(`
+    for (let line = 0; line < 500; line++) log.info({ at: 0 }, String(line));
+    log.info({ at: 0 }, 'last');
+    flush();
+    process.exit();`);
+  expect(lines.map(({ msg }) => msg)).toEqual([...Array.from({ length: 500 }, (_, line) => String(line)), 'last']);
+});
