@@ -2,13 +2,17 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { closingLine } from './tests/support/closing-line.ts';
 
-const routerModules = new URL('./node_modules/react-router/dist/development/lib/router/', import.meta.url);
+const routerModules = new URL('./node_modules/react-router/dist/development/lib/', import.meta.url);
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 export default defineConfig({
   resolve: {
     // The names that build/react-router.mjs gives to React Router's own modules.
-    alias: { 'spillway:router': toPath('router.js'), 'spillway:history': toPath('history.js') },
+    alias: {
+      'spillway:router': toPath('router/router.js'),
+      'spillway:history': toPath('router/history.js'),
+      'spillway:router-contexts': toPath('context.js'),
+    },
   },
   test: {
     environment: 'node',

@@ -2,7 +2,7 @@ import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { firstLoad } from './first-load.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
-import { reactRouter } from './react-router.mjs';
+import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
 
 /** Browsers of the last years: what they know is not rewritten into something longer. */
@@ -73,7 +73,12 @@ export function bundleServer({ root, entry, outfile, dev, owner, styles, warn })
     banner: { js: requireBanner },
     sourcemap: 'external',
     define: { 'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production') },
-    plugins: [...owner.plugins, styles.plugin, ...(joins ? [joinReactWritesPlugin({ warn })] : [])],
+    plugins: [
+      ...owner.plugins,
+      styles.plugin,
+      routerContexts(root, { dev }),
+      ...(joins ? [joinReactWritesPlugin({ warn })] : []),
+    ],
   });
 }
 

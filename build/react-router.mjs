@@ -4,6 +4,9 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
+/** Its contexts, all of them: the same module that the package's own hooks read, on both sides. */
+const contexts = 'spillway:router-contexts';
+
 const ownModules = { 'spillway:router': 'router.js', 'spillway:history': 'history.js' };
 
 /**
@@ -20,10 +23,11 @@ const ownModules = { 'spillway:router': 'router.js', 'spillway:history': 'histor
  * @returns {import('esbuild').Plugin}
  */
 export function reactRouter(root, { dev }) {
-  const dist = join(root, 'node_modules/react-router/dist', dev ? 'development' : 'production');
+  const dist = distOf(root, dev);
   return {
     name: 'react-router',
     setup(build) {
+      openContexts(build, dist);
       copyRouter(build, join(dist, 'lib/router'));
       if (!dev) {
         openFrontDoors(build, root, dist);
@@ -33,13 +37,35 @@ export function reactRouter(root, { dev }) {
   };
 }
 
+/**
+ * For the server's bundle, which has no first load to keep small.
+ *
+ * @param {string} root
+ * @param {{ dev: boolean }} mode
+ * @returns {import('esbuild').Plugin}
+ */
+export function routerContexts(root, { dev }) {
+  return { name: 'router-contexts', setup: (build) => openContexts(build, distOf(root, dev)) };
+}
+
+function distOf(root, dev) {
+  return join(root, 'node_modules/react-router/dist', dev ? 'development' : 'production');
+}
+
+function openContexts(build, dist) {
+  build.onResolve({ filter: /^spillway:router-contexts$/ }, () => ({
+    path: join(dist, 'lib/context.js'),
+    sideEffects: false,
+  }));
+}
+
 function copyRouter(build, folder) {
   const namespace = 'router-copy';
   build.onResolve({ filter: /^spillway:/ }, ({ path }) => {
     const file = ownModules[path];
     if (file) return { path: file, namespace, sideEffects: false };
-    const known = Object.keys(ownModules).join(' and ');
-    return { errors: [{ text: `"${path}" is no module of the build. There are ${known}.` }] };
+    const known = [...Object.keys(ownModules), contexts].join(', ');
+    return { errors: [{ text: `"${path}" is no module of the build. There are: ${known}.` }] };
   });
   build.onResolve({ filter: /^\.\.?\//, namespace }, ({ path, importer }) => ({
     path: posix.join(posix.dirname(importer), path),

@@ -2,7 +2,7 @@ import { createBrowserHistory } from 'spillway:history';
 import { createRouter } from 'spillway:router';
 import type { DataRouter, DataStrategyFunction, Location } from 'react-router';
 import type { PagePayload } from '../../shared/engine/payload.ts';
-import type { RouteTree } from '../../shared/engine/route-objects.tsx';
+import type { RouteTree } from '../../shared/engine/route-objects.ts';
 
 export interface BrowserRouterOptions {
   readonly tree: RouteTree;

@@ -1,12 +1,13 @@
 import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
-import { type DataRouter, type Location, RouterProvider } from 'react-router';
+import type { DataRouter, Location } from 'react-router';
 import type { DocumentProps } from '../../shared/engine/document.ts';
 import { type Engine, EngineContext, type ErrorPages } from '../../shared/engine/engine-context.ts';
 import { toShownError } from '../../shared/engine/page-error.ts';
 import type { PagePayload } from '../../shared/engine/payload.ts';
 import { WHOLE_KEY } from '../../shared/engine/protocol.ts';
-import { createRouteTree } from '../../shared/engine/route-objects.tsx';
+import { createRouteTree } from '../../shared/engine/route-objects.ts';
+import { RouterView } from '../../shared/engine/router-view.tsx';
 import type { RouteDefinition } from '../../shared/engine/routes.ts';
 import { createStandIn } from '../../shared/engine/stand-in.ts';
 import { listenToLinks } from './link-events.ts';
@@ -77,7 +78,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
   function Root(): ReactNode {
     const [router, setRouter] = useState<DataRouter>(standIn);
     exchange = setRouter;
-    return <RouterProvider router={router} />;
+    return <RouterView router={router} />;
   }
 
   hydrateRoot(

@@ -3,7 +3,7 @@ import type { Commit } from '../../shared/engine/engine-context.ts';
 import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../shared/engine/limits.ts';
 import type { PagePayload } from '../../shared/engine/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../shared/engine/protocol.ts';
-import type { RouteTree } from '../../shared/engine/route-objects.tsx';
+import type { RouteTree } from '../../shared/engine/route-objects.ts';
 import { createAfterNavigation } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy } from './data-strategy.ts';

@@ -1,6 +1,7 @@
 import { useContext } from 'react';
 import { UNSAFE_DataRouterDataContext as DataContext, useLoaderData, useRouteError } from 'react-router';
 import { useEngine } from './engine-context.ts';
+import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 import type { ActionOutcome, PageError } from './payload.ts';
 
 /** What this route's loader returned. `Data` is the interface that stands beside the page. */
@@ -24,8 +25,8 @@ export function useActionOutcome(action: string): ActionOutcome | undefined {
 
 /** In an `ErrorBoundary`: what the visitor may learn of what went wrong. */
 export function usePageError(): PageError {
-  const { toPageError } = useEngine();
-  return toPageError(useRouteError());
+  const error = useRouteError();
+  return isPageError(error) ? error : UNKNOWN_FAILURE;
 }
 
 /** The name of the host that the visitor asked, checked by the server. */

@@ -8,7 +8,7 @@ import {
   type RouterState,
 } from 'react-router';
 import type { PagePayload } from './payload.ts';
-import type { RouteTree } from './route-objects.tsx';
+import type { RouteTree } from './route-objects.ts';
 
 /** What a stand-in cannot do by itself. */
 export interface StandInHandlers {

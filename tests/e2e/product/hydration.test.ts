@@ -40,9 +40,9 @@ describe('hydration', () => {
     await page.goto('/tour/cards');
     await page.goto('/tour/static');
     await exchanged(page);
-    expect(site.server.log().slice(before)).toMatch(
-      /"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/,
-    );
+    await expect
+      .poll(() => site.server.log().slice(before))
+      .toMatch(/"path":"\/tour\/static"[^\n]*"status":304|"status":304[^\n]*"\/tour\/static"/);
     expect(await page.locator('#rendered-at').innerText()).toBe(time);
     await page.getByRole('link', { name: 'Cards', exact: true }).click();
     await page.getByRole('heading', { name: 'Cards' }).waitFor();

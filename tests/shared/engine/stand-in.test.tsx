@@ -1,10 +1,11 @@
 import { renderToStaticMarkup } from 'react-dom/server';
-import { type Location, Outlet, RouterProvider, useLocation, useMatches, useNavigation, useParams } from 'react-router';
+import { type Location, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../src/shared/engine/engine-context.ts';
 import { useActionOutcome, useData } from '../../../src/shared/engine/hooks.ts';
 import type { PagePayload } from '../../../src/shared/engine/payload.ts';
-import { createRouteTree } from '../../../src/shared/engine/route-objects.tsx';
+import { createRouteTree } from '../../../src/shared/engine/route-objects.ts';
+import { RouterView } from '../../../src/shared/engine/router-view.tsx';
 import { createStandIn, toMatches } from '../../../src/shared/engine/stand-in.ts';
 
 const page = async () => ({ default: Outlet });
@@ -52,7 +53,7 @@ function render(payload: PagePayload, views: Record<string, React.ComponentType>
   };
   return renderToStaticMarkup(
     <EngineContext value={engine}>
-      <RouterProvider router={createStandIn(tree, payload, LOCATION, createHandlers())} />
+      <RouterView router={createStandIn(tree, payload, LOCATION, createHandlers())} />
     </EngineContext>,
   );
 }

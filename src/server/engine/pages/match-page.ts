@@ -1,6 +1,6 @@
 import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
-import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
+import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { RenderMode } from '../../../shared/engine/routes.ts';
 import { spellPath } from '../http/path-spelling.ts';
 

@@ -5,7 +5,7 @@ import type { ErrorPages } from '../../../shared/engine/engine-context.ts';
 import type { AssetManifest } from '../../../shared/engine/manifest.ts';
 import { toLocalLocation } from '../../../shared/engine/outcome.ts';
 import { BUILD_HEADER } from '../../../shared/engine/protocol.ts';
-import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
+import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';

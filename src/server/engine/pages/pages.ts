@@ -6,7 +6,7 @@ import { MAX_ACTION_BYTES } from '../../../shared/engine/limits.ts';
 import type { AssetManifest } from '../../../shared/engine/manifest.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import { DATA_PREFIX, NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
-import { createRouteTree } from '../../../shared/engine/route-objects.tsx';
+import { createRouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routes.ts';
 import { MiB, Second } from '../../../shared/units.ts';
 import type { Funnel } from '../errors/funnel.ts';

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ComponentType, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
-import { RouterProvider } from 'react-router';
 import type { DocumentProps } from '../../../shared/engine/document.ts';
 import { type Engine, EngineContext } from '../../../shared/engine/engine-context.ts';
 import type { PageError, PagePayload } from '../../../shared/engine/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/engine/protocol.ts';
-import type { RouteTree } from '../../../shared/engine/route-objects.tsx';
+import type { RouteTree } from '../../../shared/engine/route-objects.ts';
+import { RouterView } from '../../../shared/engine/router-view.tsx';
 import { createStandIn } from '../../../shared/engine/stand-in.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
-import type { Funnel } from '../errors/funnel.ts';
+import type { Funnel, Verdict } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { PageTimeout, type Visit } from './visit.ts';
 
@@ -120,6 +120,11 @@ function toEngine({ engine, payload, toLateError }: RenderOptions, run: RenderRu
   };
 }
 
+function toAttempt(verdict: Verdict, routeId: string): Attempt {
+  if (verdict.kind === 'error') return { kind: 'failed', error: verdict.error, routeId };
+  return verdict.kind === 'redirect' ? verdict : { kind: 'gone' };
+}
+
 interface RenderJob {
   readonly options: RenderOptions;
   readonly error: PageError | undefined;
@@ -180,11 +185,9 @@ class RenderRun {
   readonly onShellError = (thrown: unknown): void => {
     const job = this.#settle();
     if (!job) return;
-    if (this.#early) return job.resolve(this.#early);
-    const { funnel, visit } = job.options;
-    const verdict = funnel.fail(thrown, visit.describe('render'));
-    if (verdict.kind === 'error') job.resolve({ kind: 'failed', error: verdict.error, routeId: this.innermost });
-    else job.resolve(verdict.kind === 'redirect' ? verdict : { kind: 'gone' });
+    job.resolve(
+      this.#early ?? toAttempt(job.options.funnel.fail(thrown, job.options.visit.describe('render')), this.innermost),
+    );
   };
 
   readonly onReady = (): void => this.#asVisitor(() => this.#hand());
@@ -253,7 +256,7 @@ function Page({
   return (
     <EngineContext value={engine}>
       <Document lang={lang} head={head}>
-        <RouterProvider router={router} />
+        <RouterView router={router} />
       </Document>
     </EngineContext>
   );

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { prerenderToNodeStream } from 'react-dom/static';
-import { type Location, RouterProvider } from 'react-router';
+import type { Location } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { createMatcher } from '../../../../src/server/engine/pages/match-page.ts';
 import type { ServerPage } from '../../../../src/server/engine/pages/server-page.ts';
@@ -8,7 +8,8 @@ import type { AppContext } from '../../../../src/server/product/context.ts';
 import { pages } from '../../../../src/server/product/pages/index.ts';
 import { type Engine, EngineContext } from '../../../../src/shared/engine/engine-context.ts';
 import { toShownError } from '../../../../src/shared/engine/page-error.ts';
-import { createRouteTree } from '../../../../src/shared/engine/route-objects.tsx';
+import { createRouteTree } from '../../../../src/shared/engine/route-objects.ts';
+import { RouterView } from '../../../../src/shared/engine/router-view.tsx';
 import type { PageModule } from '../../../../src/shared/engine/routes.ts';
 import { createStandIn } from '../../../../src/shared/engine/stand-in.ts';
 import { errorPages } from '../../../../src/shared/product/error-pages.tsx';
@@ -50,7 +51,7 @@ async function renderPage(pathname: string): Promise<string> {
   const engine: Engine = { host: 'weir.example', errorPages, modules, styles: new Map(), toPageError: toShownError };
   const { prelude } = await prerenderToNodeStream(
     <EngineContext value={engine}>
-      <RouterProvider router={router} />
+      <RouterView router={router} />
     </EngineContext>,
   );
   return text(prelude);

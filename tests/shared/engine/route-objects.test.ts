@@ -1,6 +1,6 @@
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { createRouteTree } from '../../../src/shared/engine/route-objects.tsx';
+import { createRouteTree } from '../../../src/shared/engine/route-objects.ts';
 import type { RouteDefinition } from '../../../src/shared/engine/routes.ts';
 
 const page = async () => ({ default: Outlet });

@@ -1,0 +1,54 @@
+import { type ReactNode, useContext, useLayoutEffect } from 'react';
+import { Outlet, UNSAFE_DataRouterStateContext as StateContext } from 'react-router';
+import { useEngine } from './engine-context.ts';
+import { ErrorView } from './error-view.tsx';
+import type { PageError } from './payload.ts';
+import { FRAME_ROUTE, NOT_FOUND_ROUTE } from './protocol.ts';
+
+/** A route of the table, or one of the two that the engine puts around it. */
+export function RouteView({ id }: { id: string }): ReactNode {
+  if (id === FRAME_ROUTE) return <Frame />;
+  if (id === NOT_FOUND_ROUTE) return null; // never shown: it always has an error
+  return <OwnRoute id={id} />;
+}
+
+function OwnRoute({ id }: { id: string }): ReactNode {
+  const { modules, styles, onRoute } = useEngine();
+  onRoute?.(id);
+  const Page = modules.get(id)?.default;
+  if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
+  return (
+    <>
+      <RouteStyles hrefs={styles.get(id)} />
+      <Page />
+    </>
+  );
+}
+
+/** What stands in a route's place when it failed: its own boundary, or the owner's page for such an error. */
+export function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactNode {
+  const { modules, styles } = useEngine();
+  const OwnBoundary = modules.get(id)?.ErrorBoundary;
+  return (
+    <>
+      <RouteStyles hrefs={styles.get(id)} />
+      {OwnBoundary ? <OwnBoundary /> : <ErrorView error={error} />}
+    </>
+  );
+}
+
+/** With a precedence React holds the page back until the sheet is there: no flash of unstyled content. */
+function RouteStyles({ hrefs }: { hrefs: readonly string[] | undefined }): ReactNode {
+  return hrefs?.map((href) => <link key={href} rel="stylesheet" href={href} precedence="page" />);
+}
+
+function Frame(): ReactNode {
+  const { onCommit } = useEngine();
+  const state = useContext(StateContext);
+  const location = state?.location;
+  // Scroll position and reset belong to the same commit as the location: they change together.
+  useLayoutEffect(() => {
+    if (state) onCommit?.(state);
+  }, [location]);
+  return <Outlet />;
+}
