@@ -1,67 +1,160 @@
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
+import net from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { build } from '../build.mjs';
+import { createDevBuild } from '../build/develop/dev-build.mjs';
+import { toDevError } from '../build/develop/dev-error.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Editors write a file in several steps: a change is taken up when it has been quiet for this long. */
-const quietMs = 40;
+const quietMs = 15;
 /** A server that has not ended by then holds a connection that a developer does not need. */
 const drainMs = 1000;
 
-let server;
-let building = false;
-let changedMeanwhile = false;
+const dev = createDevBuild(root);
+/** What open pages are told. */
+let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, base: '', server: '', reason: '' };
+let builtServer = '';
+/** The process that serves. */
+let current;
+/** The listening socket. It outlives the servers that accept from it: what comes between two of them waits in its queue. */
+let socket;
+let changed = new Set();
 let timer;
+let working = false;
 
-/** Builds, serves, and does both again on each change under `src`. The server tells open pages to reload. */
+/** Builds, serves, and does both again on each change under `src`, as little of it as the change asks for. */
 export async function develop() {
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
-  watch(`${root}/src`, { recursive: true }, onChange);
-  for (const path of ['build.mjs', 'build']) {
+  await dev.clean();
+  watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
+  for (const path of ['build.mjs', 'build', 'package.json']) {
     watch(`${root}/${path}`, () => console.error(`${path} changed: start \`npm run dev\` again to use it.`));
   }
-  await rebuild();
+  await work();
 }
 
-function onChange() {
+function onChange(file) {
+  // Editors' own files: swap files, backups and what is written aside before it is moved.
+  if (/(?:^|\/)(?:\.|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
+  changed.add(file.replaceAll('\\', '/'));
   clearTimeout(timer);
-  timer = setTimeout(rebuild, quietMs);
+  timer = setTimeout(work, quietMs);
 }
 
-async function rebuild() {
-  if (building) {
-    changedMeanwhile = true;
-    return;
-  }
-  building = true;
+async function work() {
+  if (working) return;
+  working = true;
+  do {
+    const files = [...changed];
+    changed = new Set();
+    await take(files);
+  } while (changed.size > 0);
+  working = false;
+}
+
+async function take(files) {
+  const started = performance.now();
   try {
-    await build({ dev: true, log: console.error });
-    await restart();
+    const client = await dev.buildClient(files);
+    const { build, served, server: serving } = state;
+    state = { ...client, build: build + 1, served, server: serving, reason: files.join(', ') };
+    tell();
+    const server = await dev.buildServer();
+    const seconds = Math.round(performance.now() - started);
+    console.error(files.length > 0 ? `${files.join(', ')}: built in ${seconds} ms.` : `Built in ${seconds} ms.`);
+    if (server !== builtServer || !isAlive(current)) {
+      builtServer = server;
+      await exchange(server);
+    } else {
+      state = { ...state, served: state.build };
+      tell();
+    }
   } catch (error) {
     // The server that runs goes on: its pages still say what the last good build said.
-    console.error(error.message);
-    if (!server) console.error('Nothing is served yet: waiting for a change.');
-  }
-  building = false;
-  if (changedMeanwhile) {
-    changedMeanwhile = false;
-    await rebuild();
+    const problem = await toDevError(error, root);
+    console.error(problem.text);
+    state = { ...state, error: problem.error };
+    tell();
+    if (!isAlive(current)) console.error('Nothing is served yet: waiting for a change.');
   }
 }
 
-async function restart() {
-  if (server) await end(server);
-  const args = ['--enable-source-maps', `${root}/dist/server/main.js`];
-  server = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...process.env, SPILLWAY_DEV: '1' } });
-  server.on('exit', (code) => {
-    if (code) console.error(`The server ended with code ${code}: waiting for a change.`);
+function tell() {
+  if (isAlive(current) && current.connected) current.send({ type: 'state', state });
+}
+
+/** Starts the new server, ends the old one once the new one is loaded, and then lets the new one open what only one may open. */
+async function exchange(server) {
+  const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, SPILLWAY_DEV: '1' },
+  });
+  const ended = new Promise((resolve) => next.once('exit', resolve));
+  const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
+  if (!loaded) {
+    console.error('The new server did not start: the one before it goes on, and waits for a change.');
+    return;
+  }
+  if (current) await end(current);
+  current = next;
+  state = { ...state, server, served: state.build };
+  next.send({ type: 'turn', state });
+  const where = await Promise.race([ask(next, 'listen'), ended]);
+  if (typeof where !== 'object') return;
+  giveSocket(next, where);
+  await Promise.race([ask(next, 'listening'), ended]);
+  // What was built while it started.
+  tell();
+  next.once('exit', (code) => {
+    if (current === next && code) console.error(`The server ended with code ${code}: waiting for a change.`);
   });
 }
 
+function ask(child, type) {
+  return new Promise((resolve) => {
+    child.on('message', function onMessage(message) {
+      if (message?.type !== type) return;
+      child.off('message', onMessage);
+      resolve(message);
+    });
+  });
+}
+
+/**
+ * A handle that is bound here and listens there. A server of this process would accept connections
+ * itself; Node's cluster shares its sockets by the same function.
+ */
+function giveSocket(child, { host, port }) {
+  const key = `${host}:${port}`;
+  if (socket?.key !== key) {
+    socket?.handle.close();
+    const family = net.isIP(host);
+    const handle = net._createServerHandle(
+      host === 'localhost' ? '127.0.0.1' : host,
+      port,
+      host === 'localhost' ? 4 : family || 4,
+    );
+    if (typeof handle === 'number') {
+      child.send({
+        type: 'refused',
+        sentence: `Port ${port} on ${host} cannot be used (${-handle === 98 ? 'it is in use' : `error ${handle}`}). Stop what listens there, or set PORT to another one.`,
+      });
+      return;
+    }
+    socket = { key, handle };
+  }
+  child.send({ type: 'socket' }, socket.handle, { keepOpen: true });
+}
+
+function isAlive(child) {
+  return child !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
 function end(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  if (!isAlive(child)) return Promise.resolve();
   return new Promise((resolve) => {
     const kill = setTimeout(() => child.kill('SIGKILL'), drainMs);
     child.once('exit', () => {
@@ -73,6 +166,6 @@ function end(child) {
 }
 
 async function leave(signal) {
-  if (server) await end(server);
+  await Promise.all([current ? end(current) : undefined, dev.dispose()]);
   process.exit(signal === 'SIGINT' ? 130 : 143);
 }

@@ -40,8 +40,14 @@ function commonOptions({ root, dev, owner }) {
 }
 
 /** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
-export function bundleClient({ root, entry, outdir, dev, owner, styles }) {
-  return esbuild.build({
+export function bundleClient(options) {
+  const { root, entry } = options;
+  const base = clientOptions(options);
+  return esbuild.build({ ...base, plugins: [...base.plugins, firstLoad(root, entry)] });
+}
+
+export function clientOptions({ root, entry, outdir, dev, owner, styles }) {
+  return {
     ...commonOptions({ root, dev, owner }),
     entryPoints: [entry],
     outdir,
@@ -56,14 +62,18 @@ export function bundleClient({ root, entry, outdir, dev, owner, styles }) {
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
-    plugins: [...owner.plugins, styles.plugin, reactRouter(root, { dev }), firstLoad(root, entry), nodeModulesInClient],
-  });
+    plugins: [...owner.plugins, styles.plugin, reactRouter(root, { dev }), nodeModulesInClient],
+  };
 }
 
 /** @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>} */
-export function bundleServer({ root, entry, outfile, dev, owner, styles, warn }) {
+export function bundleServer(options) {
+  return esbuild.build(serverOptions(options));
+}
+
+export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }) {
   const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
-  return esbuild.build({
+  return {
     ...commonOptions({ root, dev, owner }),
     entryPoints: { main: entry },
     outfile,
@@ -72,14 +82,17 @@ export function bundleServer({ root, entry, outfile, dev, owner, styles, warn })
     external: serverExternals,
     banner: { js: requireBanner },
     sourcemap: 'external',
-    define: { 'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production') },
+    define: {
+      'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
+      'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
+    },
     plugins: [
       ...owner.plugins,
       styles.plugin,
       routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],
-  });
+  };
 }
 
 /** esbuild's errors with the lines of source that they are about. */

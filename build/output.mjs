@@ -42,13 +42,15 @@ async function clean(dist, { keepAssets }) {
  *
  * @param {string} dist
  * @param {import('esbuild').OutputFile[]} outputs of both bundles
+ * @param {{ serveMaps?: boolean }} [options] for `npm run dev`
  */
-export function sortOutputs(dist, outputs) {
+export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
   const served = new Map();
   const unserved = [];
   for (const { path: file, contents } of outputs) {
     const path = relative(dist, file).replaceAll('\\', '/');
-    if (path.endsWith('.map')) unserved.push({ path: `maps/${path}`, contents });
+    if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/')))
+      unserved.push({ path: `maps/${path}`, contents });
     else if (path.startsWith('server/assets/')) served.set(path.slice('server/'.length), contents);
     else if (path.startsWith('client/')) served.set(path.slice('client/'.length), contents);
     else unserved.push({ path, contents });

@@ -68,6 +68,8 @@ export function createStyles(root, { minify, target, outdir }) {
 
   return {
     compile,
+    /** It has changed: the next build compiles it anew. */
+    forget: (file) => compiled.delete(file),
     /** Both bundles import names alone; the text of the sheets is collected with `styleAssets`. */
     plugin: {
       name: 'styles',

@@ -8,7 +8,7 @@ import type { PagePayload } from '../../shared/engine/payload.ts';
 import { WHOLE_KEY } from '../../shared/engine/protocol.ts';
 import { createRouteTree } from '../../shared/engine/route-objects.ts';
 import { RouterView } from '../../shared/engine/router-view.tsx';
-import type { RouteDefinition } from '../../shared/engine/routes.ts';
+import type { PageModule, RouteDefinition } from '../../shared/engine/routes.ts';
 import { createStandIn } from '../../shared/engine/stand-in.ts';
 import { listenToLinks } from './link-events.ts';
 import type { Navigator } from './navigator.ts';
@@ -100,7 +100,16 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => void getNavigator().catch(ignore));
-  if (process.env.SPILLWAY_DEV) void import('./dev-reload.ts').then(({ reloadOnRestart }) => reloadOnRestart());
+  if (process.env.SPILLWAY_DEV) {
+    const { attachPage } = await import('./develop/development.ts');
+    attachPage({
+      exchanged: getNavigator().then(ignore),
+      revalidate: async () => (await getNavigator()).router.revalidate(),
+      // The map is the loader's own; nothing but development writes to it from outside.
+      replaceModule: (id, module) => void (loader.modules as Map<string, PageModule>).set(id, module),
+      replaceStyles: (id, hrefs) => void styles.set(id, hrefs),
+    });
+  }
 }
 
 /** The router's chunk did not come: the link is an ordinary one. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { Millisecond } from '../../../shared/units.ts';
 import type { Connections } from './connections.ts';
 
 export interface DrainOptions {
@@ -17,6 +18,9 @@ export interface Drain {
   /** Resolves when every connection is closed, with the number of those that were cut. Asked again, it gives the same promise. */
   start(): Promise<number>;
 }
+
+/** How long a connection that has not said anything yet may take to (ms). */
+const FIRST_REQUEST_GRACE = 500 * Millisecond;
 
 /**
  * Ends a server without losing a reply. `server.close()` does not do it: it cuts replies that are
@@ -45,9 +49,14 @@ export function createDrain({ server, connections, lag, deadline }: DrainOptions
     stopped = true;
     // The close of net alone: that of http would sweep, and clear the timers. See above.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+    const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);
     for (const socket of connections.sockets) {
-      if (connections.openReplies(socket).length === 0) release(socket);
+      if (connections.openReplies(socket).length === 0 && !fresh.includes(socket)) release(socket);
     }
+    // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
+    setTimeout(() => {
+      for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);
+    }, FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline)]);
     const cut = connections.sockets.size;
     for (const socket of connections.sockets) socket.destroy();

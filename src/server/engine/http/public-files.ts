@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
@@ -72,6 +72,21 @@ export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicF
     });
   }
   return files;
+}
+
+/**
+ * One file of a client folder that is being built, its source map too: for `npm run dev`.
+ *
+ * @param url a canonical path, as it comes through the door
+ */
+export function readPublicFile(directory: string, url: string): PublicFile | undefined {
+  const path = decodeURI(url).slice(1);
+  const type = extname(path) === '.map' ? 'application/json' : TYPES[extname(path)];
+  if (type === undefined || path.split('/').some((part) => part.startsWith('.'))) return undefined;
+  const plain = join(directory, path);
+  if (!statSync(plain, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const cacheControl = url.startsWith(ASSET_PREFIX) ? IMMUTABLE : 'no-store';
+  return { type, cacheControl, representations: [readRepresentation(plain, undefined)] };
 }
 
 function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { browserTarget, clientOptions, serverOptions } from '../bundles.mjs';
+import { requireClientInputs } from '../client-inputs.mjs';
+import { bundleStyles, createManifest } from '../manifest.mjs';
+import { readFiles, sortOutputs } from '../output.mjs';
+import { readOwnersBuild } from '../owner.mjs';
+import { readRouteModules } from '../route-modules.mjs';
+import { createStyles } from '../styles.mjs';
+import { byName, fastRefresh, isProductModule, pagesByName, productFolders } from './refresh.mjs';
+
+const devEntry = 'src/client/engine/develop/entry.ts';
+/** What joins product and engine. It is no part of either, and stays what it is while its text does. */
+const wiring = 'src/client/main.tsx';
+const engineEntry = 'src/client/engine/hydrate.tsx';
+const serverEntry = 'src/server/main.ts';
+const routeTables = ['src/shared/product/routes.tsx'];
+const clientFolder = 'dist/client';
+
+/** In the place of a build's id: pages of a development server are never of another build. */
+const buildId = 'development';
+
+/**
+ * What open pages need to know of the last build.
+ *
+ * @typedef {object} ClientState
+ * @property {Record<string, string>} modules by file of the product, the URL of its output
+ * @property {Record<string, string>} routes by route id, the file of its page
+ * @property {Record<string, string[]>} styles by route id
+ * @property {string} base changes where something else than the product changed: pages have to reload
+ */
+
+/**
+ * Builds again and again, keeping what it knows. Every module of the product is an entry of its own,
+ * so that each has an output of its own, and an edit gives another name to what was edited and to
+ * what imports it, and to nothing else.
+ *
+ * @param {string} root
+ */
+export function createDevBuild(root) {
+  const dist = join(root, 'dist');
+  let client;
+  let server;
+  let entries = '';
+  /** What is on the disk already, so that a rebuild writes what is new alone. */
+  const written = new Map();
+  const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
+
+  async function open() {
+    const files = listEntries(root);
+    const key = files.join('\n');
+    if (client && key === entries) return;
+    await dispose();
+    entries = key;
+    const owner = await readOwnersBuild(root);
+    const options = { root, dev: true, owner, styles };
+    const [base, serverBase] = [
+      clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
+      serverOptions({ ...options, entry: serverEntry, outfile: 'dist/server/main.js', warn: () => {} }),
+    ];
+    client = await esbuild.context({
+      ...base,
+      entryPoints: files,
+      outbase: root,
+      entryNames: 'assets/[name]-[hash]',
+      sourcemap: 'linked',
+      plugins: [fastRefresh(root), pagesByName(root, routeTables), ...base.plugins],
+    });
+    server = await esbuild.context({ ...serverBase, sourcemap: 'linked' });
+  }
+
+  async function dispose() {
+    await Promise.all([client?.dispose(), server?.dispose()]);
+    client = undefined;
+    server = undefined;
+  }
+
+  async function write(files) {
+    const changed = files.filter(({ path, contents }) => written.get(path) !== hash(contents));
+    await Promise.all(
+      changed.map(async ({ path, contents }) => {
+        await mkdir(dirname(join(dist, path)), { recursive: true });
+        await writeFile(join(dist, path), contents);
+        written.set(path, hash(contents));
+      }),
+    );
+    return changed.length;
+  }
+
+  return {
+    dispose,
+
+    /**
+     * @param {readonly string[]} changed files, relative to the root
+     * @returns {Promise<ClientState>}
+     * @throws {esbuild.BuildFailure | Error}
+     */
+    async buildClient(changed) {
+      await open();
+      for (const file of changed) if (file.endsWith('.css')) styles.forget(join(root, file));
+      const [{ metafile, outputFiles }, routeModules, publicFiles] = await Promise.all([
+        client.rebuild(),
+        readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
+        readFiles(join(root, 'src/client/public')),
+      ]);
+      requireClientInputs(metafile);
+      const sheets = await bundleStyles({
+        metafile,
+        entry: wiring,
+        pages: Object.values(routeModules),
+        outdir: join(root, clientFolder),
+        compile: (sheet) => styles.compile(join(root, sheet)),
+      });
+      const manifest = createManifest({
+        metafile: { ...metafile, outputs: withoutNames(metafile.outputs) },
+        outdir: clientFolder,
+        entry: devEntry,
+        routeModules,
+        styleUrls: sheets.urlsByUser.set(devEntry, sheets.urlsByUser.get(wiring) ?? []),
+        buildId,
+      });
+      const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
+      await write([
+        ...[...served, ...sheets.files, ...publicFiles].map((file) => ({ ...file, path: `client/${file.path}` })),
+        ...unserved,
+        { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
+      ]);
+      return {
+        modules: listModules(metafile),
+        routes: routeModules,
+        styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
+        base: await hashBase(root, metafile),
+      };
+    },
+
+    /** @returns {Promise<string>} the name of what the server is now */
+    async buildServer() {
+      await open();
+      const { outputFiles } = await server.rebuild();
+      const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
+      await write([...unserved.map(toServerMap), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
+      return hash(outputFiles.find(({ path }) => path.endsWith('main.js'))?.contents ?? '');
+    },
+
+    /** Takes what an earlier build left out of the way, and says that this is no build to start from. */
+    async clean() {
+      await rm(join(dist, '.stamp'), { force: true });
+      await rm(join(dist, 'client'), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Beside the server's file, where Node looks for it. */
+function toServerMap({ path, contents }) {
+  return { path: path.replace(/^maps\//, ''), contents };
+}
+
+function listEntries(root) {
+  const files = productFolders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/').replace(/^\//, ''))
+      .filter(isProductModule),
+  );
+  return [devEntry, wiring, engineEntry, ...files.sort()];
+}
+
+/** The outputs that look a page up by its name have its file for an entry too. */
+function withoutNames(outputs) {
+  return Object.fromEntries(
+    Object.entries(outputs).filter(([, { entryPoint = '' }]) => !entryPoint.startsWith(byName)),
+  );
+}
+
+/** By file of the product, the URL of its output. */
+function listModules(metafile) {
+  const outputs = Object.entries(metafile.outputs).filter(([, { entryPoint = '' }]) => isProductModule(entryPoint));
+  return Object.fromEntries(outputs.map(([path, { entryPoint }]) => [entryPoint, path.slice(clientFolder.length)]));
+}
+
+/**
+ * Engine and dependencies by their outputs, whose names hold their content; what joins them to the
+ * product by its text. What a module of the product alone uses stands in that module's output, and is
+ * exchanged with it.
+ */
+async function hashBase(root, metafile) {
+  const isOthers = (input) =>
+    !(input.endsWith('.css') || input === wiring || input === devEntry || input.includes(':'));
+  const names = Object.entries(metafile.outputs)
+    .map(([path, { inputs }]) => ({ path, inputs: Object.keys(inputs) }))
+    .filter(({ path, inputs }) => !path.endsWith('.map') && inputs.some(isOthers) && !inputs.some(isProductModule))
+    .map(({ path }) => path);
+  return hash([...names.sort(), await readFile(join(root, wiring), 'utf8')].join('\n'));
+}
+
+function hash(contents) {
+  return createHash('sha256').update(contents).digest('base64url').slice(0, 16);
+}

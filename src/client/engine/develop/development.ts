@@ -1,0 +1,145 @@
+import { DEV_EVENTS, DEV_STATE, type DevState } from '../../../shared/engine/develop-protocol.ts';
+import type { PageModule } from '../../../shared/engine/routes.ts';
+import { hideOverlay, showBuildError } from './overlay.ts';
+import { keepPlace, restorePlace } from './place.ts';
+
+/** What `hydrate` hands over, so that a change of the server or of a page can be shown. */
+export interface LivePage {
+  /** When the page can do all that it will be able to. */
+  readonly exchanged: Promise<void>;
+  /** Asks for the page's data again. */
+  revalidate(): Promise<void>;
+  replaceModule(routeId: string, module: PageModule): void;
+  replaceStyles(routeId: string, hrefs: readonly string[]): void;
+}
+
+interface DevGlobals {
+  /** Modules of the product that this page has evaluated, in whichever version: by file. */
+  readonly evaluated: Set<string>;
+  load(file: string): Promise<unknown>;
+}
+
+declare global {
+  var __spillway: DevGlobals | undefined;
+}
+
+let state: DevState;
+let page: LivePage | undefined;
+let applying = Promise.resolve();
+/** Why the page has to be loaded anew, once there is a server to load it from. */
+let reloadBecause: string | undefined;
+
+/** Learns what the last build is, and follows the builds to come. */
+export async function startDevelopment(): Promise<void> {
+  state = (await (await fetch(DEV_STATE)).json()) as DevState;
+  globalThis.__spillway = {
+    evaluated: new Set(),
+    load: (file) => import(toUrl(file)),
+  };
+  follow();
+}
+
+export function attachPage(live: LivePage): void {
+  page = live;
+  void live.exchanged.then(restorePlace, () => undefined);
+}
+
+function follow(): void {
+  const events = new EventSource(DEV_EVENTS);
+  events.onmessage = ({ data }) => {
+    const next = JSON.parse(String(data)) as DevState;
+    applying = applying
+      .then(() => apply(next))
+      .catch((error: unknown) => reload(`the change could not be taken up (${error})`));
+  };
+}
+
+async function apply(next: DevState): Promise<void> {
+  const before = state;
+  if (next.error) {
+    showBuildError(next.error);
+    return;
+  }
+  hideOverlay();
+  state = next;
+  if (next.base !== before.base) reload(`${next.reason || 'something outside the product folders'} changed`);
+  if (reloadBecause !== undefined) return reload(reloadBecause);
+
+  const changed = Object.keys(next.modules).filter(
+    (file) => next.modules[file] !== before.modules[file] && globalThis.__spillway?.evaluated.has(file),
+  );
+  if (changed.length > 0 && !(await refresh(changed))) return;
+  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
+  if (next.server !== before.server) await page?.revalidate();
+}
+
+/** @returns whether the page could be kept */
+async function refresh(files: readonly string[]): Promise<boolean> {
+  for (const file of files) {
+    const module = (await import(toUrl(file))) as Record<string, unknown>;
+    const other = Object.keys(module).find((name) => !isExchangeable(module[name]));
+    if (other !== undefined) {
+      reload(`${file} exports \`${other}\`, which is neither a component nor a function`);
+      return false;
+    }
+    for (const [id, routeFile] of Object.entries(state.routes)) {
+      if (routeFile === file) page?.replaceModule(id, module as unknown as PageModule); // the build has read it as one
+    }
+  }
+  const { performReactRefresh } = await import('./refresh-hook.ts');
+  performReactRefresh();
+  return true;
+}
+
+/** Functions hold no state of their own, and what calls them is evaluated anew with them; a context would be another one. */
+function isExchangeable(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  const kind = '$$typeof' in value ? String(value.$$typeof) : '';
+  return kind === 'Symbol(react.memo)' || kind === 'Symbol(react.forward_ref)' || kind === 'Symbol(react.lazy)';
+}
+
+/** The new sheets first, then the old ones go: the page is never without. */
+async function exchangeStyles(
+  before: Readonly<Record<string, readonly string[]>>,
+  next: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  for (const [id, hrefs] of Object.entries(next)) page?.replaceStyles(id, hrefs);
+  const stale: Element[] = [];
+  const loading: Promise<void>[] = [];
+  for (const [id, hrefs] of Object.entries(before)) {
+    hrefs.forEach((href, index) => {
+      const old = document.querySelector(`link[rel="stylesheet"][href="${href}"]`);
+      const wanted = next[id]?.[index];
+      if (!old || wanted === href || next[id]?.includes(href)) return;
+      stale.push(old);
+      if (wanted === undefined || document.querySelector(`link[rel="stylesheet"][href="${wanted}"]`)) return;
+      const link = old.cloneNode() as HTMLLinkElement;
+      link.href = wanted;
+      loading.push(
+        new Promise((resolve) => {
+          link.onload = () => resolve();
+          link.onerror = () => resolve();
+        }),
+      );
+      old.after(link);
+    });
+  }
+  await Promise.all(loading);
+  for (const old of stale) old.remove();
+}
+
+/** The server of the last build has to be there first: the page would be an older one, and hydrated by newer modules. */
+function reload(why: string): void {
+  reloadBecause = why;
+  if (state.served !== state.build) return;
+  console.info(`Spillway reloads this page, because ${why}.`);
+  keepPlace();
+  window.location.reload();
+}
+
+function toUrl(file: string): string {
+  const url = state.modules[file];
+  if (url === undefined) throw new Error(`${file} is not part of the last build.`);
+  return url;
+}

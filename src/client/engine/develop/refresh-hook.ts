@@ -1,0 +1,5 @@
+import { injectIntoGlobalHook } from 'react-refresh/runtime';
+
+export { performReactRefresh } from 'react-refresh/runtime';
+
+injectIntoGlobalHook(window);

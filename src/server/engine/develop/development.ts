@@ -1,0 +1,123 @@
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { type RequestHandler, type Response, Router } from 'express';
+import { DEV_EVENTS, DEV_STATE, type DevState } from '../../../shared/engine/develop-protocol.ts';
+import { Millisecond } from '../../../shared/units.ts';
+import type { Readiness } from '../http/health.ts';
+import { ListenError } from '../http/listen.ts';
+import { type PublicFile, readPublicFile } from '../http/public-files.ts';
+
+/** What the supervisor (`bin/develop.mjs`) says to the server. */
+type FromSupervisor =
+  | { readonly type: 'turn'; readonly state: DevState }
+  | { readonly type: 'state'; readonly state: DevState }
+  | { readonly type: 'refused'; readonly sentence: string };
+
+export interface Development {
+  /** `/_dev/…`: the state of the build, and a stream of what becomes of it. */
+  readonly routes: RequestHandler;
+  /** The client's files, looked for when they are asked for: a build adds some while the server runs. */
+  readonly files: ReadonlyMap<string, PublicFile>;
+  /** On the socket that the supervisor holds, so that nobody is refused while servers are exchanged. */
+  listen(server: Server, where: { host: string; port: number }): Promise<void>;
+}
+
+/** How often an open stream looks whether the server stops (ms). */
+const LOOK_INTERVAL = 20 * Millisecond;
+
+/**
+ * The server's side of `npm run dev`. Resolves when it is this process's turn: the one before it has
+ * ended, so that what only one may open can be opened.
+ */
+export async function createDevelopment({
+  dist,
+  readiness,
+}: {
+  dist: string;
+  readiness: Readiness;
+}): Promise<Development> {
+  const streams = new Set<Response>();
+  let state = await takeTurn();
+  process.on('message', (message: FromSupervisor) => {
+    if (message.type !== 'state') return;
+    state = message.state;
+    for (const stream of streams) send(stream);
+  });
+  process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port for ever
+
+  function send(stream: Response): void {
+    stream.write(`data: ${JSON.stringify(state)}\n\n`);
+  }
+
+  const routes = Router();
+  routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
+    res.set('Cache-Control', 'no-store').json(state);
+  });
+  routes.get(DEV_EVENTS.replace('/_dev', ''), (_req, res) => {
+    res.setHeader('Content-Type', 'text/event-stream');
+    res.setHeader('Cache-Control', 'no-store, no-transform');
+    res.setHeader('X-Accel-Buffering', 'no');
+    res.write('retry: 50\n\n');
+    send(res);
+    streams.add(res);
+    const timer = setInterval(() => {
+      if (readiness.draining) res.end();
+    }, LOOK_INTERVAL);
+    res.on('close', () => {
+      clearInterval(timer);
+      streams.delete(res);
+    });
+  });
+
+  return {
+    routes,
+    files: new FilesOnDemand(join(dist, 'client')),
+    listen: (server, where) => listenOnShared(server, where),
+  };
+}
+
+function takeTurn(): Promise<DevState> {
+  return new Promise((resolve) => {
+    process.on('message', function onMessage(message: FromSupervisor) {
+      if (message.type !== 'turn') return;
+      process.off('message', onMessage);
+      resolve(message.state);
+    });
+    process.send?.({ type: 'loaded' });
+  });
+}
+
+function listenOnShared(server: Server, where: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.on('message', function onMessage(message: FromSupervisor | { type: 'socket' }, handle: unknown) {
+      if (message.type === 'refused') reject(new ListenError(message.sentence));
+      if (message.type !== 'socket') return;
+      process.off('message', onMessage);
+      server.once('error', reject);
+      server.listen(handle, () => {
+        process.send?.({ type: 'listening' });
+        resolve();
+      });
+    });
+    process.send?.({ type: 'listen', ...where });
+  });
+}
+
+/** Of the map that the step `assets()` asks, what it needs. */
+class FilesOnDemand extends Map<string, PublicFile> {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    super();
+    this.#directory = directory;
+  }
+
+  override get(url: string): PublicFile | undefined {
+    const known = super.get(url);
+    if (known) return known;
+    const file = readPublicFile(this.#directory, url);
+    // A name without a hash may be another file the next time.
+    if (file && url.startsWith('/assets/')) this.set(url, file);
+    return file;
+  }
+}

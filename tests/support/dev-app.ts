@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** An app under `npm run dev`, in a folder of its own. */
+export interface DevApp {
+  readonly url: string;
+  /** Everything that was printed so far. */
+  readonly output: () => string;
+  /** Saves a file as an editor does. */
+  write(path: string, text: string): void;
+  /** Replaces a piece of a file. @throws where the file does not hold it once */
+  edit(path: string, from: string, to: string): void;
+  remove(path: string): void;
+  stop(): Promise<void>;
+}
+
+/** Copies the engine, puts this product into it, and starts. */
+export async function startDevApp(files: Readonly<Record<string, string>> = {}): Promise<DevApp> {
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-dev-'));
+  for (const path of ['bin', 'build', 'build.mjs', 'package.json', 'src']) {
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  for (const path of ['src/shared/product', 'src/server/product/pages', 'src/server/product/api']) {
+    rmSync(join(folder, path), { recursive: true });
+  }
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+  for (const [path, text] of Object.entries({ ...PRODUCT, ...files })) write(path, text);
+
+  const port = await findPort();
+  const child = spawn(process.execPath, ['bin/dev.mjs'], {
+    cwd: folder,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), NODE_ENV: 'development', DRAIN_LAG: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const url = `http://127.0.0.1:${port}`;
+  await new Promise<void>((resolve, reject) => {
+    function read(chunk: Buffer): void {
+      output += String(chunk);
+      if (output.includes(`Listening on ${url}`)) resolve();
+    }
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('exit', (code) => reject(new Error(`npm run dev ended with ${code}:\n${output}`)));
+  });
+
+  return {
+    url,
+    output: () => output,
+    write,
+    edit(path, from, to) {
+      const text = readFileSync(join(folder, path), 'utf8');
+      if (text.split(from).length !== 2) throw new Error(`${path} does not hold ${JSON.stringify(from)} once.`);
+      write(
+        path,
+        text.replace(from, () => to),
+      );
+    },
+    remove: (path) => rmSync(join(folder, path)),
+    async stop() {
+      await end(child);
+      if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function end(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.removeAllListeners('exit');
+    child.once('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+/** `npm run dev` wants to know its port, because it keeps it over many servers. */
+function findPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('No port.')),
+      );
+    });
+  });
+}
+
+/** A counter and a field beside a shared button, a context, a hook and a loader. */
+const PRODUCT: Readonly<Record<string, string>> = {
+  'src/shared/product/routes.tsx': `import { defineRoutes, type RouteIdOf } from '../engine/routes.ts';
+
+export const routes = defineRoutes([
+  {
+    id: 'root',
+    page: () => import('./pages/root.tsx'),
+    children: [
+      { id: 'home', path: '/', page: () => import('./pages/home.tsx') },
+      { id: 'other', path: '/other', page: () => import('./pages/other.tsx') },
+    ],
+  },
+]);
+
+export type RouteId = RouteIdOf<typeof routes>;
+`,
+  'src/shared/product/document.tsx': `import type { DocumentProps } from '../engine/document.ts';
+
+export function Document({ lang, head, children }: DocumentProps) {
+  return (
+    <html lang={lang}>
+      <head>
+        <meta charSet="utf-8" />
+        {head}
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}
+`,
+  'src/shared/product/error-pages.tsx': `import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+
+function Failed({ error }: ErrorPageProps) {
+  return <h1>{error.kind}</h1>;
+}
+
+export const errorPages: ErrorPages = {
+  notFound: Failed,
+  forbidden: Failed,
+  unauthorized: Failed,
+  public: Failed,
+  failure: Failed,
+};
+`,
+  'src/shared/product/theme.ts': `import { createContext } from 'react';
+
+export const Theme = createContext('none');
+`,
+  'src/shared/product/use-label.ts': `import { useContext } from 'react';
+import { Theme } from './theme.ts';
+
+export function useLabel() {
+  return 'theme ' + useContext(Theme);
+}
+`,
+  'src/shared/product/pages/root.tsx': `import { Outlet } from 'react-router';
+import { Link } from '../../engine/link.tsx';
+import { Theme } from '../theme.ts';
+
+export default function Root() {
+  return (
+    <Theme value="blue">
+      <nav>
+        <Link to="/">Home</Link> <Link to="/other">Other</Link>
+      </nav>
+      <Outlet />
+    </Theme>
+  );
+}
+`,
+  'src/shared/product/ui/button.tsx': `import { useState } from 'react';
+
+export function Button() {
+  const [count, setCount] = useState(0);
+  return (
+    <button type="button" onClick={() => setCount(count + 1)}>
+      clicked {count}
+    </button>
+  );
+}
+`,
+  'src/shared/product/pages/home.module.css': '.title { color: rgb(1, 2, 3) }\n',
+  'src/shared/product/pages/home.tsx': `import { useState } from 'react';
+import { useData } from '../../engine/hooks.ts';
+import { Button } from '../ui/button.tsx';
+import { useLabel } from '../use-label.ts';
+import styles from './home.module.css';
+
+export default function Home() {
+  const [seen] = useState(() => 'mounted');
+  const { words } = useData<{ words: string }>();
+  const label = useLabel();
+  return (
+    <main>
+      <h1 className={styles.title}>First words</h1>
+      <p id="data">{words}</p>
+      <p id="label">{label}</p>
+      <p>{seen}</p>
+      <label>
+        Note <input name="note" />
+      </label>
+      <Button />
+      <div style={{ height: '200vh' }} />
+      <footer>the end</footer>
+    </main>
+  );
+}
+`,
+  'src/shared/product/pages/other.tsx': `export default function Other() {
+  return <h1>Other</h1>;
+}
+`,
+  'src/server/product/words.ts': `export const words = 'from the loader';
+`,
+  'src/server/product/pages/index.ts': `import { words } from '../words.ts';
+
+export const pages = {
+  root: null,
+  home: { loader: () => ({ words }) },
+  other: null,
+};
+`,
+  'src/server/product/api/index.ts': `import { Router } from 'express';
+
+export function mountApi(_deps: unknown): Router {
+  return Router();
+}
+`,
+};
