@@ -9,12 +9,15 @@ const LIVE_REGION_ID = 'spillway-announcer';
  */
 export function createAfterNavigation(shown: string): (commit: Commit) => void {
   let path = shown;
+  // There before its first words: a region that comes together with them is often not read.
+  const region = createLiveRegion();
   return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
     const isOtherPage = path !== location.pathname;
     path = location.pathname;
     const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
     if (isOtherPage || target) moveFocus(target);
-    if (isOtherPage) announce();
+    // The title is in the document by then; a screen reader would otherwise not hear of the new page.
+    if (isOtherPage) region.textContent = document.title;
     scroll(restoreScrollPosition, target, preventScrollReset);
   };
 }
@@ -28,19 +31,15 @@ function moveFocus(target: HTMLElement | null): void {
   place.focus({ preventScroll: true });
 }
 
-/** The title is in the document by then; a screen reader would otherwise not hear of the new page. */
-function announce(): void {
-  let region = document.getElementById(LIVE_REGION_ID);
-  if (!region) {
-    region = document.createElement('div');
-    region.id = LIVE_REGION_ID;
-    region.role = 'status';
-    region.ariaLive = 'assertive';
-    region.style.cssText =
-      'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
-    document.body.append(region);
-  }
-  region.textContent = document.title;
+function createLiveRegion(): HTMLElement {
+  const region = document.createElement('div');
+  region.id = LIVE_REGION_ID;
+  region.role = 'status';
+  region.ariaLive = 'assertive';
+  region.style.cssText =
+    'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+  document.body.append(region);
+  return region;
 }
 
 function scroll(saved: number | false | null, target: HTMLElement | null, keep: boolean): void {

@@ -65,6 +65,8 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       await prepare(payload);
       return toResults(payload);
     }
+    // Left before it was shown, or brought by a fetcher for another page: it grows old from here on.
+    if (!isFetcher) fresh = undefined;
     if (leaf === NOT_FOUND_ROUTE || (options.isSkewed() && !isFetcher)) await fullLoad(url, leaf !== NOT_FOUND_ROUTE);
 
     const visited = isPop ? store.recall(url) : undefined;
@@ -113,7 +115,8 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
     if (result.kind !== 'page') return toFailure(leaf);
     const { payload } = result;
-    const failed = Object.values(payload.errors ?? {})[0];
+    // Where the action answered, what it said is shown beside the page's error, which comes with the load.
+    const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };
     if (payload.build === options.build) {
       fresh = { url, payload };

@@ -95,7 +95,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
     submit: (form, submitter) =>
       void getNavigator().then(
         (live) => live.submit(form, submitter),
-        () => form.submit(),
+        () => submitNatively(form, submitter),
       ),
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
@@ -115,6 +115,13 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
 /** The router's chunk did not come: the link is an ordinary one. */
 function leaveFor(url: URL): () => void {
   return () => window.location.assign(url);
+}
+
+/** As a form that is none of ours: with its button's name and value, which `form.submit()` leaves out. */
+function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  form.removeAttribute('data-form');
+  form.requestSubmit(submitter);
+  form.setAttribute('data-form', '');
 }
 
 function readLocation(): Location {

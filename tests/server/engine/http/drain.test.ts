@@ -73,6 +73,17 @@ describe('a stop', () => {
     expect(reply).toMatchObject({ status: 200, body: 'slow and whole' });
     expect(reply.headers.connection).toBe('close');
     expect(await stream.whole).toMatch(/first [\s\S]*last\r\n0\r\n\r\n$/);
+    expect(server.output()).not.toContain('Connections were cut');
+  });
+
+  it('answers who had opened a connection, and asks a moment after', async () => {
+    const server = await run();
+    const { socket, whole } = await open(server.port, '');
+    server.child.kill('SIGTERM');
+    await sleep(150);
+    socket.write(get('/livez'));
+    expect(parseReply(await whole)).toMatchObject({ status: 200, body: 'ok\n', headers: { connection: 'close' } });
+    expect((await server.ended()).code).toBe(0);
   });
 
   it('says so to the proxy first, and closes each connection behind its reply', async () => {

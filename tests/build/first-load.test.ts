@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+const manifest = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8')) as AssetManifest;
+
+describe('the production build', () => {
+  it('brings the home page live with at most 85 kB of JavaScript, compressed by gzip', () => {
+    const { entry, routes } = manifest;
+    const scripts = new Set([entry.script, ...entry.preloads]);
+    for (const id of ['root', 'home']) {
+      const route = routes[id];
+      if (route) for (const url of [route.script, ...route.preloads]) scripts.add(url);
+    }
+    const sizes = [...scripts].map((url) => gzipSync(readFileSync(`${dist}/client${url}`), { level: 9 }).length);
+    expect(scripts.size).toBeGreaterThan(2);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(85_000);
+  });
+
+  it('has nothing of what `npm run dev` adds', () => {
+    const urls = new Set(
+      [manifest.entry, ...Object.values(manifest.routes)].flatMap((part) => [part.script, ...part.preloads]),
+    );
+    const files = [...[...urls].map((url) => `${dist}/client${url}`), `${dist}/server/main.js`];
+    for (const file of files)
+      expect(readFileSync(file, 'utf8'), file).not.toMatch(/\/_dev\/|__spillway\b|react-refresh/);
+  });
+});

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import buildOnce from '../support/build-once.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+it('`npm start` takes its server along when npm itself is ended', async () => {
+  await buildOnce();
+  const npm = spawn('npm', ['start'], {
+    cwd: root,
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    npm.stdout.on('data', (chunk) => {
+      output += chunk;
+      const found = /Listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
+      if (found) resolve(found);
+    });
+    npm.once('exit', () => reject(new Error(`npm ended before the server listened:\n${output}`)));
+  });
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  npm.removeAllListeners('exit');
+  npm.kill('SIGTERM');
+  await once(npm, 'exit');
+  await expect
+    .poll(
+      () =>
+        fetch(`${url}/livez`).then(
+          () => 'answers',
+          () => 'gone',
+        ),
+      { timeout: 8000 },
+    )
+    .toBe('gone');
+});
