@@ -26,16 +26,16 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: ['tests/e2e/**'],
+          exclude: ['tests/e2e/**', 'tests/bin/product/**'],
           sequence: { groupOrder: 0 },
         },
       },
       {
-        // Browser tests share two cores with the browser: one after the other, and after the rest.
+        // What shares two cores with a browser, or with tests in a copy: one after the other, and after the rest.
         extends: true,
         test: {
           name: 'e2e',
-          include: ['tests/e2e/**/*.test.{ts,tsx}'],
+          include: ['tests/e2e/**/*.test.{ts,tsx}', 'tests/bin/product/**/*.test.ts'],
           fileParallelism: false,
           testTimeout: 60_000,
           sequence: { groupOrder: 1 },

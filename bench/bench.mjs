@@ -16,7 +16,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const rounds = Number(process.env.ROUNDS ?? 7);
 const seconds = Number(process.env.SECONDS ?? 3);
 const connections = Number(process.env.CONNECTIONS ?? 32);
-const path = process.env.BENCH_PATH ?? '/tour/cards';
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
@@ -44,6 +43,8 @@ const sides = {
   bare: await start(join(folder, 'bare.mjs'), 4610),
   ours: await start(join(root, 'dist/server/main.js'), 4611),
 };
+// What `bench/product/page.tsx` writes down, so that the owner of a clone measures a page of theirs.
+const path = process.env.BENCH_PATH ?? new URL(sides.bare.url).pathname;
 const results = { bare: [], ours: [] };
 for (const side of ['bare', 'ours']) await load(side, 2); // warm
 for (let round = 0; round < rounds; round++) {
@@ -78,10 +79,13 @@ async function start(file, port) {
   const [command, ...args] = canPin ? ['taskset', '-c', '0', process.execPath, file] : [process.execPath, file];
   const env = { ...process.env, PORT: String(port), NODE_ENV: 'production', COMPRESSION: 'off' };
   const child = spawn(command, args, { env, cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  const side = { child, port };
+  const side = { child, port, url: '' };
   running.push(side);
-  await new Promise((resolve, reject) => {
-    child.stdout.on('data', (text) => String(text).includes('Listening on') && resolve());
+  side.url = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      const found = /Listening on (http:[^\s"]+)/.exec(String(text));
+      if (found) resolve(found[1]);
+    });
     child.on('exit', (code) => reject(new Error(`${file} ended with code ${code} before it listened.`)));
   });
   return side;

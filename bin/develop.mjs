@@ -89,13 +89,20 @@ function tell() {
 async function exchange(server) {
   const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
     cwd: root,
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     env: { ...process.env, SPILLWAY_DEV: '1' },
+  });
+  let said = '';
+  next.stderr.on('data', (text) => {
+    process.stderr.write(text);
+    said = `${said}${text}`.slice(-4000);
   });
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
   if (!loaded) {
     console.error('The new server did not start: the one before it goes on, and waits for a change.');
+    state = { ...state, error: { title: 'The server did not start', problems: [{ text: said.trim() }] } };
+    tell();
     return;
   }
   if (current) await end(current);

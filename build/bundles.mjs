@@ -62,7 +62,7 @@ export function clientOptions({ root, entry, outdir, dev, owner, styles }) {
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
-    plugins: [...owner.plugins, styles.plugin, reactRouter(root, { dev }), nodeModulesInClient],
+    plugins: [styles.plugin, ...owner.plugins, reactRouter(root, { dev }), nodeModulesInClient],
   };
 }
 
@@ -87,8 +87,8 @@ export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
     plugins: [
-      ...owner.plugins,
       styles.plugin,
+      ...owner.plugins,
       routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],

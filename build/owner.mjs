@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 
 /**
  * The owner's plugins and aliases for esbuild, from `src/server/product/build.mjs`:
- * `export default { plugins: [], alias: {} }`. Both bundles get them, before the build's own.
+ * `export default { plugins: [], alias: {} }`. Both bundles get them, and so do style
+ * sheets, each of which is compiled by itself.
  *
  * @param {string} root
  * @returns {Promise<{ plugins: import('esbuild').Plugin[], alias: Record<string, string> }>}

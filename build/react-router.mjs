@@ -1,6 +1,8 @@
 // Three things keep React Router small in the first load. esbuild puts a module into the chunk of
 // everything that can reach it, used or not, so what one page uses of a package with one front door
 // comes with the first load of every page.
+
+import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
@@ -48,8 +50,9 @@ export function routerContexts(root, { dev }) {
   return { name: 'router-contexts', setup: (build) => openContexts(build, distOf(root, dev)) };
 }
 
+/** Where the package really is, as esbuild names its files: a linked one would otherwise be in the bundle twice. */
 function distOf(root, dev) {
-  return join(root, 'node_modules/react-router/dist', dev ? 'development' : 'production');
+  return join(realpathSync(join(root, 'node_modules/react-router')), 'dist', dev ? 'development' : 'production');
 }
 
 function openContexts(build, dist) {

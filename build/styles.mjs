@@ -19,10 +19,13 @@ export const assetLoaders = {
  * the minified browser bundle would name the classes of a CSS module differently, two sheets of one
  * name would clash, and a sheet that several pages use would be copied into each page's.
  *
+ * The owner's plugins see what a sheet is made of here: one that writes CSS, such as Tailwind's, needs
+ * to know nothing of all that.
+ *
  * @param {string} root
- * @param {{ minify: boolean, target: string, outdir: string }} options
+ * @param {{ minify: boolean, target: string, outdir: string, plugins?: esbuild.Plugin[] }} options
  */
-export function createStyles(root, { minify, target, outdir }) {
+export function createStyles(root, { minify, target, outdir, plugins = [] }) {
   /** @type {Map<string, Promise<{ css: string, names: string, assets: esbuild.OutputFile[] }>>} */
   const compiled = new Map();
 
@@ -55,7 +58,7 @@ export function createStyles(root, { minify, target, outdir }) {
       assetNames: 'assets/[name]-[hash]',
       publicPath: '/',
       loader: assetLoaders,
-      plugins: [namesFromPath(root)],
+      plugins: [...plugins, namesFromPath(root)],
     });
     const css = outputFiles.find(({ path }) => path.endsWith('stdin.css'))?.text ?? '';
     const names = outputFiles.find(({ path }) => path.endsWith('stdin.js'))?.text ?? '';
@@ -68,8 +71,16 @@ export function createStyles(root, { minify, target, outdir }) {
 
   return {
     compile,
-    /** It has changed: the next build compiles it anew. */
-    forget: (file) => compiled.delete(file),
+    /** It has changed: the next build compiles it anew. With plugins, any file may be part of any sheet. */
+    forget(file) {
+      if (plugins.length > 0) compiled.clear();
+      else compiled.delete(file);
+    },
+    /** Plugins that come later than the rest. */
+    use(others) {
+      plugins = others;
+      compiled.clear();
+    },
     /** Both bundles import names alone; the text of the sheets is collected with `styleAssets`. */
     plugin: {
       name: 'styles',

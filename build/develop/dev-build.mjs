@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { browserTarget, clientOptions, serverOptions } from '../bundles.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
@@ -56,6 +56,7 @@ export function createDevBuild(root) {
     await dispose();
     entries = key;
     const owner = await readOwnersBuild(root);
+    styles.use(owner.plugins);
     const options = { root, dev: true, owner, styles };
     const [base, serverBase] = [
       clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
@@ -67,9 +68,10 @@ export function createDevBuild(root) {
       outbase: root,
       entryNames: 'assets/[name]-[hash]',
       sourcemap: 'linked',
+      sourceRoot: undefined,
       plugins: [fastRefresh(root), pagesByName(root, routeTables), ...base.plugins],
     });
-    server = await esbuild.context({ ...serverBase, sourcemap: 'linked' });
+    server = await esbuild.context({ ...serverBase, sourceRoot: undefined });
   }
 
   async function dispose() {
@@ -100,7 +102,7 @@ export function createDevBuild(root) {
      */
     async buildClient(changed) {
       await open();
-      for (const file of changed) if (file.endsWith('.css')) styles.forget(join(root, file));
+      for (const file of changed) styles.forget(join(root, file));
       const [{ metafile, outputFiles }, routeModules, publicFiles] = await Promise.all([
         client.rebuild(),
         readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
@@ -141,7 +143,7 @@ export function createDevBuild(root) {
       await open();
       const { outputFiles } = await server.rebuild();
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
-      await write([...unserved.map(toServerMap), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
+      await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
       return hash(outputFiles.find(({ path }) => path.endsWith('main.js'))?.contents ?? '');
     },
 
@@ -153,9 +155,11 @@ export function createDevBuild(root) {
   };
 }
 
-/** Beside the server's file, where Node looks for it. */
-function toServerMap({ path, contents }) {
-  return { path: path.replace(/^maps\//, ''), contents };
+/** The map beside its file, and the file with a line that names it: esbuild's own line has the path of an asset. */
+function toMapped({ path, contents }) {
+  if (path.endsWith('.map')) return { path: path.replace(/^maps\//, ''), contents };
+  const line = `\n//# sourceMappingURL=${basename(path)}.map\n`;
+  return { path, contents: Buffer.concat([contents, Buffer.from(line)]) };
 }
 
 function listEntries(root) {

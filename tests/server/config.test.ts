@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
-import { PRODUCT_SETTINGS, readProductSettings } from '../../src/server/product/settings.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {
   try {
-    readProductSettings(env, readConfig(env));
+    readConfig(env);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.sentences;
@@ -48,14 +47,6 @@ it('reads lists of origins and of proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
 });
 
-it('keeps the failures of the tour from the public unless told otherwise', () => {
-  const read = (env: Record<string, string>) => readProductSettings(env, readConfig(env)).tourFailures;
-  expect(read({})).toBe(true);
-  expect(read({ PUBLIC_ORIGINS: 'https://example.com' })).toBe(false);
-  expect(read({ PUBLIC_ORIGINS: 'https://example.com', TOUR_FAILURES: 'yes' })).toBe(true);
-  expect(read({ TOUR_FAILURES: 'no' })).toBe(false);
-});
-
 describe('a wrong value', () => {
   it.each([
     ['PORT', ['canary', '65536', '-1', '3000.5', '1e3', '99999']],
@@ -84,7 +75,6 @@ describe('a wrong value', () => {
     ['DIGEST_NAMESPACE', ['x'.repeat(201)]],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
     ['DRAIN_DEADLINE', ['canary', 'Infinity']],
-    ['TOUR_FAILURES', ['canary']],
   ])('of %s is answered by one sentence that names it and not the value', (name, values) => {
     for (const value of values) {
       const sentences = sentencesOf({ [name]: value });
@@ -101,10 +91,8 @@ describe('a wrong value', () => {
 
 it('is described in .env.example, setting by setting', () => {
   const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
-  for (const [name, { about, example }] of Object.entries({ ...SETTINGS, ...PRODUCT_SETTINGS })) {
+  for (const [name, { about, example }] of Object.entries(SETTINGS)) {
     expect(text).toContain(`# ${about}\n# ${name}=${example}\n`);
     expect(sentencesOf({ [name]: example })).toEqual([]);
   }
-  const described = [...text.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect(described.toSorted()).toEqual(Object.keys({ ...SETTINGS, ...PRODUCT_SETTINGS }).toSorted());
 });

@@ -27,6 +27,7 @@ export interface HydrateOptions {
  * first click, Back or submit, whichever comes first.
  */
 export async function hydrate({ routes, document: Document, errorPages }: HydrateOptions): Promise<void> {
+  const develop = process.env.SPILLWAY_DEV ? await import('./develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
   const { payload, etag } = readPayload();
   const loader = createRouteLoader(tree.definitions);
@@ -73,6 +74,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
     styles,
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
+    onShownError: develop?.onShownError,
   };
 
   function Root(): ReactNode {
@@ -88,6 +90,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
         <Root />
       </Document>
     </EngineContext>,
+    develop?.rootOptions,
   );
 
   listenToLinks({
@@ -100,16 +103,13 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
   whenIdle(() => void getNavigator().catch(ignore));
-  if (process.env.SPILLWAY_DEV) {
-    const { attachPage } = await import('./develop/development.ts');
-    attachPage({
-      exchanged: getNavigator().then(ignore),
-      revalidate: async () => (await getNavigator()).router.revalidate(),
-      // The map is the loader's own; nothing but development writes to it from outside.
-      replaceModule: (id, module) => void (loader.modules as Map<string, PageModule>).set(id, module),
-      replaceStyles: (id, hrefs) => void styles.set(id, hrefs),
-    });
-  }
+  develop?.attachPage({
+    exchanged: getNavigator().then(ignore),
+    revalidate: async () => (await getNavigator()).router.revalidate(),
+    // The map is the loader's own; nothing but development writes to it from outside.
+    replaceModule: (id, module) => void (loader.modules as Map<string, PageModule>).set(id, module),
+    replaceStyles: (id, hrefs) => void styles.set(id, hrefs),
+  });
 }
 
 /** The router's chunk did not come: the link is an ordinary one. */

@@ -1,2 +1,2 @@
-/** Called once, before the page is hydrated: the place for what only the browser does. The tour needs nothing here. */
+/** Called once, when hydration has begun: the place for what only the browser does. The tour needs nothing here. */
 export function start(): void {}

@@ -1,6 +1,9 @@
 /** Where a development server tells open pages of its builds. */
 export const DEV_EVENTS = '/_dev/events';
 export const DEV_STATE = '/_dev/state';
+/** What a failure was, by its address; what the browser threw, with the lines of source. */
+export const DEV_FAILURES = '/_dev/failures';
+export const DEV_FRAMES = '/_dev/frames';
 
 /** The last build, as `npm run dev` knows it. */
 export interface DevState {
@@ -23,6 +26,14 @@ export interface DevState {
   readonly error?: DevError;
 }
 
+/** What the browser sends of an error: the server knows the source. */
+export interface ThrownInBrowser {
+  readonly title: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly componentStack?: string;
+}
+
 export interface DevError {
   readonly title: string;
   readonly problems: readonly DevProblem[];
@@ -35,6 +46,8 @@ export interface DevProblem {
   readonly line?: number;
   /** Counted from 1. */
   readonly column?: number;
+  /** What stands below the lines: a stack, or the components around. */
+  readonly trail?: readonly string[];
   /** A link that opens the place in an editor. */
   readonly open?: string;
   /** The lines around it, by number. */

@@ -28,7 +28,11 @@ export interface Commit {
 /** What the engine's own components need to know about the side on which they run. */
 export interface Engine {
   readonly host: string;
+  /** On the server, for a page that is kept: why it may not name the host. */
+  readonly hostRefusal?: string;
   readonly errorPages: ErrorPages;
+  /** On the server, where the page is rendered for one request. */
+  readonly nonce?: string;
   /** Modules of the routes that may render now, by route id. */
   readonly modules: ReadonlyMap<string, PageModule>;
   /** Style sheets by route id. */
@@ -37,6 +41,8 @@ export interface Engine {
   readonly toPageError: (error: unknown) => PageError;
   /** Called as each route renders: the server learns from it which boundary a failed shell belongs to. */
   readonly onRoute?: (id: string) => void;
+  /** Called when an error stands in the place of a route. */
+  readonly onShownError?: (error: PageError) => void;
   /** Called when a navigation stands in the page. */
   readonly onCommit?: (commit: Commit) => void;
 }

@@ -29,7 +29,21 @@ export function usePageError(): PageError {
   return isPageError(error) ? error : UNKNOWN_FAILURE;
 }
 
-/** The name of the host that the visitor asked, checked by the server. */
+/**
+ * The name of the host that the visitor asked, checked by the server. A page with `mode: 'static'` has
+ * one where `PUBLIC_ORIGINS` names a single host; elsewhere reading it there is an error.
+ */
 export function useHost(): string {
-  return useEngine().host;
+  const { host, hostRefusal } = useEngine();
+  if (hostRefusal !== undefined) throw new Error(hostRefusal);
+  return host;
+}
+
+/**
+ * Lets an inline script of yours run: `<script nonce={useNonce()} suppressHydrationWarning>`. Browsers
+ * hide a nonce from scripts, so it is undefined there, and React is told not to wonder. A page with
+ * `mode: 'static'` has none either, and runs no inline script.
+ */
+export function useNonce(): string | undefined {
+  return useEngine().nonce;
 }

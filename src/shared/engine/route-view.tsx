@@ -1,9 +1,10 @@
-import { type ReactNode, useContext, useLayoutEffect } from 'react';
-import { Outlet, UNSAFE_DataRouterStateContext as StateContext } from 'react-router';
+import { type ComponentType, type ReactNode, useContext, useEffect, useLayoutEffect } from 'react';
+import { Outlet, UNSAFE_DataRouterStateContext as StateContext, useLoaderData } from 'react-router';
 import { useEngine } from './engine-context.ts';
 import { ErrorView } from './error-view.tsx';
 import type { PageError } from './payload.ts';
 import { FRAME_ROUTE, NOT_FOUND_ROUTE } from './protocol.ts';
+import type { PageProps } from './routes.ts';
 
 /** A route of the table, or one of the two that the engine puts around it. */
 export function RouteView({ id }: { id: string }): ReactNode {
@@ -15,20 +16,23 @@ export function RouteView({ id }: { id: string }): ReactNode {
 function OwnRoute({ id }: { id: string }): ReactNode {
   const { modules, styles, onRoute } = useEngine();
   onRoute?.(id);
-  const Page = modules.get(id)?.default;
+  const data: unknown = useLoaderData();
+  // The table of server halves was compiled against what each page takes: ServerPages<typeof routes>.
+  const Page = modules.get(id)?.default as ComponentType<PageProps<unknown>> | undefined;
   if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
   return (
     <>
       <RouteStyles hrefs={styles.get(id)} />
-      <Page />
+      <Page data={data} />
     </>
   );
 }
 
 /** What stands in a route's place when it failed: its own boundary, or the owner's page for such an error. */
 export function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactNode {
-  const { modules, styles } = useEngine();
+  const { modules, styles, onShownError } = useEngine();
   const OwnBoundary = modules.get(id)?.ErrorBoundary;
+  useEffect(() => onShownError?.(error), [error, onShownError]);
   return (
     <>
       <RouteStyles hrefs={styles.get(id)} />

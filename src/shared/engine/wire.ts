@@ -25,7 +25,7 @@ export interface Encoded {
 export interface EncodeOptions {
   /** What the visitor may learn of an error. It is called for every `Error` value and every rejection. */
   readonly toError: (error: unknown) => PageError;
-  /** Ends `late`, whatever is still pending. Asked for where something is late. */
+  /** Ends `late`: what is still pending is rejected with the signal's reason. Asked for where something is late. */
   readonly signal?: () => AbortSignal;
 }
 
@@ -176,8 +176,8 @@ type LateLines = ReturnType<typeof createLateLines>;
 
 function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
   const ids = new Map<PromiseLike<unknown>, number>();
+  const pending = new Set<number>();
   const ready: string[] = [];
-  let pending = 0;
   let wake = noop;
 
   /** A report that fails must not cost the page its late values. */
@@ -189,19 +189,23 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
     }
   }
 
-  function add(line: string): void {
+  function add(id: number, line: string): void {
+    if (!pending.delete(id)) return; // given up before it came
     ready.push(line);
-    pending--;
     wake();
   }
 
   function addRejected(id: number, error: unknown): void {
-    add(`[${id},1,{"d":${JSON.stringify(presentError(error))}}]`);
+    add(id, `[${id},1,{"d":${JSON.stringify(presentError(error))}}]`);
   }
 
   function addResolved(id: number, value: unknown, path: readonly Segment[]): void {
+    if (!pending.has(id)) {
+      holdRejections(value);
+      return;
+    }
     try {
-      add(`[${id},0,${toFrame(value, path, late)}]`);
+      add(id, `[${id},0,${toFrame(value, path, late)}]`);
     } catch (error) {
       holdRejections(value);
       addRejected(id, error);
@@ -218,7 +222,7 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
       if (known !== undefined) return known;
       const id = ids.size;
       ids.set(promise, id);
-      pending++;
+      pending.add(id);
       Promise.resolve(promise).then(
         (value) => addResolved(id, value, path),
         (error) => addRejected(id, error),
@@ -231,16 +235,17 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
       const onAbort = () => wake();
       signal?.addEventListener('abort', onAbort);
       try {
-        while (!signal?.aborted) {
+        if (signal?.aborted) await undefined; // what has settled by now is told
+        while (ready.length > 0 || pending.size > 0) {
           const line = ready.shift();
           if (line !== undefined) {
             yield line;
-          } else if (pending > 0) {
+          } else if (signal?.aborted) {
+            for (const id of pending) addRejected(id, signal.reason);
+          } else {
             await new Promise<void>((resolve) => {
               wake = resolve;
             });
-          } else {
-            return;
           }
         }
       } finally {

@@ -185,3 +185,55 @@ describe('a build that fails', () => {
     expect(documents).toEqual(['/']);
   });
 });
+
+/** What stands over the page, until it is gone again. */
+async function expectProblem(...texts: (string | RegExp)[]): Promise<void> {
+  for (const text of texts) await page.getByRole('alertdialog').filter({ hasText: text }).waitFor();
+}
+
+async function expectMended(): Promise<void> {
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+  await page.getByRole('heading', { name: 'First words' }).waitFor();
+}
+
+describe('what fails while it runs', () => {
+  const WORDS = 'src/server/product/words.ts';
+  const PAGES = 'src/server/product/pages/index.ts';
+
+  test('on the server is shown with its line of source, and goes when it is mended', async () => {
+    app.write(WORDS, "export const words = 'x';\n\nexport function fail() {\n  throw new Error('no words');\n}\n");
+    app.edit(PAGES, "import { words } from '../words.ts';", "import { fail } from '../words.ts';");
+    app.edit(PAGES, '({ words })', 'fail()');
+    await expectProblem('no words', 'src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
+    app.edit(PAGES, "import { fail } from '../words.ts';", "import { words } from '../words.ts';");
+    app.edit(PAGES, 'fail()', '({ words })');
+    await expectMended();
+    expect(documents).toEqual(['/']);
+  });
+
+  test('and loader data that cannot be sent', async () => {
+    app.edit(PAGES, '({ words })', '({ words: () => words })');
+    await expectProblem('WireError', 'function');
+    app.edit(PAGES, '({ words: () => words })', '({ words })');
+    await expectMended();
+  });
+
+  test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {
+    app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
+    await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
+    await page.reload();
+    await expectProblem('GET / failed (render)', 'home.tsx:16:19 (open in editor)', 'at Home (');
+    app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{seen}</p>');
+    await expectMended();
+  });
+
+  test('and a server that does not start: the one before it goes on', async () => {
+    app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
+    await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
+    expect((await fetch(app.url)).status).toBe(200);
+    app.edit(WORDS, "throw new Error('not today');\n", '');
+    await expectMended();
+    await expectKept();
+    expect(documents).toEqual(['/']);
+  });
+});

@@ -1,6 +1,16 @@
-import { DEV_EVENTS, DEV_STATE, type DevState } from '../../../shared/engine/develop-protocol.ts';
+import type { HydrationOptions } from 'react-dom/client';
+import {
+  DEV_EVENTS,
+  DEV_FAILURES,
+  DEV_FRAMES,
+  DEV_STATE,
+  type DevError,
+  type DevState,
+  type ThrownInBrowser,
+} from '../../../shared/engine/develop-protocol.ts';
+import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
-import { hideOverlay, showBuildError } from './overlay.ts';
+import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
 /** What `hydrate` hands over, so that a change of the server or of a page can be shown. */
@@ -44,6 +54,41 @@ export function attachPage(live: LivePage): void {
   void live.exchanged.then(restorePlace, () => undefined);
 }
 
+/** An error page is shown: what it does not say is said over it. */
+export function onShownError({ digest }: PageError): void {
+  if (digest === undefined) return; // meant, or thrown in the browser, which React tells below
+  void fetch(`${DEV_FAILURES}/${digest}`).then(showAnswer, () => undefined);
+}
+
+/** What React says on the console stays: `reportError` and `console.error`, as without these. */
+export const rootOptions: HydrationOptions = {
+  onUncaughtError(error, { componentStack }) {
+    reportError(error);
+    showThrown('The page failed', error, componentStack);
+  },
+  onCaughtError(error, { componentStack }) {
+    console.error(error);
+    showThrown('A part of the page failed', error, componentStack);
+  },
+  onRecoverableError(error, { componentStack }) {
+    reportError(error);
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    showThrown('The page could not be hydrated as it was rendered', cause, componentStack);
+  },
+};
+
+function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
+  const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+  const thrown: ThrownInBrowser = { title, message, stack, componentStack };
+  const body = JSON.stringify(thrown);
+  const headers = { 'Content-Type': 'application/json' };
+  void fetch(DEV_FRAMES, { method: 'POST', body, headers }).then(showAnswer, () => undefined);
+}
+
+async function showAnswer(response: Response): Promise<void> {
+  if (response.ok) showProblems((await response.json()) as DevError);
+}
+
 function follow(): void {
   const events = new EventSource(DEV_EVENTS);
   events.onmessage = ({ data }) => {
@@ -57,7 +102,7 @@ function follow(): void {
 async function apply(next: DevState): Promise<void> {
   const before = state;
   if (next.error) {
-    showBuildError(next.error);
+    showProblems(next.error);
     return;
   }
   hideOverlay();

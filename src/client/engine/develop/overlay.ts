@@ -16,7 +16,7 @@ small { color: #93a4b1; }
 
 let host: HTMLElement | undefined;
 
-export function showBuildError({ title, problems }: DevError): void {
+export function showProblems({ title, problems }: DevError): void {
   hideOverlay();
   host = document.createElement('spillway-problem');
   const root = host.attachShadow({ mode: 'open' });
@@ -37,7 +37,7 @@ export function hideOverlay(): void {
   host = undefined;
 }
 
-function toSection({ text, file, line, column, open, lines = [] }: DevProblem): HTMLElement {
+function toSection({ text, file, line, column, open, lines = [], trail = [] }: DevProblem): HTMLElement {
   const section = element('section');
   section.append(element('p', {}, text));
   if (file) {
@@ -54,6 +54,7 @@ function toSection({ text, file, line, column, open, lines = [] }: DevProblem): 
     }
     section.append(code);
   }
+  if (trail.length > 0) section.append(element('pre', {}, trail.join('\n')));
   return section;
 }
 

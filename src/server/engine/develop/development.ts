@@ -1,11 +1,22 @@
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { type RequestHandler, type Response, Router } from 'express';
-import { DEV_EVENTS, DEV_STATE, type DevState } from '../../../shared/engine/develop-protocol.ts';
+import { json, type RequestHandler, type Response, Router } from 'express';
+import {
+  DEV_EVENTS,
+  DEV_FAILURES,
+  DEV_FRAMES,
+  DEV_STATE,
+  type DevError,
+  type DevState,
+  type ThrownInBrowser,
+} from '../../../shared/engine/develop-protocol.ts';
 import { Millisecond } from '../../../shared/units.ts';
+import { readError } from '../errors/error-facts.ts';
+import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import type { Readiness } from '../http/health.ts';
 import { ListenError } from '../http/listen.ts';
 import { type PublicFile, readPublicFile } from '../http/public-files.ts';
+import { mapAssets, toDevError } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */
 type FromSupervisor =
@@ -16,11 +27,16 @@ type FromSupervisor =
 export interface Development {
   /** `/_dev/…`: the state of the build, and a stream of what becomes of it. */
   readonly routes: RequestHandler;
+  /** Remembers what a failure was, for the page that shows its address. */
+  readonly onFailure: FunnelOptions['onFailure'];
   /** The client's files, looked for when they are asked for: a build adds some while the server runs. */
   readonly files: ReadonlyMap<string, PublicFile>;
   /** On the socket that the supervisor holds, so that nobody is refused while servers are exchanged. */
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
+
+/** How many failures can still be looked up (a count). */
+const KEPT_FAILURES = 50;
 
 /** How often an open stream looks whether the server stops (ms). */
 const LOOK_INTERVAL = 20 * Millisecond;
@@ -37,6 +53,7 @@ export async function createDevelopment({
   readiness: Readiness;
 }): Promise<Development> {
   const streams = new Set<Response>();
+  const projectRoot = join(dist, '..');
   let state = await takeTurn();
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
@@ -49,7 +66,30 @@ export async function createDevelopment({
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
   }
 
+  /** The last failures, by address. */
+  const failures = new Map<string, DevError>();
+
+  function onFailure(address: string, error: unknown, context: FailureContext): void {
+    const title = `${context.method ?? ''} ${context.url ?? ''} failed (${context.origin})`.trim();
+    failures.set(address, toDevError(title, readError(error), context.componentStack, projectRoot));
+    const [oldest] = failures.keys();
+    if (failures.size > KEPT_FAILURES && oldest !== undefined) failures.delete(oldest);
+  }
+
   const routes = Router();
+  routes.get(`${DEV_FAILURES.replace('/_dev', '')}/:address`, (req, res) => {
+    const error = failures.get(req.params.address);
+    res
+      .status(error ? 200 : 404)
+      .set('Cache-Control', 'no-store')
+      .json(error ?? null);
+  });
+  routes.post(DEV_FRAMES.replace('/_dev', ''), json(), (req, res) => {
+    const { title, message, stack, componentStack } = req.body as ThrownInBrowser; // from our own script
+    const facts = { message: String(message), stack: mapAssets(String(stack), dist) };
+    const components = componentStack && mapAssets(String(componentStack), dist);
+    res.json(toDevError(String(title), facts, components, projectRoot));
+  });
   routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
   });
@@ -71,6 +111,7 @@ export async function createDevelopment({
 
   return {
     routes,
+    onFailure,
     files: new FilesOnDemand(join(dist, 'client')),
     listen: (server, where) => listenOnShared(server, where),
   };

@@ -17,6 +17,8 @@ export interface FailureContext {
   readonly requestId?: string;
   /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
   readonly endedBy?: unknown;
+  /** React's, of a failed render: the components around it, innermost first. */
+  readonly componentStack?: string;
 }
 
 /** What the funnel made of something thrown. */
@@ -34,6 +36,8 @@ export interface FunnelOptions extends Partial<DigestOptions> {
   readonly log: Logger;
   /** Names the build in the log line. */
   readonly build: string;
+  /** Told of each failure once, with its address. */
+  readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
 }
 
 /** A constant by default, so that replicas and fresh disks agree. */
@@ -79,9 +83,12 @@ export function createFunnel(options: FunnelOptions): Funnel {
       url: context.url === undefined ? undefined : withoutSearch(context.url),
       requestId: context.requestId,
       stack: facts.stack,
+      componentStack: context.componentStack,
       causes: causes.length > 0 ? causes : undefined,
     });
-    return `${digest}-${occurrence}`;
+    const address = `${digest}-${occurrence}`;
+    options.onFailure?.(address, error, context);
+    return address;
   }
 
   return {

@@ -1,0 +1,51 @@
+import { cards } from '../../src/server/product/pages/cards.ts';
+import { Document } from '../../src/shared/product/document.tsx';
+import { CardList } from '../../src/shared/product/pages/cards/card-list.tsx';
+
+const SECTIONS = ['streaming', 'layout', 'navigation', 'forms', 'static', 'cards', 'api', 'failures'];
+
+/** The page that `npm run bench` asks this server for. */
+export const path = '/tour/cards';
+
+/** The same elements, written down: no router, no data, no policy. */
+export function Page() {
+  const list = cards.loader().cards;
+  return (
+    <Document lang="en" head={null}>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <header className="header">
+        <a className="brand" href="/" data-link="intent">
+          Spillway
+        </a>
+        <nav className="nav" aria-label="Tour">
+          {SECTIONS.map((name) => (
+            <a key={name} href={`/tour/${name}`} data-link="intent">
+              {name}
+            </a>
+          ))}
+        </nav>
+      </header>
+      <main id="main" className="main" tabIndex={-1}>
+        <article>
+          <title>Cards · Spillway</title>
+          <h1>Cards</h1>
+          <p className="lead">{list.length} gauges from a loader, rendered for each request.</p>
+          <CardList cards={list} />
+        </article>
+      </main>
+      <footer className="footer">
+        <form method="post" noValidate>
+          <input type="hidden" name="_action" value="root.subscribe" />
+          <div className="field">
+            <label htmlFor="email">News of Spillway by e-mail</label>
+            <input id="email" name="email" type="email" autoComplete="email" />
+          </div>
+          <button type="submit">Subscribe</button>
+          <p role="status" />
+        </form>
+      </footer>
+    </Document>
+  );
+}

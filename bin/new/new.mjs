@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Refusal } from './names.mjs';
+import { planPage } from './page.mjs';
+import { planResource } from './resource.mjs';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+
+const USAGE = `Usage:
+  npm run new -- page /orders/:id [--id order]
+  npm run new -- api gauges`;
+
+/**
+ * @typedef {object} Plan
+ * @property {{ path: string, about: string, text: string }[]} files
+ * @property {{ path: string, text: string | undefined, byHand: string }[]} edits without a text where
+ *   the place was not found, and somebody has to do it by hand
+ * @property {string} next
+ */
+
+/**
+ * Writes a page or a resource: its files, its test, and its line in the table. Never writes over a file.
+ *
+ * @param {string[]} args
+ * @param {{ root?: string, log?: (line: string) => void }} [options]
+ */
+export function createNew(args, { root = project, log = console.log } = {}) {
+  try {
+    const plan = toPlan(root, args);
+    requireFreeFiles(root, plan);
+    writePlan(root, plan);
+    log(describe(plan));
+    if (plan.edits.some(({ text }) => text === undefined)) process.exitCode = 1;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {string[]} args
+ * @returns {Plan}
+ * @throws Refusal
+ */
+export function toPlan(root, args) {
+  const { kind, name, id } = readArgs(args);
+  if (kind === 'page') return planPage(root, { path: name, id });
+  if (kind === 'api' && id === undefined) return planResource(root, { resource: name });
+  throw new Refusal(USAGE);
+}
+
+function readArgs(args) {
+  try {
+    const { values, positionals } = parseArgs({ args, options: { id: { type: 'string' } }, allowPositionals: true });
+    if (positionals.length === 2) return { kind: positionals[0], name: positionals[1], id: values.id };
+  } catch {
+    // An option that is not known is answered as a wrong number of words is.
+  }
+  throw new Refusal(USAGE);
+}
+
+function requireFreeFiles(root, { files }) {
+  const taken = files.find(({ path }) => existsSync(join(root, path)));
+  if (taken) throw new Refusal(`There is a file ${taken.path} already, and nothing was written over it.`);
+}
+
+/** The files first: `npm run dev` builds as soon as a table names them. */
+function writePlan(root, { files, edits }) {
+  const written = [...files, ...edits.filter(({ text }) => text !== undefined)];
+  for (const { path, text } of written) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  format(
+    root,
+    written.map(({ path }) => path),
+  );
+}
+
+/** With the formatter of the project, where it is installed. */
+function format(root, paths) {
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+  if (!existsSync(biome)) return;
+  try {
+    execFileSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root, stdio: 'ignore' });
+  } catch {
+    // What it cannot mend, `npm run lint` tells.
+  }
+}
+
+function describe({ files, edits, next }) {
+  const width = Math.max(...[...files, ...edits].map(({ path }) => path.length)) + 2;
+  const changed = edits.filter(({ text }) => text !== undefined);
+  const left = edits.filter(({ text }) => text === undefined);
+  return [
+    'Wrote',
+    ...files.map(({ path, about }) => `  ${path.padEnd(width)}${about}`),
+    ...(changed.length > 0 ? ['and a line in', ...changed.map(({ path }) => `  ${path}`)] : []),
+    ...left.flatMap(({ path, byHand }) => [`The place in ${path} was not found. Add there by hand:`, `  ${byHand}`]),
+    next,
+  ].join('\n');
+}

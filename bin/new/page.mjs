@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addImports, addProperty, addRoute, listRoutes } from './insert.mjs';
+import { parsePagePath, Refusal, toConstName, toPascal, toTypeName, toWords } from './names.mjs';
+
+const routesFile = 'src/shared/product/routes.tsx';
+const halvesFile = 'src/server/product/pages/index.ts';
+
+/**
+ * What a new page consists of: its two halves, its test, and a line in each table.
+ *
+ * @param {string} root
+ * @param {{ path: string, id?: string }} wanted
+ * @returns {import('./new.mjs').Plan}
+ */
+export function planPage(root, wanted) {
+  const page = parsePagePath(wanted.path, wanted.id);
+  const { path, id } = page;
+  const routes = readFileSync(join(root, routesFile), 'utf8');
+  const halves = readFileSync(join(root, halvesFile), 'utf8');
+  requireFree(page, listRoutes(routes), halves);
+  const name = toConstName(id);
+  const key = name === id ? name : /^[A-Za-z_]\w*$/.test(id) ? `${id}: ${name}` : `'${id}': ${name}`;
+  const route = `{ id: '${id}', path: '${path}', page: () => import('./pages/${id}/${id}.tsx') }`;
+  const halvesWithId = addProperty(halves, 'pages', key);
+  return {
+    files: [
+      { path: `src/shared/product/pages/${id}/${id}.tsx`, about: 'the page', text: writePage(page) },
+      { path: `src/server/product/pages/${id}.ts`, about: 'its half on the server', text: writeHalf(page, name) },
+      { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page, name) },
+    ],
+    edits: [
+      {
+        path: halvesFile,
+        text: halvesWithId && addImports(halvesWithId, [`import { ${name} } from './${id}.ts';`]),
+        byHand: `import { ${name} } from './${id}.ts', and ${key}, in the table of server halves`,
+      },
+      { path: routesFile, text: addRoute(routes, route), byHand: `${route}, in the children of your layout` },
+    ],
+    next: `\`npm run dev\` shows it at ${toExample(path)}. What its loader brings is the interface beside the page.`,
+  };
+}
+
+const EXAMPLE = '7';
+
+function requireFree({ path, id }, { ids, paths }, halves) {
+  const toShape = (pattern) => pattern.replace(/:\w+/g, ':');
+  const taken = paths.find((other) => toShape(other) === toShape(path));
+  if (taken) throw new Refusal(`There is a page with the path ${taken} already, in ${routesFile}.`);
+  const inHalves = new RegExp(`^\\s*(['"]?)${id}\\1\\s*[:,]`, 'm').test(halves);
+  if (ids.includes(id) || inHalves)
+    throw new Refusal(`There is a page with the id "${id}" already. Give this one another with --id.`);
+}
+
+function writePage(page) {
+  const { title, data, component } = toNames(page);
+  const shown = page.params.map((name) => ({ text: `\${data.${name}}`, jsx: `{data.${name}}` }));
+  const fields = page.params.length > 0 ? page.params : ['message'];
+  return `import type { PageProps } from '../../../engine/routes.ts';
+
+export interface ${data} {
+${fields.map((name) => `  ${name}: string;`).join('\n')}
+}
+
+export default function ${component}({ data }: PageProps<${data}>) {
+  return (
+    <article>
+      <title>${shown.length > 0 ? `{\`${[title, ...shown.map(({ text }) => text)].join(' ')}\`}` : title}</title>
+      <h1>${[title, ...shown.map(({ jsx }) => jsx)].join(' ')}</h1>${shown.length > 0 ? '' : '\n      <p>{data.message}</p>'}
+    </article>
+  );
+}
+`;
+}
+
+function writeHalf(page, name) {
+  const { id, params } = page;
+  const { data } = toNames(page);
+  const loader =
+    params.length > 0
+      ? `({ params }) => ({ ${params.map((param) => `${param}: String(params.${param})`).join(', ')} })`
+      : `() => ({ message: 'This comes from src/server/product/pages/${id}.ts.' })`;
+  return `import type { ${data} } from '../../../shared/product/pages/${id}/${id}.tsx';
+import type { ServerPage } from '../../engine/pages/server-page.ts';
+
+export const ${name} = {
+  loader: ${loader},
+} satisfies ServerPage<${data}>;
+`;
+}
+
+function writeTest(page, name) {
+  const { id, path, params } = page;
+  const given = params.map((param) => `${param}: '${EXAMPLE}'`).join(', ');
+  const hasParams = params.length > 0;
+  const text = `'<h1>${[toNames(page).title, ...params.map(() => EXAMPLE)].join(' ')}</h1>'`;
+  return `import { expect, it } from 'vitest';
+import { ${name} } from '../../../../src/server/product/pages/${id}.ts';${
+    hasParams ? "\nimport { loaderArgs } from '../../../support/product/page-args.ts';" : ''
+  }
+import { renderPage } from '../../../support/product/render-page.ts';
+
+it('${hasParams ? 'shows what its address names' : 'shows what its loader brings'}', async () => {
+  const data = ${name}.loader(${hasParams ? `loaderArgs({ params: { ${given} } })` : ''});
+  const { status, html } = await renderPage('${toExample(path)}', { data });
+  expect(status).toBe(200);
+  expect(html).toContain(${hasParams ? text : 'data.message'});
+});
+`;
+}
+
+/** An address of the page. */
+function toExample(path) {
+  return path.replace(/:\w+/g, EXAMPLE);
+}
+
+function toNames({ id }) {
+  const data = `${toPascal(id).replace(/^\d/, 'Page$&')}Data`;
+  return { title: toWords(id), data, component: toTypeName(id, 'Page') };
+}

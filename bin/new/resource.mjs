@@ -1,0 +1,205 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { addImports, addUse } from './insert.mjs';
+import { parseResource, Refusal, toCamel, toPascal, toSingular, toTypeName } from './names.mjs';
+
+const apiFile = 'src/server/product/api/index.ts';
+const sendInvalidFile = 'src/server/product/api/send-invalid.ts';
+
+/**
+ * What a new resource consists of: router, schema, what is shown of it, a store in memory, a test, and
+ * the line that mounts it.
+ *
+ * @param {string} root
+ * @param {{ resource: string }} wanted
+ * @returns {import('./new.mjs').Plan}
+ */
+export function planResource(root, wanted) {
+  const names = toNames(parseResource(wanted.resource));
+  const folder = `src/server/product/api/${names.resource}`;
+  if (existsSync(join(root, folder))) throw new Refusal(`There is a resource ${names.resource} already, in ${folder}.`);
+  if (!existsSync(join(root, sendInvalidFile)))
+    throw new Refusal(`Resources answer 422 by ${sendInvalidFile}, which is not there. Bring it back first.`);
+  const index = readFileSync(join(root, apiFile), 'utf8');
+  const router = `${names.router}(create${names.pascal}Store())`;
+  const imports = [
+    `import { ${names.router} } from './${names.resource}/router.ts';`,
+    `import { create${names.pascal}Store } from './${names.resource}/store.ts';`,
+  ];
+  const mounted = addUse(index, router);
+  return {
+    files: [
+      { path: `${folder}/router.ts`, about: 'list, create, read one', text: writeRouter(names) },
+      { path: `${folder}/schema.ts`, about: 'what may be sent', text: writeSchema(names) },
+      { path: `${folder}/present.ts`, about: 'what the outside sees', text: writePresent(names) },
+      {
+        path: `${folder}/store.ts`,
+        about: 'where it is kept: in memory, until you change it',
+        text: writeStore(names),
+      },
+      { path: `tests/server/product/api/${names.resource}/router.test.ts`, about: 'its test', text: writeTest(names) },
+    ],
+    edits: [
+      {
+        path: apiFile,
+        text: mounted && addImports(mounted, imports),
+        byHand: `${imports.join(' ')} and .use(${router}) on the router of the API`,
+      },
+    ],
+    next: `\`npm run dev\` answers it at /api/${names.resource}. What it has to say beside a name stands in schema.ts and store.ts.`,
+  };
+}
+
+function toNames(resource) {
+  const one = toSingular(resource);
+  return {
+    resource,
+    router: `${toCamel(resource)}Router`,
+    pascal: toPascal(one),
+    type: toTypeName(one, 'Item'),
+    words: one.replaceAll('-', ' '),
+    limit: `MAX_${resource.replaceAll('-', '_').toUpperCase()}`,
+  };
+}
+
+function writeRouter({ resource, router, pascal }) {
+  return `import { Router } from 'express';
+import { notFoundHere } from '../../../engine/errors/http-error.ts';
+import { jsonBody } from '../../../engine/http/body-limits.ts';
+import { resource } from '../../../engine/http/resource.ts';
+import { sendInvalid } from '../send-invalid.ts';
+import { present${pascal} } from './present.ts';
+import { New${pascal} } from './schema.ts';
+import type { ${pascal}Store } from './store.ts';
+
+export function ${router}(store: ${pascal}Store): Router {
+  const list = resource('/${resource}', {
+    GET: (_request, response) => {
+      response.json(store.list().map(present${pascal}));
+    },
+    POST: [
+      ...jsonBody(),
+      (request, response) => {
+        const body = New${pascal}.safeParse(request.body);
+        if (!body.success) return sendInvalid(response, body.error);
+        const added = store.add(body.data);
+        response.status(201).location(\`\${request.baseUrl}/${resource}/\${added.id}\`).json(present${pascal}(added));
+      },
+    ],
+  });
+
+  const one = resource('/${resource}/:id', {
+    GET: ({ params }, response) => {
+      const found = store.find(String(params.id));
+      if (!found) throw notFoundHere();
+      response.json(present${pascal}(found));
+    },
+  });
+
+  return Router().use(list, one);
+}
+`;
+}
+
+function writeSchema({ pascal }) {
+  return `import { z } from 'zod';
+
+export const New${pascal} = z.strictObject({
+  name: z.string().trim().min(1, 'Please give it a name.').max(200, 'Please keep it below 200 characters.'),
+});
+`;
+}
+
+function writePresent({ pascal, type }) {
+  return `import type { ${type} } from './store.ts';
+
+export function present${pascal}({ id, name, createdAt }: ${type}) {
+  return { id, name, createdAt: createdAt.toISOString() };
+}
+`;
+}
+
+function writeStore({ pascal, type, limit }) {
+  return `import type { z } from 'zod';
+import type { New${pascal} } from './schema.ts';
+
+/** Whoever may add could fill the memory: the oldest goes first. */
+const ${limit} = 1000;
+
+export interface ${type} {
+  id: number;
+  name: string;
+  createdAt: Date;
+}
+
+export interface ${pascal}Store {
+  list(): ${type}[];
+  find(id: string): ${type} | undefined;
+  add(added: z.infer<typeof New${pascal}>): ${type};
+}
+
+/** In memory: a restart forgets it, and each replica has its own. */
+export function create${pascal}Store(): ${pascal}Store {
+  const kept = new Map<string, ${type}>();
+  let lastId = 0;
+
+  return {
+    list: () => [...kept.values()],
+    find: (id) => kept.get(id),
+    add({ name }) {
+      const [oldest] = kept.keys();
+      if (kept.size === ${limit} && oldest !== undefined) kept.delete(oldest);
+      lastId += 1;
+      const added = { id: lastId, name, createdAt: new Date() };
+      kept.set(String(lastId), added);
+      return added;
+    },
+  };
+}
+`;
+}
+
+function writeTest({ resource, router, pascal, words }) {
+  return `import request from 'supertest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ${router} } from '../../../../../src/server/product/api/${resource}/router.ts';
+import { create${pascal}Store } from '../../../../../src/server/product/api/${resource}/store.ts';
+import { createTestApp } from '../../../../support/app.ts';
+
+const PROBLEM = /^application\\/problem\\+json/;
+
+let app: ReturnType<typeof createTestApp>;
+beforeEach(() => {
+  app = createTestApp({ api: ${router}(create${pascal}Store()) });
+});
+
+describe('/api/${resource}', () => {
+  it('creates, lists and reads', async () => {
+    const created = await request(app).post('/api/${resource}').send({ name: ' The first ' }).expect(201);
+    expect(created.headers.location).toBe('/api/${resource}/1');
+    expect(created.body).toEqual({ id: 1, name: 'The first', createdAt: expect.any(String) });
+    expect((await request(app).get('/api/${resource}').expect(200)).body).toEqual([created.body]);
+    expect((await request(app).get('/api/${resource}/1').expect(200)).body).toEqual(created.body);
+  });
+
+  it.each([
+    [{}, 'name'],
+    [{ name: ' ' }, 'name'],
+    [{ name: 'x'.repeat(201) }, 'name'],
+    [{ name: 'Fine', admin: true }, ''],
+  ])('answers 422 to %j and names what is wrong', async (body, field) => {
+    const answer = await request(app).post('/api/${resource}').send(body).expect(422).expect('Content-Type', PROBLEM);
+    expect(Object.keys(answer.body.errors)).toEqual([field]);
+  });
+
+  it('answers 405 with what is allowed', async () => {
+    const answer = await request(app).delete('/api/${resource}').expect(405).expect('Content-Type', PROBLEM);
+    expect(answer.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
+  });
+
+  it('answers 404 for a ${words} that is not there', async () => {
+    await request(app).get('/api/${resource}/7').expect(404).expect('Content-Type', PROBLEM);
+  });
+});
+`;
+}

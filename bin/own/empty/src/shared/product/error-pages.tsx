@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react';
+import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+
+/** What a visitor sees in the place of a page that ended otherwise. Looks come from the root layout's `global.css`. */
+export const errorPages: ErrorPages = {
+  notFound: NotFound,
+  forbidden: Forbidden,
+  unauthorized: Unauthorized,
+  public: PublicError,
+  failure: Failure,
+};
+
+function NotFound() {
+  return (
+    <ErrorPage title="Page not found" status={404}>
+      <p>There is nothing at this address. It may have moved, or the link that led here is wrong.</p>
+      <p>
+        <a href="/">Go to the start page</a>
+      </p>
+    </ErrorPage>
+  );
+}
+
+function Forbidden() {
+  return (
+    <ErrorPage title="Not allowed" status={403}>
+      <p>You are known here, but this page is not open to you. Ask somebody who may grant it.</p>
+      <p>
+        <a href="/">Go to the start page</a>
+      </p>
+    </ErrorPage>
+  );
+}
+
+function Unauthorized() {
+  return (
+    <ErrorPage title="Sign in first" status={401}>
+      <p>This page is for visitors who are signed in. Sign in, then open it again.</p>
+      <WaysOn />
+    </ErrorPage>
+  );
+}
+
+function PublicError({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title={error.message ?? 'This did not work'} status={error.status}>
+      <WaysOn />
+    </ErrorPage>
+  );
+}
+
+function Failure({ error, host }: ErrorPageProps) {
+  return (
+    <ErrorPage title={`Application error: a client-side exception has occurred while loading the host ${host}`}>
+      {error.digest && (
+        <p>
+          Digest: <code>{error.digest}</code>
+        </p>
+      )}
+      <p>The failure was ours, not yours. Trying again often helps.</p>
+      <WaysOn />
+    </ErrorPage>
+  );
+}
+
+function WaysOn() {
+  return (
+    <p>
+      {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and loads it again */}
+      <a href="">Try again</a> or <a href="/">go to the start page</a>
+    </p>
+  );
+}
+
+interface ErrorPageFrameProps {
+  title: string;
+  status?: number;
+  children: ReactNode;
+}
+
+function ErrorPage({ title, status, children }: ErrorPageFrameProps) {
+  return (
+    <div className="error-page">
+      <title>{title}</title>
+      <meta name="robots" content="noindex" />
+      {status && <p className="error-status">{status}</p>}
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}

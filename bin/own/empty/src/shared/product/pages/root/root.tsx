@@ -1,0 +1,23 @@
+import { Outlet } from 'react-router';
+import { NavLink } from '../../../engine/link.tsx';
+import './global.css';
+import styles from './root.module.css';
+
+/** Around every page. */
+export default function Root() {
+  return (
+    <>
+      <a className="skip-link" href="#main">
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <NavLink className={styles.brand} to="/">
+          Your app
+        </NavLink>
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import { existsSync } from 'node:fs';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it } from 'vitest';
+import { Document } from '../../../src/shared/product/document.tsx';
+
+it('puts the head of the engine last, after charset and viewport', () => {
+  const html = renderToStaticMarkup(
+    <Document lang="rm" head={<meta name="engine" content="here" />}>
+      <main>Page</main>
+    </Document>,
+  );
+  expect(html).toMatch(/^<html lang="rm"><head><meta charSet="utf-8"\/><meta name="viewport"/);
+  expect(html).toContain('<meta name="engine" content="here"/></head><body><main>Page</main></body></html>');
+});
+
+it('names the files that stand beside it in the public folder', () => {
+  const html = renderToStaticMarkup(
+    <Document lang="en" head={null}>
+      Page
+    </Document>,
+  );
+  const files = [...html.matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+  expect(files).toEqual(['/favicon.svg']);
+  for (const file of files) {
+    expect(existsSync(new URL(`../../../src/client/public${file}`, import.meta.url)), file).toBe(true);
+  }
+});

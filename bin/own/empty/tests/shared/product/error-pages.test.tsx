@@ -1,0 +1,50 @@
+import type { ComponentType } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { describe, expect, it } from 'vitest';
+import type { ErrorPageProps, ErrorPages } from '../../../src/shared/engine/engine-context.ts';
+import type { PageError } from '../../../src/shared/engine/payload.ts';
+import { errorPages } from '../../../src/shared/product/error-pages.tsx';
+
+const ERRORS: Record<keyof ErrorPages, PageError> = {
+  notFound: { kind: 'not-found', status: 404 },
+  forbidden: { kind: 'forbidden', status: 403 },
+  unauthorized: { kind: 'unauthorized', status: 401 },
+  public: { kind: 'public', status: 503, message: 'Closed for the flood.' },
+  failure: { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' },
+};
+const KINDS = Object.keys(ERRORS) as (keyof ErrorPages)[];
+
+function render(kind: keyof ErrorPages, error = ERRORS[kind]): string {
+  const Page: ComponentType<ErrorPageProps> = errorPages[kind];
+  return renderToStaticMarkup(<Page error={error} host="weir.example" />);
+}
+
+describe('errorPages', () => {
+  it.each(KINDS)('%s has one heading, a title, noindex and a way home', (kind) => {
+    const html = render(kind);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(html).toMatch(/<title>[^<]+<\/title>/);
+    expect(html).toContain('<meta name="robots" content="noindex"/>');
+    expect(html).toContain('<a href="/">');
+  });
+
+  it('says the sentence with the host as the heading of a failure', () => {
+    expect(render('failure')).toContain(
+      '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
+    );
+  });
+
+  it('shows the digest where there is one, and no line for it where there is none', () => {
+    expect(render('failure')).toContain('Digest: <code>7K3QM2XA-9F4W0R6B</code>');
+    expect(render('failure', { kind: 'failure', status: 500 })).not.toContain('Digest');
+  });
+
+  it('shows the words of a public error', () => {
+    expect(render('public')).toContain('<h1>Closed for the flood.</h1>');
+  });
+
+  it('escapes what it shows', () => {
+    const html = render('public', { kind: 'public', status: 400, message: '<script>alert(1)</script>' });
+    expect(html).not.toContain('<script');
+  });
+});

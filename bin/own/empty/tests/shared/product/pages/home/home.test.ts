@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { renderPage } from '../../../../support/product/render-page.ts';
+
+it('has a title and one heading, and says what to do first', async () => {
+  const { status, html } = await renderPage('/');
+  expect(status).toBe(200);
+  expect(html).toMatch(/<title>[^<]+<\/title>/);
+  expect(html.match(/<h1/g)).toHaveLength(1);
+  expect(html).toContain('npm run new -- page /about');
+});

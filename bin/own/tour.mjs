@@ -1,0 +1,142 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
+
+const settingsFile = 'src/server/product/settings.ts';
+
+/** Where the tour lives, whatever pages it has today. Tests add `tests/<tree>/product`. */
+const tourFolders = [
+  'src/shared/product',
+  'src/server/product',
+  'src/client/product',
+  'src/client/public',
+  'bench/product',
+];
+
+/** What main and app import of the product is where the engine asks the owner. */
+const entries = ['src/server/main.ts', 'src/server/app.ts', 'src/client/main.tsx'];
+
+/** What pages, resources and their tests share, of whatever product they are. `npm run new` builds on it. */
+const sharedByAll = [
+  'src/server/product/api/send-invalid.ts',
+  'src/shared/product/href.ts',
+  'tests/support/product/render-page.ts',
+];
+
+/** The setting that switches the tour's failures, a name that others rely on. An owner's pages have no use for it. */
+const tourSetting = 'TOUR_FAILURES';
+
+/** @param {string} root */
+export function hasTour(root) {
+  const file = join(root, settingsFile);
+  return existsSync(file) && readFileSync(file, 'utf8').includes(tourSetting);
+}
+
+/**
+ * What is to go, to stay and to come, as paths relative to `root`. What stays are the files of the
+ * product through which the engine asks the owner (`context.ts`, `steps.ts` and the like), unless the
+ * empty app has one of its own.
+ *
+ * @param {string} root
+ */
+export function planRemoval(root) {
+  const written = listFiles(emptyApp);
+  const kept = followImports(root, [...listOwnersFiles(root), ...sharedByAll], new Set(written));
+  const removed = [...tourFolders, ...listTestFolders(root)].flatMap((folder) =>
+    listFiles(join(root, folder))
+      .map((path) => ({ folder, path: `${folder}/${path}` }))
+      .filter(({ path }) => !kept.has(path)),
+  );
+  return { removed, kept: [...kept].sort(), written };
+}
+
+/**
+ * @param {string} root
+ * @param {ReturnType<typeof planRemoval>} plan
+ */
+export function removeTour(root, { removed, written }) {
+  const settings = listSettings(readFileSync(join(root, settingsFile), 'utf8'));
+  for (const { path } of removed) rmSync(join(root, path));
+  for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
+  for (const path of written) cpSync(join(emptyApp, path), join(root, path));
+  rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings));
+  for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
+    if (path.endsWith('.md')) rewrite(join(root, path), withoutTour);
+  }
+}
+
+/** Takes out what stands between `<!-- tour -->` and `<!-- /tour -->`, with the line after it. */
+export function withoutTour(markdown) {
+  return markdown.replace(/^<!-- tour -->\n[\s\S]*?^<!-- \/tour -->\n\n?/gm, '');
+}
+
+/** Takes out the lines of settings that are gone, each with the sentence above it and the line below. */
+export function withoutSettings(text, names) {
+  return names
+    .reduce((rest, name) => rest.replace(new RegExp(`^# [^\\n]*\\n# ${name}=[^\\n]*\\n\\n?`, 'm'), ''), text)
+    .replace(/\n+$/, '\n');
+}
+
+/** The names in a table of settings. */
+function listSettings(source) {
+  return [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]*): \{$/gm)].map(([, name]) => name);
+}
+
+function listOwnersFiles(root) {
+  return entries.flatMap((entry) => listImports(root, entry)).filter((path) => path.includes('/product/'));
+}
+
+/** The tests of a tree's product. The folders under `tests/fixtures` are deeper, and not of the tour. */
+function listTestFolders(root) {
+  return readdirSync(join(root, 'tests'))
+    .map((tree) => `tests/${tree}/product`)
+    .filter((folder) => existsSync(join(root, folder)))
+    .sort();
+}
+
+/** `paths` and what they import of the product, without those that are replaced and what only those import. */
+function followImports(root, paths, replaced, found = new Set()) {
+  for (const path of paths) {
+    const isOurs = path.includes('/product/') && !replaced.has(path) && !found.has(path);
+    if (!isOurs || !existsSync(join(root, path))) continue;
+    found.add(path);
+    followImports(root, listImports(root, path), replaced, found);
+  }
+  return found;
+}
+
+function listImports(root, path) {
+  if (!existsSync(join(root, path))) return [];
+  const source = readFileSync(join(root, path), 'utf8');
+  return [...source.matchAll(/^(?:import|export)\b[^;'"]*['"](\.[^'"]+)['"]/gm)].map(([, target]) =>
+    posix.join(posix.dirname(path), target),
+  );
+}
+
+function rewrite(file, change) {
+  if (!existsSync(file)) return;
+  const text = readFileSync(file, 'utf8');
+  const changed = change(text);
+  if (changed !== text) writeFileSync(file, changed);
+}
+
+/** Relative paths of all files below a folder, with forward slashes. */
+function listFiles(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .sort();
+}
+
+function removeEmptyFolders(folder) {
+  const entriesHere = readdirSync(folder, { withFileTypes: true });
+  for (const entry of entriesHere) if (entry.isDirectory()) removeEmptyFolders(join(folder, entry.name));
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+}

@@ -1,0 +1,112 @@
+import type { RouteLine } from './routes.ts';
+
+/** Every path in a table. */
+export type PathOf<Table extends readonly RouteLine[]> = Table[number] extends infer Route
+  ? Route extends unknown
+    ?
+        | (Route extends { readonly path: infer Path extends string } ? Path : never)
+        | (Route extends { readonly children: infer Children extends readonly RouteLine[] } ? PathOf<Children> : never)
+    : never
+  : never;
+
+type Segment<Path extends string> = Path extends `${infer First}/${infer Rest}` ? First | Segment<Rest> : Path;
+type RequiredName<Part extends string> = Part extends `:${string}?`
+  ? never
+  : Part extends `:${infer Name}`
+    ? Name
+    : never;
+type OptionalName<Part extends string> = Part extends `:${infer Name}?` ? Name : Part extends '*' ? '*' : never;
+
+/** What the parameters of a path may be: `/orders/:id/:tab?` takes `{ id: 7 }` or `{ id: 7, tab: 'items' }`. */
+export type ParamsOf<Path extends string> = {
+  readonly [Name in RequiredName<Segment<Path>>]: string | number;
+} & {
+  readonly [Name in OptionalName<Segment<Path>>]?: string | number;
+};
+
+type SearchValue = string | number | boolean | null | undefined;
+
+export interface HrefOptions {
+  /** Keys whose value is null or undefined are left out; of a list, each value gets its key. */
+  readonly search?: URLSearchParams | Readonly<Record<string, SearchValue | readonly SearchValue[]>>;
+  /** Without the `#`. */
+  readonly hash?: string;
+}
+
+/** Distributes over paths, so that the compiler complains of an unknown path and not of its arguments. */
+type HrefArgs<Path extends string> = Path extends unknown
+  ? [RequiredName<Segment<Path>>] extends [never]
+    ? [OptionalName<Segment<Path>>] extends [never]
+      ? [options?: HrefOptions]
+      : [params?: ParamsOf<Path>, options?: HrefOptions]
+    : [params: ParamsOf<Path>, options?: HrefOptions]
+  : never;
+
+/**
+ * The address of a page, by its path in the route table: `href('/orders/:id', { id: 7 })`. What the
+ * table does not have does not compile.
+ *
+ * @throws TypeError where a parameter is missing or cannot be part of an address
+ */
+export type Href<KnownPath extends string> = <Path extends KnownPath>(path: Path, ...args: HrefArgs<Path>) => string;
+
+/**
+ * Makes the `href` of a route table. It needs the table's type alone, so that a page that links to
+ * another one does not bring the table along.
+ */
+export function createHref<Table extends readonly RouteLine[]>(): Href<PathOf<Table>> {
+  return function href(path: string, ...args: readonly unknown[]) {
+    const segments = path.split('/');
+    const [params, options] = segments.some(isDynamic) ? args : [undefined, args[0]];
+    const { search, hash } = (options ?? {}) as HrefOptions;
+    return (
+      toPathname(segments, (params ?? {}) as Params) + toSearch(search) + (hash ? `#${encodeURIComponent(hash)}` : '')
+    );
+  };
+}
+
+type Params = Readonly<Record<string, string | number | undefined>>;
+
+function isDynamic(segment: string): boolean {
+  return segment.startsWith(':') || segment === '*';
+}
+
+function toPathname(segments: readonly string[], params: Params): string {
+  const spelt = segments.slice(1).flatMap((segment) => {
+    if (segment === '*') return params['*'] === undefined ? [] : String(params['*']).split('/');
+    if (!segment.startsWith(':')) return segment.replace(/\?$/, '');
+    const name = segment.replace(/^:|\?$/g, '');
+    const value = params[name];
+    if (value !== undefined) return String(value);
+    if (segment.endsWith('?')) return [];
+    throw new TypeError(`href('${segments.join('/')}', …) was given no "${name}".`);
+  });
+  return `/${spelt.map((part) => spellSegment(part, segments)).join('/')}`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+const UNSPEAKABLE = /[/\\\u0000-\u001f\u007f-\u009f]/;
+
+/** As the server spells it: another spelling would be answered with a redirect, and what is refused there is refused here. */
+function spellSegment(text: string, segments: readonly string[]): string {
+  const path = segments.join('/');
+  const isRefused = UNSPEAKABLE.test(text) || text === '.' || text === '..' || !text.isWellFormed();
+  if (isRefused || (text === '' && path !== '/')) {
+    throw new TypeError(
+      `href('${path}', …) was given ${JSON.stringify(text)}, which cannot be a part of a path. Put it into the search, or give it another name.`,
+    );
+  }
+  return encodeURIComponent(text).replace(/%(?:24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);
+}
+
+function toSearch(search: HrefOptions['search']): string {
+  if (search === undefined) return '';
+  if (search instanceof URLSearchParams) return search.size > 0 ? `?${search}` : '';
+  const pairs = new URLSearchParams();
+  for (const [key, given] of Object.entries(search)) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (value !== null && value !== undefined) pairs.append(key, String(value));
+    }
+  }
+  return toSearch(pairs);
+}

@@ -1,0 +1,240 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { addImports, addProperty, addRoute, addUse, listRoutes } from '../../bin/new/insert.mjs';
+import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+
+const bin = fileURLToPath(new URL('../../bin', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'spillway-new-'));
+const routesFile = join(root, 'src/shared/product/routes.tsx');
+afterAll(() => rmSync(root, { recursive: true }));
+
+function runNew(...args: string[]): Promise<{ code: number; said: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [join(root, 'bin/new.mjs'), ...args], (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, said: stdout + stderr });
+    });
+  });
+}
+
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+describe('the id of a page', () => {
+  it.each([
+    ['/', 'home'],
+    ['/about', 'about'],
+    ['/orders', 'orders'],
+    ['/orders/:id', 'order'],
+    ['/orders/:id/edit', 'order-edit'],
+    ['/orders/:orderId/items/:itemId', 'order-item'],
+    ['/admin/users', 'admin-users'],
+    ['/categories/:slug', 'category'],
+    ['/news/:slug', 'news'],
+    ['/:slug', 'slug'],
+    ['/compare/:left/:right', 'compare-right'],
+    ['/myOrders', 'my-orders'],
+    ['/FAQ', 'faq'],
+    ['/apiary', 'apiary'],
+  ])('of %s is %s', (path, id) => {
+    expect(parsePagePath(path).id).toBe(id);
+  });
+
+  it('is the one that was asked for', () => {
+    expect(parsePagePath('/orders/:id', 'purchase')).toMatchObject({ id: 'purchase', params: ['id'] });
+    expect(() => parsePagePath('/orders', 'My Orders')).toThrow('is no id for a page');
+  });
+});
+
+describe('a path that no page can have', () => {
+  it.each([
+    ['about', 'starts with a slash'],
+    ['/about/', 'without a slash at the end: "/about"'],
+    ['//', 'without a slash at the end: "/"'],
+    ['/a//b', 'doubled slash'],
+    ['/my page', 'add such a page by hand'],
+    ['/caf%C3%A9', 'add such a page by hand'],
+    ['/files/*', 'add such a page by hand'],
+    ['/:lang?/about', 'add such a page by hand'],
+    ['/a?b', 'add such a page by hand'],
+    ['/../a', 'add such a page by hand'],
+    ['/:id/x/:id', 'two parameters of one name'],
+    ['/api', "is the engine's"],
+    ['/API/orders', "is the engine's"],
+    ['/_data/x', "is the engine's"],
+    ['/assets/x', "is the engine's"],
+    ['/_dev', "is the engine's"],
+    ['/desk/x', "is the engine's"],
+  ])('%s is refused with a sentence', (path, words) => {
+    expect(() => parsePagePath(path)).toThrow(new RegExp(words.replace(/[?*"/]/g, '\\$&'), 'i'));
+  });
+});
+
+describe('names', () => {
+  it.each([
+    ['gauges', 'gauge'],
+    ['water-levels', 'water-level'],
+    ['boxes', 'box'],
+    ['branches', 'branch'],
+    ['cases', 'case'],
+    ['companies', 'company'],
+    ['people', 'person'],
+    ['status', 'status'],
+    ['address', 'address'],
+    ['equipment', 'equipment'],
+  ])('one of %s is a %s', (many, one) => {
+    expect(toSingular(many)).toBe(one);
+  });
+
+  it('keep clear of what the language has', () => {
+    expect([toConstName('static'), toConstName('404'), toConstName('order-item')]).toEqual([
+      'staticPage',
+      'page404',
+      'orderItem',
+    ]);
+    expect([toTypeName('map', 'Page'), toTypeName('404', 'Page'), toTypeName('event', 'Item')]).toEqual([
+      'MapPage',
+      'Page404',
+      'EventItem',
+    ]);
+  });
+
+  it.each(['Gauges', '/gauges', 'api/gauges', 'a b', '7', 'desk', ''])('of a resource cannot be "%s"', (name) => {
+    expect(() => parseResource(name)).toThrow();
+  });
+});
+
+describe('the line of a route', () => {
+  const route = "{ id: 'new' }";
+
+  it('comes last among the children of the first layout, whatever stands around it', () => {
+    const source = `
+// defineRoutes([{ children: [] }])
+export const routes = defineRoutes([
+  { id: 'bare', path: '/bare', page: () => import('./bare.tsx') },
+  {
+    id: 'root', // children: [
+    title: 'children: [ "}',
+    children: [
+      { id: 'inner', children: [{ id: 'deep' }] },
+      { id: 'last', path: '/a]' }, // the last one
+    ],
+  },
+  { id: 'other', children: [] },
+]);
+`;
+    expect(addRoute(source, route)).toBe(source.replace('// the last one\n', `// the last one\n      ${route},\n`));
+  });
+
+  it.each([
+    ['[]', `[${route}]`],
+    ["[{ id: 'a' }]", `[{ id: 'a' }, ${route}]`],
+    ["[{ id: 'a' },]", `[{ id: 'a' }, ${route}]`],
+    ["[\n    { id: 'a' }\n  ]", `[\n    { id: 'a' },\n    ${route},\n  ]`],
+    ['[\n  ]', `[\n    ${route},\n  ]`],
+    ["[{\n    id: 'a',\n  }]", `[{\n    id: 'a',\n  },\n    ${route},\n  ]`],
+  ])('fits into %j', (before, after) => {
+    const toSource = (list: string) => `defineRoutes([\n  { children: ${list} },\n])`;
+    expect(addRoute(toSource(before), route)).toBe(toSource(after));
+  });
+
+  it.each([
+    'export const routes = [];',
+    'defineRoutes(pages)',
+    'defineRoutes([...pages])',
+    'defineRoutes([{ id: "root", children: pages }])',
+    'defineRoutes([{ id: "root", children: [',
+  ])('finds no place in %j', (source) => {
+    expect(addRoute(source, route)).toBeUndefined();
+  });
+
+  it('is not read where it stands in a comment', () => {
+    const source = "/* id: 'a' */ [{ id: 'b', path: '/b' /* path: '/c' */ }, { id: `d` }] // id: 'e'";
+    expect(listRoutes(source)).toEqual({ ids: ['b', 'd'], paths: ['/b'] });
+  });
+});
+
+it('puts a property, an import and a router where they belong', () => {
+  expect(addProperty("const pages = {\n  'a-b': null,\n} satisfies X;\n", 'pages', 'c')).toBe(
+    "const pages = {\n  'a-b': null,\n  c,\n} satisfies X;\n",
+  );
+  expect(addProperty('const other = {};', 'pages', 'c')).toBeUndefined();
+  expect(
+    addImports("import {\n  a,\n} from './a.ts';\nimport './b.css';\n\nrun();\n", ["import c from './c.ts';"]),
+  ).toBe("import {\n  a,\n} from './a.ts';\nimport './b.css';\nimport c from './c.ts';\n\nrun();\n");
+  expect(addUse('{\n  const api = Router();\n  return api;\n}\n', 'a()')).toBe(
+    '{\n  const api = Router();\n  api.use(a());\n  return api;\n}\n',
+  );
+  expect(addUse('{\n  return Router().use(b());\n}\n', 'a()')).toBeUndefined();
+});
+
+describe('npm run new', () => {
+  /** The empty app without the engine and without a formatter: what is written is seen as it was written. */
+  beforeEach(() => {
+    rmSync(root, { recursive: true });
+    cpSync(bin, join(root, 'bin'), { recursive: true });
+    cpSync(join(bin, 'own/empty/src'), join(root, 'src'), { recursive: true });
+    writeFileSync(join(root, 'src/server/product/api/send-invalid.ts'), '');
+  });
+
+  it('writes a page, its other half, its test and its lines', async () => {
+    const { code, said } = await runNew('page', '/orders/:id');
+    expect(code).toBe(0);
+    expect(read('src/shared/product/pages/order/order.tsx')).toContain('export default function Order({ data }');
+    expect(read('src/server/product/pages/order.ts')).toContain('satisfies ServerPage<OrderData>');
+    expect(read('tests/server/product/pages/order.test.ts')).toContain("params: { id: '7' }");
+    expect(read('src/server/product/pages/index.ts')).toMatch(/ {2}order,\n\} satisfies/);
+    expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'order', path: '/orders/:id', page:");
+    for (const path of ['pages/order/order.tsx', 'pages/order.ts', 'order.test.ts', 'routes.tsx']) {
+      expect(said).toContain(path);
+    }
+  });
+
+  it('writes over nothing, and changes no table where it refuses', async () => {
+    await runNew('page', '/orders/:id');
+    const before = read('src/shared/product/routes.tsx');
+    expect((await runNew('page', '/orders/:number', '--id', 'other')).said).toBe(
+      'There is a page with the path /orders/:id already, in src/shared/product/routes.tsx.\n',
+    );
+    expect((await runNew('page', '/order')).said).toMatch(/^There is a page with the id "order" already\..*--id\.\n$/);
+    rmSync(join(root, 'src/shared/product/pages/order'), { recursive: true });
+    writeFileSync(join(root, 'src/server/product/pages/about.ts'), 'mine');
+    const refused = await runNew('page', '/about');
+    expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^There is a file .*about\.ts already, .*\n$/) });
+    expect(read('src/server/product/pages/about.ts')).toBe('mine');
+    expect(existsSync(join(root, 'src/shared/product/pages/about'))).toBe(false);
+    expect(read('src/shared/product/routes.tsx')).toBe(before);
+  });
+
+  it('says what to add by hand where it does not find the place', async () => {
+    const table = 'export const routes = defineRoutes(pages);\n';
+    writeFileSync(routesFile, table);
+    const { code, said } = await runNew('page', '/about');
+    expect(code).toBe(1);
+    expect(said).toContain(
+      "The place in src/shared/product/routes.tsx was not found. Add there by hand:\n  { id: 'about'",
+    );
+    expect(read('src/shared/product/routes.tsx')).toBe(table);
+    expect(existsSync(join(root, 'src/shared/product/pages/about/about.tsx'))).toBe(true);
+  });
+
+  it('writes a resource and the line that mounts it, once', async () => {
+    expect((await runNew('api', 'water-levels')).code).toBe(0);
+    expect(read('src/server/product/api/index.ts')).toContain(
+      '  api.use(waterLevelsRouter(createWaterLevelStore()));\n',
+    );
+    expect(await runNew('api', 'water-levels')).toEqual({
+      code: 1,
+      said: 'There is a resource water-levels already, in src/server/product/api/water-levels.\n',
+    });
+  });
+
+  it.each([[], ['page'], ['pages', '/about'], ['page', '/about', '--name', 'x'], ['api', 'gauges', '--id', 'x']])(
+    'says how it is used when called with %j',
+    async (...args) => {
+      expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
+    },
+  );
+});

@@ -1,0 +1,166 @@
+import { exec, execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+/** The tour removed from a copy. It stands in a `product` folder, because it goes with the tour. */
+const project = fileURLToPath(new URL('../../..', import.meta.url));
+const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage']);
+const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
+
+/** As somebody's shell has it: nothing of this test run. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !/^(?:VITEST|npm_)/.test(name)),
+);
+
+const hasGit = (() => {
+  try {
+    return execFileSync('git', ['--version']).length > 0;
+  } catch {
+    return false;
+  }
+})();
+
+let copy: string;
+beforeAll(() => {
+  copy = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-own-')));
+  cpSync(project, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
+  symlinkSync(join(project, 'node_modules'), join(copy, 'node_modules'), 'junction');
+});
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+/** What a command in the copy printed. Where it fails, what it printed is the message. */
+async function run(command: string): Promise<string> {
+  try {
+    const { stdout, stderr } = await promisify(exec)(command, { cwd: copy, env, maxBuffer: 2 ** 26 });
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`\`${command}\` failed:\n${stdout}${stderr}`);
+  }
+}
+
+/** The copy's server on a free port, until the test ends. */
+async function start(): Promise<string> {
+  const child = spawn(process.execPath, ['bin/start.mjs'], {
+    cwd: copy,
+    env: { ...env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0' },
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGTERM');
+    await ended;
+  });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+        const url = LISTENING.exec(output)?.[1];
+        if (url) resolve(url);
+      });
+    }
+    child.once('exit', () => reject(new Error(`The server ended before it listened:\n${output}`)));
+  });
+}
+
+const read = (path: string) => readFileSync(join(copy, path), 'utf8');
+
+/** The folders that the command changes. What is beside them was linted where it was written. */
+const CHANGED = [
+  ...['shared', 'server', 'client'].map((tree) => `src/${tree}/product`),
+  ...['shared', 'server', 'e2e', 'support'].map((tree) => `tests/${tree}/product`),
+  'bench',
+];
+
+async function expectSound(): Promise<void> {
+  await Promise.all([run('npm run typecheck'), run(`npm run lint -- ${CHANGED.join(' ')}`)]);
+}
+
+describe('npm run own', () => {
+  test.skipIf(!hasGit)('refuses where something is not committed, and removes nothing', async () => {
+    await run('git init');
+    await expect(run('npm run own -- --yes')).rejects.toThrow('There are changes that are not committed');
+    expect(existsSync(join(copy, 'bench/product/page.tsx'))).toBe(true);
+    rmSync(join(copy, '.git'), { recursive: true });
+  });
+
+  test('asks before it removes, and without a terminal wants to be told', async () => {
+    await expect(run('npm run own < /dev/null')).rejects.toThrow('Say --yes');
+  });
+
+  test('says what goes, and leaves an app that type-checks, lints and builds', async () => {
+    const said = await run('npm run own -- --yes');
+    expect(said).toContain('src/shared/product');
+    expect(said).toContain('npm run new -- page /about');
+    expect(existsSync(join(copy, 'tests/bin/product'))).toBe(false);
+    await expectSound();
+    await run('npm run build');
+  });
+
+  test('leaves nothing that speaks of the tour where a visitor or an owner would meet it', () => {
+    expect(read('.env.example')).not.toMatch(/tour/i);
+    expect(read('.env.example')).toMatch(/[^\n]\n$/);
+    const hint = 'What speaks of the tour stands between <!-- tour --> and <!-- /tour -->, and goes with it.';
+    expect(read('README.md'), hint).not.toMatch(/\btour\b/i);
+    expect(read('src/shared/product/routes.tsx')).not.toMatch(/\btour\b/i);
+  });
+
+  test('leaves a home page that says what to do first, and error pages around it', async () => {
+    const url = await start();
+    const home = await fetch(url);
+    expect([home.status, await home.text()]).toEqual([200, expect.stringContaining('npm run new -- page /about')]);
+    const nothing = await fetch(`${url}/nothing`);
+    expect([nothing.status, await nothing.text()]).toEqual([404, expect.stringContaining('Page not found')]);
+    expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  });
+
+  test('leaves tests that pass', async () => {
+    // Without those of the build and of the recipes: they bring a product of their own, and this one is nothing to them.
+    const said = await run('npm test -- --project unit tests/architecture tests/client tests/server tests/shared');
+    expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+    expect(said).toContain('tests/shared/product/pages/home/home.test.ts');
+  }, 120_000);
+
+  test('finds no tour to remove a second time', async () => {
+    await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour is gone already');
+    expect(existsSync(join(copy, 'src/shared/product/routes.tsx'))).toBe(true);
+  });
+});
+
+describe('npm run new, in the app that is left', () => {
+  test('writes pages and a resource that type-check, lint and pass their tests', async () => {
+    await run('npm run new -- page /about');
+    await run('npm run new -- page /orders/:id');
+    await run('npm run new -- api gauges');
+    await expectSound();
+    const tests = ['pages/about.test.ts', 'pages/order.test.ts', 'api/gauges/router.test.ts'];
+    const said = await run(`npm test -- ${tests.map((path) => `tests/server/product/${path}`).join(' ')}`);
+    expect(said).toMatch(/^9 passed, 0 failed$/m);
+  });
+
+  test('writes what the server then serves', async () => {
+    const url = await start();
+    expect(await (await fetch(`${url}/about`)).text()).toContain('<h1>About</h1>');
+    expect(await (await fetch(`${url}/orders/12`)).text()).toMatch(/<h1>Order (?:<!-- -->)?12<\/h1>/);
+    const added = await fetch(`${url}/api/gauges`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'At the bridge' }),
+    });
+    expect([added.status, added.headers.get('location')]).toEqual([201, '/api/gauges/1']);
+    expect(await (await fetch(`${url}/api/gauges`)).json()).toEqual([await added.json()]);
+  });
+
+  test('writes over nothing', async () => {
+    const before = read('src/shared/product/routes.tsx');
+    await expect(run('npm run new -- page /orders/:number')).rejects.toThrow(
+      'There is a page with the path /orders/:id',
+    );
+    await expect(run('npm run new -- api gauges')).rejects.toThrow('There is a resource gauges already');
+    expect(read('src/shared/product/routes.tsx')).toBe(before);
+  });
+});

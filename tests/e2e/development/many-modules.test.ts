@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../../support/browser.ts';
+import { type DevApp, startDevApp } from '../../support/dev-app.ts';
+import { exchanged } from '../site.ts';
+
+const MODULES = 300;
+const EDITS = 12;
+const HOME = 'src/shared/product/pages/home.tsx';
+const partFile = (index: number): string => `src/shared/product/parts/part-${index}.tsx`;
+
+let browser: Awaited<ReturnType<typeof launchBrowser>>;
+let app: DevApp;
+
+beforeAll(async () => {
+  const parts = Array.from({ length: MODULES }, (_, index) => [
+    partFile(index),
+    `export function Part${index}() {\n  return <li>part ${index} as it was</li>;\n}\n`,
+  ]);
+  [browser, app] = await Promise.all([launchBrowser(), startDevApp(Object.fromEntries(parts))]);
+  const imports = Array.from(
+    { length: MODULES },
+    (_, index) => `import { Part${index} } from '../parts/part-${index}.tsx';`,
+  );
+  const items = Array.from({ length: MODULES }, (_, index) => `<Part${index} />`);
+  app.edit(HOME, 'import { useState }', `${imports.join('\n')}\nimport { useState }`);
+  app.edit(HOME, '<footer>', `<ul>${items.join('')}</ul><footer>`);
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+test('prints the time from saving to painted, with 300 modules of the product', async () => {
+  const readPage = async () => (await fetch(app.url)).text();
+  await expect.poll(readPage, { timeout: 20_000 }).toContain('part 299 ');
+  const page = await browser.newPage({ baseURL: app.url });
+  await page.goto('/');
+  await exchanged(page);
+  await page.getByRole('button').click();
+  const times: number[] = [];
+  for (let edit = 0; edit < EDITS; edit++) {
+    const file = edit % 2 === 0 ? HOME : partFile(edit);
+    const shown = `edit ${edit} of this`;
+    const painted = page.evaluate(
+      (text) =>
+        new Promise<number>((resolve) => {
+          function look(): void {
+            if (document.body.textContent?.includes(text)) resolve(Date.now());
+            else requestAnimationFrame(look);
+          }
+          look();
+        }),
+      shown,
+    );
+    const savedAt = Date.now();
+    if (file === HOME) app.edit(file, edit === 0 ? 'the end' : `edit ${edit - 2} of this`, shown);
+    else app.edit(file, 'as it was', shown);
+    times.push((await painted) - savedAt);
+    await page.waitForTimeout(700); // the server is exchanged behind each
+  }
+  times.sort((a, b) => a - b);
+  console.log(
+    `Saved to painted, ${MODULES} modules: median ${times[Math.floor(times.length / 2)]} ms, worst ${times.at(-1)} ms`,
+  );
+  await page.getByRole('button', { name: 'clicked 1' }).waitFor();
+  expect(times).toHaveLength(EDITS);
+});

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { ConfigError, readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { PRODUCT_SETTINGS, readProductSettings } from '../../../src/server/product/settings.ts';
+
+const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+const read = (env: Record<string, string>) => readProductSettings(env, readConfig(env));
+
+it('keeps the failures of the tour from the public unless told otherwise', () => {
+  expect(read({}).tourFailures).toBe(true);
+  expect(read({ PUBLIC_ORIGINS: 'https://example.com' }).tourFailures).toBe(false);
+  expect(read({ PUBLIC_ORIGINS: 'https://example.com', TOUR_FAILURES: 'yes' }).tourFailures).toBe(true);
+  expect(read({ TOUR_FAILURES: 'no' }).tourFailures).toBe(false);
+});
+
+it('refuses a wrong value with a sentence that names the setting', () => {
+  expect(() => read({ TOUR_FAILURES: 'canary' })).toThrow(ConfigError);
+  expect(() => read({ TOUR_FAILURES: 'canary' })).toThrow(/^The setting TOUR_FAILURES is .+\.$/);
+});
+
+it('is described in .env.example, with nothing else beside the settings of the engine', () => {
+  const settings = { ...SETTINGS, ...PRODUCT_SETTINGS };
+  for (const [name, { about, example }] of Object.entries(settings)) {
+    expect(described).toContain(`# ${about}\n# ${name}=${example}\n`);
+  }
+  const names = [...described.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect(names.toSorted()).toEqual(Object.keys(settings).toSorted());
+});
