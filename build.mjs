@@ -34,12 +34,17 @@ export async function build({
   const started = performance.now();
   const stamp = toStamp(root, { dev });
   const owner = await readOwnersBuild(root);
-  const styles = createStyles(root, { minify: !dev, target: browserTarget, outdir: join(root, clientFolder) });
+  const styles = createStyles(root, {
+    minify: !dev,
+    target: browserTarget,
+    outdir: join(root, clientFolder),
+    plugins: owner.plugins,
+  });
 
   const [client, server, routeModules, publicFiles] = await Promise.all([
     bundleClient({ root, entry: clientEntry, outdir: clientFolder, dev, owner, styles }),
     bundleServer({ root, entry: serverEntry, outfile: 'dist/server/main.js', dev, owner, styles, warn: log }),
-    readRouteModules(root, routeTables, { alias: owner.alias, plugins: [...owner.plugins, styles.plugin] }),
+    readRouteModules(root, routeTables, { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 

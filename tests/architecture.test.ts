@@ -106,6 +106,44 @@ describe('who may import whom', () => {
   });
 });
 
+describe('links and forms of pages', () => {
+  const RouterParts = new Set(['Link', 'NavLink', 'Form']);
+
+  /** What a file takes from React Router that is ours to have. */
+  function listRouterParts(source: string): string[] {
+    const clauses = source.matchAll(/^(?:import|export)\s+([^;'"]*?)\s*from\s*['"]react-router(?:\/dom)?['"]/gm);
+    return [...clauses].flatMap(([, clause = '']) => {
+      if (clause.includes('*')) return [clause];
+      const names = /\{([^}]*)\}/.exec(clause)?.[1] ?? '';
+      return names
+        .split(',')
+        .map((name) => name.trim().split(/\s+as\s+/)[0] ?? '')
+        .filter((name) => RouterParts.has(name));
+    });
+  }
+
+  it('are our own in the product', () => {
+    const wrong = files
+      .filter((path) => isIn(path, ...products))
+      .flatMap((path) => listRouterParts(readFileSync(join(root, path), 'utf8')).map((name) => ({ path, name })));
+    expect(
+      wrong.map(
+        ({ path, name }) =>
+          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from shared/engine/link.tsx, Form from shared/engine/form.tsx, and name what else you take.`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('would be found, whatever they are called', () => {
+    expect(listRouterParts("import { Link as A, useParams } from 'react-router';")).toEqual(['Link']);
+    expect(
+      listRouterParts("export { NavLink } from 'react-router';\nimport { Form } from 'react-router/dom';"),
+    ).toEqual(['NavLink', 'Form']);
+    expect(listRouterParts("import * as Router from 'react-router';")).toEqual(['* as Router']);
+    expect(listRouterParts("import { Outlet } from 'react-router';")).toEqual([]);
+  });
+});
+
 function findCycles(edges: readonly Import[]): string[][] {
   const next = Map.groupBy(edges, ({ from }) => from);
   const done = new Set<string>();

@@ -10,7 +10,6 @@ import { isApiPath } from './engine/http/api-path.ts';
 import { assets } from './engine/http/assets.ts';
 import { compress } from './engine/http/compress.ts';
 import { crossSite } from './engine/http/cross-site.ts';
-import { devEvents } from './engine/http/dev-events.ts';
 import { door } from './engine/http/door.ts';
 import { expectContinue } from './engine/http/expect-continue.ts';
 import { health, type Readiness } from './engine/http/health.ts';
@@ -36,16 +35,14 @@ export interface AppDeps {
   readonly pages: PageSteps;
   readonly api: RequestHandler;
   readonly compression?: boolean;
-  /** `npm run dev`: open pages reload when the server was exchanged. */
-  readonly development?: boolean;
+  /** `npm run dev`: what tells open pages of builds. */
+  readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
   readonly steps?: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
   readonly routes?: RequestHandler;
   /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
   readonly existingApp?: RequestHandler;
-  /** Paths that the cross-site check is for, beside the API's. Needed with `existingApp` alone; all paths without. */
-  readonly isPage?: (path: string) => boolean;
 }
 
 /** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
@@ -72,7 +69,7 @@ export function createApp(deps: AppDeps): RequestListener {
   // Before anything that could act, and before the body is read.
   app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
   app.use(expectContinue());
-  if (deps.development) app.get('/_dev', devEvents(readiness));
+  if (deps.development) app.use('/_dev', deps.development);
   if (deps.compression) app.use(compress());
   for (const step of deps.steps ?? []) app.use(seenAsPage(step));
   app.use('/api', deps.api);
@@ -85,8 +82,9 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(pages.notFound);
   app.use(fail);
 
+  /** With an existing app, the cross-site check is for what is ours alone. */
   function covers(path: string): boolean {
-    return isApiPath(path) || deps.isPage?.(path) === true;
+    return isApiPath(path) || pages.isPage(path);
   }
 
   // Express calls back only where its own error handling fell through.

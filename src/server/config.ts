@@ -98,6 +98,15 @@ export const SETTINGS = {
       parseTrust,
     ).prefault('0'),
   },
+  TRACE_TARGETS: {
+    about:
+      'The origins to which context.fetch sends trace headers (traceparent, sentry-trace, baggage), separated by commas. Unset: none.',
+    example: 'https://api.example.com',
+    schema: parsed(
+      'holds something that is no origin. Use http(s) origins without a path, separated by commas, such as https://api.example.com.',
+      parseOrigins,
+    ).prefault(''),
+  },
   LOG_LEVEL: {
     about: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
     example: 'info',
@@ -145,6 +154,8 @@ export interface Config {
   readonly publicOrigins: readonly string[];
   /** Hops, or addresses and networks. */
   readonly trustProxy: number | readonly string[];
+  /** Origins that get trace headers. */
+  readonly traceTargets: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly compression: boolean;
   /** Undefined where the build id stands in. */
@@ -190,6 +201,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     dataDir: values.DATA_DIR,
     publicOrigins: values.PUBLIC_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    traceTargets: values.TRACE_TARGETS,
     logLevel: values.LOG_LEVEL,
     compression: values.COMPRESSION,
     release: values.RELEASE || undefined,

@@ -12,23 +12,38 @@ import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain } from './engine/http/drain.ts';
+import { loadExistingApp } from './engine/http/existing-app.ts';
+import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
 import { ListenError, listen, toHttpUrl } from './engine/http/listen.ts';
 import { createOrigins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
+import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger } from './engine/logger.ts';
+import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
 import { mountApi } from './product/api/index.ts';
-import { contextCreator } from './product/context.ts';
+import { type AppContext, contextCreator } from './product/context.ts';
 import { contentSources } from './product/csp.ts';
+import { existingApp } from './product/existing-app.ts';
 import { pages as serverPages } from './product/pages/index.ts';
 import { createRoutes } from './product/routes.ts';
-import { readProductSettings } from './product/settings.ts';
+import { type ProductSettings, readProductSettings } from './product/settings.ts';
 import { createSteps } from './product/steps.ts';
+import { createUpgrades } from './product/upgrade.ts';
 
 const DIST = join(import.meta.dirname, '..');
+
+/** What is not needed may go, with its file. */
+const owner: OwnersFiles<ProductSettings> = {
+  steps: createSteps,
+  routes: createRoutes,
+  upgrades: createUpgrades,
+  contentSources,
+  existingApp,
+};
 
 try {
   await start();
@@ -49,44 +64,57 @@ async function start(): Promise<void> {
     namespace: config.digestNamespace,
     build: config.release ?? manifest.buildId,
     root: join(DIST, '..'),
+    onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
+  const trust = createProxyTrust(config.trustProxy);
+  const steps = owner.steps?.(settings);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
-  const pages = await createPages({
+  const pages = await createPages<AppContext>({
     routes,
     document: Document,
     errorPages,
     pages: serverPages,
     createContext: contextCreator(settings),
+    sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(contentSources),
+    policy: createContentPolicy(owner.contentSources),
     origins,
+    traceTargets: config.traceTargets,
   });
+  const readiness: Readiness = {
+    get draining() {
+      return drain.draining;
+    },
+  };
+  const development = process.env.SPILLWAY_DEV
+    ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
+    : undefined;
   const app = createApp({
     log,
     funnel,
     origins,
-    trust: createProxyTrust(config.trustProxy),
-    readiness: {
-      get draining() {
-        return drain.draining;
-      },
-    },
-    files: indexPublicFiles(join(DIST, 'client')),
+    trust,
+    readiness,
+    files: development?.files ?? indexPublicFiles(join(DIST, 'client')),
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
-    development: process.env.SPILLWAY_DEV === '1',
-    steps: createSteps(),
-    routes: createRoutes(),
+    development: development?.routes,
+    steps,
+    routes: owner.routes?.(settings),
+    existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
   const { server, connections } = createHttpServer(app, { log });
-  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const upgrades = owner.upgrades?.(settings);
+  const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
+  const drain = createDrain({ server, connections, upgraded, lag: config.drainLag, deadline: config.drainDeadline });
   const stop = createStop({ drain, within: config.drainLag + config.drainDeadline + Second, log, flush });
   watchProcess({ funnel, log, stop });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
 
-  const url = await listen(server, config);
+  const url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
+  await development?.listen(server, config);
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
   if (config.publicOrigins.length === 0) {

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forbidden } from '../../src/shared/engine/outcome.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
 
@@ -48,6 +49,9 @@ describe('security headers', () => {
     ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc', 400],
     ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
     ['GET / HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\n\r\n', 400],
+    ['POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['\x00\x01\x02\r\n\r\n', 400],
   ])('stand on the answer to %j', async (bytes, status) => {
     const reply = parseReply(await sendRaw(server.port, bytes));
@@ -245,6 +249,74 @@ describe('pages', () => {
     expect(reply.text).toContain(`Digest: <code>${address}</code>`);
     expect(reply.text).not.toContain('canary');
     expect(reply.headers['content-security-policy']).toContain("default-src 'none'; style-src 'sha256-");
+  });
+});
+
+describe("the owner's steps", () => {
+  /** A step that notes under which URL it saw a request. */
+  const note = (calls: string[], name: string): RequestHandler =>
+    function noted(req, _res, next) {
+      calls.push(`${name} ${req.url}`);
+      next();
+    };
+
+  it.each([
+    ['/admin?a=1', '/admin?a=1'],
+    ['/_data/admin?a=1', '/admin?a=1'],
+    ['/_data', '/'],
+  ])('run in order, and see %s as %s, which is put back behind each', async (path, seen) => {
+    const calls: string[] = [];
+    const pages = createFakePages({ data: (req, _res, next) => next(void calls.push(`pages ${req.url}`)) });
+    const steps = [note(calls, 'first'), note(calls, 'second')];
+    await request(createTestApp({ steps, pages })).get(path);
+    expect(calls).toEqual([`first ${seen}`, `second ${seen}`, `pages ${path}`]);
+  });
+
+  it('stand before the API, which they see as it is', async () => {
+    const calls: string[] = [];
+    await request(createTestApp({ steps: [note(calls, 'first'), note(calls, 'second')] }))
+      .get('/api/echo?a=1')
+      .expect(200);
+    expect(calls).toEqual(['first /api/echo?a=1', 'second /api/echo?a=1']);
+  });
+
+  it.each([
+    ['says so to next()', (_req, _res, next) => next(new Error('canary'))],
+    [
+      'throws',
+      () => {
+        throw new Error('canary');
+      },
+    ],
+    ['is rejected', async () => Promise.reject(new Error('canary'))],
+  ] satisfies [string, RequestHandler][])('lead to the error page where one fails and %s', async (_name, failing) => {
+    for (const path of ['/admin', '/_data/admin']) {
+      const { log, lines } = spyOnLog();
+      const calls: string[] = [];
+      const steps = [note(calls, 'first'), failing, note(calls, 'last')];
+      const reply = await request(createTestApp({ log, steps })).get(path).set('Accept', 'text/html').expect(500);
+      expect(calls).toEqual(['first /admin']);
+      expect(reply.text).toContain('Application error:');
+      expect(reply.text).toContain(`<code>${reply.headers['x-error-digest']}</code>`);
+      expect(reply.text).not.toContain('canary');
+      const failures = lines.filter(({ msg }) => msg === 'A request failed.');
+      expect(failures).toHaveLength(1);
+      expect(failures[0]).toMatchObject({ origin: 'step', url: path });
+    }
+  });
+
+  it("lead to the owner's page for an outcome that one of them hands to next()", async () => {
+    const refuse: RequestHandler = (_req, _res, next) => {
+      try {
+        forbidden();
+      } catch (outcome) {
+        next(outcome);
+      }
+    };
+    const reply = await request(createTestApp({ steps: [refuse] }))
+      .get('/_data/admin')
+      .expect(403);
+    expect(reply.text).toBe('<h1>forbidden</h1>');
   });
 });
 

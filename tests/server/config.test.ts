@@ -19,6 +19,7 @@ it('has a default for everything', () => {
     dataDir: './data',
     publicOrigins: [],
     trustProxy: 0,
+    traceTargets: [],
     logLevel: 'info',
     compression: true,
     release: undefined,
@@ -41,6 +42,10 @@ it('reads lists of origins and of proxies', () => {
   expect(readConfig({ PUBLIC_ORIGINS: 'https://example.com, http://localhost:3000/' }).publicOrigins).toEqual([
     'https://example.com',
     'http://localhost:3000',
+  ]);
+  expect(readConfig({ TRACE_TARGETS: 'https://api.example.com, https://API.example:8443/' }).traceTargets).toEqual([
+    'https://api.example.com',
+    'https://api.example:8443',
   ]);
   expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
   expect(readConfig({ TRUST_PROXY: 'off' }).trustProxy).toBe(0);
@@ -65,6 +70,7 @@ describe('a wrong value', () => {
         'https://*.canary',
       ],
     ],
+    ['TRACE_TARGETS', ['canary', 'https://canary/path', '*', 'https://x https://canary']],
     [
       'TRUST_PROXY',
       ['true', 'yes', 'canary', '10.0.0.0/33', '0.0.0.0/0', '::/0', '1.2.3', 'loopback,canary', '10.0.0.0/8/8'],

@@ -38,6 +38,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly publicOrigins?: readonly string[];
   readonly steps?: AppDeps['steps'];
   readonly routes?: AppDeps['routes'];
+  readonly existingApp?: AppDeps['existingApp'];
 }
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -111,7 +112,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const funnel = createFunnel({ log, build: BUILD_ID });
   const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
-  const { compression = false, steps, routes: ownRoutes, publicOrigins: _, ...pageOptions } = options;
+  const { compression = false, steps, routes: ownRoutes, existingApp, publicOrigins: _, ...pageOptions } = options;
   const all = flatten(table);
   const pages = await createPages({
     routes: table.map(toRoute),
@@ -120,6 +121,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
     policy: createContentPolicy(),
+    traceTargets: [],
     ...pageOptions,
     funnel,
     origins,
@@ -136,6 +138,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     compression,
     steps,
     routes: ownRoutes,
+    existingApp,
   });
   const { server } = createHttpServer(app, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

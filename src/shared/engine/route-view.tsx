@@ -1,5 +1,9 @@
 import { type ComponentType, type ReactNode, useContext, useEffect, useLayoutEffect } from 'react';
-import { Outlet, UNSAFE_DataRouterStateContext as StateContext, useLoaderData } from 'react-router';
+import {
+  UNSAFE_DataRouterDataContext as DataContext,
+  Outlet,
+  UNSAFE_DataRouterStateContext as StateContext,
+} from 'react-router';
 import { useEngine } from './engine-context.ts';
 import { ErrorView } from './error-view.tsx';
 import type { PageError } from './payload.ts';
@@ -16,7 +20,7 @@ export function RouteView({ id }: { id: string }): ReactNode {
 function OwnRoute({ id }: { id: string }): ReactNode {
   const { modules, styles, onRoute } = useEngine();
   onRoute?.(id);
-  const data: unknown = useLoaderData();
+  const data: unknown = useContext(DataContext)?.loaderData[id];
   // The table of server halves was compiled against what each page takes: ServerPages<typeof routes>.
   const Page = modules.get(id)?.default as ComponentType<PageProps<unknown>> | undefined;
   if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);

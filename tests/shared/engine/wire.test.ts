@@ -394,13 +394,42 @@ describe('promises', () => {
     ]);
   });
 
-  it('end with the signal, however many are pending', async () => {
+  it('end with the signal: what is pending is rejected with its reason', async () => {
     const aborter = new AbortController();
-    const { late } = encode([Promise.resolve(1), new Promise(() => {})], { ...options, signal: () => aborter.signal });
-    setTimeout(() => aborter.abort(), 5);
-    expect(await toLines(late)).toEqual(['[0,0,{"d":1}]']);
-    const { late: never } = encode(new Promise(() => {}), { ...options, signal: () => AbortSignal.abort() });
-    expect(await toLines(never)).toEqual([]);
+    const ended = new Error('ended');
+    const told: unknown[] = [];
+    const toError: EncodeOptions['toError'] = (error) => {
+      told.push(error);
+      return { kind: 'failure', status: 500 };
+    };
+    const pending = () => new Promise(() => {});
+    const { late } = encode([Promise.resolve(1), pending(), pending()], { toError, signal: () => aborter.signal });
+    setTimeout(() => aborter.abort(ended), 5);
+    expect(await toLines(late)).toEqual([
+      '[0,0,{"d":1}]',
+      '[1,1,{"d":{"kind":"failure","status":500}}]',
+      '[2,1,{"d":{"kind":"failure","status":500}}]',
+    ]);
+    expect(told).toEqual([ended, ended]);
+  });
+
+  it('tell what has settled where the signal was aborted before they were asked for', async () => {
+    const signal = () => AbortSignal.abort(new Error('ended'));
+    const { late } = encode([new Promise(() => {}), Promise.resolve(1)], { ...options, signal });
+    const lines = await toLines(late);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toBe('[1,0,{"d":1}]');
+    expect(lines[1]).toMatch(/^\[0,1,/);
+  });
+
+  it('that come after the end are dropped, with all that is in them', async () => {
+    const aborter = new AbortController();
+    const gate = Promise.withResolvers<unknown>();
+    const { late } = encode(gate.promise, { ...options, signal: () => aborter.signal });
+    setTimeout(() => aborter.abort(new Error('ended')), 1);
+    expect(await toLines(late)).toHaveLength(1);
+    gate.resolve({ inner: Promise.reject(new Error('x')), callback: () => 1 });
+    await tick(1);
   });
 
   it('are rejected by abort, those that would come later too', async () => {

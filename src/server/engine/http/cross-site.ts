@@ -22,7 +22,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 export function crossSite({ origins, isAccepted = () => false, covers = () => true }: CrossSiteOptions): Step {
   return function crossSite(req, res, next) {
-    if (SAFE_METHODS.has(req.method ?? '') || isOwn(req)) {
+    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) {
       next();
       return;
     }
@@ -35,11 +35,12 @@ export function crossSite({ origins, isAccepted = () => false, covers = () => tr
     }
     refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
   };
+}
 
-  function isOwn(req: IncomingMessage): boolean {
-    const site = req.headers['sec-fetch-site'];
-    if (site !== undefined) return site === 'same-origin' || site === 'none';
-    const { origin } = req.headers;
-    return origin === undefined || origins.isOurs(origin, requestInfo(req).origin);
-  }
+/** Whether a visitor's browser sends this of its own accord, or something that is no browser does. */
+export function isOfThisSite(req: IncomingMessage, origins: Origins): boolean {
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  const { origin } = req.headers;
+  return origin === undefined || origins.isOurs(origin, requestInfo(req).origin);
 }

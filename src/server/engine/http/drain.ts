@@ -2,10 +2,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { Millisecond } from '../../../shared/units.ts';
 import type { Connections } from './connections.ts';
+import type { UpgradedSockets } from './upgrades.ts';
 
 export interface DrainOptions {
   readonly server: Server;
   readonly connections: Connections;
+  /** They are told, and have the deadline of replies. */
+  readonly upgraded?: UpgradedSockets;
   /** How long it goes on accepting after readiness has failed (ms): a proxy must notice first. */
   readonly lag: number;
   /** How long replies may take after that (ms). What is open then is cut. */
@@ -27,7 +30,7 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  * ended but not flushed, stops the timers that bound half-sent requests, and goes on saying
  * `keep-alive`, so that it waits for idle connections.
  */
-export function createDrain({ server, connections, lag, deadline }: DrainOptions): Drain {
+export function createDrain({ server, connections, upgraded, lag, deadline }: DrainOptions): Drain {
   let running: Promise<number> | undefined;
   let draining = false;
   let stopped = false;
@@ -51,14 +54,17 @@ export function createDrain({ server, connections, lag, deadline }: DrainOptions
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);
     for (const socket of connections.sockets) {
-      if (connections.openReplies(socket).length === 0 && !fresh.includes(socket)) release(socket);
+      if (upgraded?.has(socket) || fresh.includes(socket)) continue;
+      if (connections.openReplies(socket).length === 0) release(socket);
     }
+    upgraded?.closeAll();
     // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
     setTimeout(() => {
       for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);
     }, FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline)]);
-    const cut = connections.sockets.size;
+    // A socket whose end was not heard of yet has ended all the same.
+    const cut = [...connections.sockets].filter((socket) => !socket.destroyed).length;
     for (const socket of connections.sockets) socket.destroy();
     // Stops the timers of http.
     server.closeAllConnections();

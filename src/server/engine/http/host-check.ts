@@ -23,6 +23,10 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   let last = { given: '', scheme: '', host: undefined as string | undefined };
 
   return function hostCheck(req, res, next) {
+    if (req.headers.host === undefined && req.httpVersion === '1.1') {
+      refuse(req, res, 400, 'The request names no host, which HTTP/1.1 asks for.'); // RFC 9112, section 3.2
+      return;
+    }
     const trusted = isFromProxy(req, trust);
     if (!trusted && !warned && isForwarded(req)) {
       warned = true;

@@ -20,7 +20,7 @@ export function createHttpServer(listener: RequestListener, { log }: { log: Logg
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT,
     keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
     maxHeaderSize: limits.MAX_HEADER_BYTES,
-    requireHostHeader: true,
+    requireHostHeader: false, // hostCheck() says so, with our headers
     insecureHTTPParser: false,
   });
   server.maxConnections = limits.MAX_CONNECTIONS;

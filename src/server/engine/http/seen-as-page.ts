@@ -1,19 +1,19 @@
 import type { RequestHandler } from 'express';
-import { DATA_PREFIX } from '../../../shared/engine/protocol.ts';
+import { toPageUrl } from './page-url.ts';
 
 /**
  * Runs an owner's step for page data under the page's own path: a gate in front of `/admin` holds
  * for `/_data/admin` as well.
+ *
+ * @returns what the step returns: Express waits for its promise, so that a rejection has an answer
  */
 export function seenAsPage(step: RequestHandler): RequestHandler {
   return function seenAsPage(req, res, next) {
     const original = req.url;
-    if (!original.startsWith(`${DATA_PREFIX}/`)) {
-      step(req, res, next);
-      return;
-    }
-    req.url = original.slice(DATA_PREFIX.length);
-    step(req, res, (error?: unknown) => {
+    const pageUrl = toPageUrl(original);
+    if (pageUrl === undefined) return step(req, res, next);
+    req.url = pageUrl;
+    return step(req, res, (error?: unknown) => {
       req.url = original;
       next(error);
     });

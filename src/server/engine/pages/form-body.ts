@@ -10,25 +10,32 @@ const MULTIPART = 'multipart/form-data';
 const MAX_FIELDS = 1000;
 
 /**
- * Reads a posted form. A body that an owner's step parsed already is taken as it is.
+ * Reads a posted form. A body that an owner's step parsed already is taken as it is; the empty one
+ * that Express 4's parsers leave behind where they read nothing is none.
  *
  * @param limit bytes
  * @throws Outcome 413 beyond the limit, 415 for another type or an encoded body, 400 where it cannot be read
  */
 export async function readForm(request: ExpressRequest, limit: number): Promise<FormData> {
-  if (isFields(request.body)) return fromFields(request.body);
-  const type = request.headers['content-type'] ?? '';
-  const essence = type.split(';', 1)[0]?.trim().toLowerCase();
-  if (essence !== FORM && essence !== MULTIPART) {
-    publicError(415, `Forms are sent as ${FORM} or ${MULTIPART}.`);
-  }
+  if (isFields(request.body) && request.readableDidRead) return fromFields(request.body);
+  if (!isForm(request)) publicError(415, `Forms are sent as ${FORM} or ${MULTIPART}.`);
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
   const body = await readBody(request, limit);
-  const form = essence === FORM ? fromText(body.toString('utf8')) : await fromMultipart(body, type);
+  const form = essenceOf(request) === FORM ? fromText(body.toString('utf8')) : await fromMultipart(body, request);
   if ([...form.keys()].length > MAX_FIELDS) publicError(413, `The form has more than ${MAX_FIELDS} fields.`);
   return form;
+}
+
+/** Whether the body is of a type in which browsers post forms. */
+export function isForm(request: ExpressRequest): boolean {
+  const essence = essenceOf(request);
+  return essence === FORM || essence === MULTIPART;
+}
+
+function essenceOf({ headers }: ExpressRequest): string | undefined {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 async function readBody(request: ExpressRequest, limit: number): Promise<Buffer> {
@@ -59,7 +66,8 @@ function fromText(text: string): FormData {
   return form;
 }
 
-async function fromMultipart(body: Buffer, type: string): Promise<FormData> {
+async function fromMultipart(body: Buffer, request: ExpressRequest): Promise<FormData> {
+  const type = request.headers['content-type'] ?? '';
   try {
     return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
   } catch {
@@ -73,10 +81,19 @@ function isFields(body: unknown): body is Record<string, unknown> {
 
 function fromFields(fields: Record<string, unknown>): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    for (const item of Array.isArray(value) ? value : [value]) form.append(name, String(item));
-  }
+  for (const [name, value] of Object.entries(fields)) appendField(form, name, value);
   return form;
+}
+
+/** Nested fields get the names back that they were sent with: `address[city]`. */
+function appendField(form: FormData, name: string, value: unknown): void {
+  if (Array.isArray(value)) {
+    for (const item of value) appendField(form, name, item);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) appendField(form, `${name}[${key}]`, inner);
+  } else {
+    form.append(name, String(value));
+  }
 }
 
 const SECRET_NAME = /passw|pwd|secret|token|otp|cvc|cvv|card.?number/i;

@@ -3,7 +3,7 @@ import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import type { LoaderArgs, ServerPage } from './server-page.ts';
+import type { EngineContext, ServerPage } from './server-page.ts';
 import type { Visit } from './visit.ts';
 
 /** What guards and loaders decided, before anything is rendered. */
@@ -18,9 +18,13 @@ export interface LoadedPage {
   /** By route id; every matched route has a key. */
   readonly data: Record<string, unknown>;
   readonly errors?: Record<string, PageError>;
+  /** The combined version of the loaders, as it was before they ran. */
+  readonly version?: string;
 }
 
-export type PageTable = Readonly<Record<string, ServerPage | null | undefined>>;
+export type PageTable<Context = EngineContext> = Readonly<
+  Record<string, ServerPage<unknown, Context> | null | undefined>
+>;
 
 export interface LoadOptions {
   readonly visit: Visit;
@@ -30,13 +34,16 @@ export interface LoadOptions {
   readonly failed?: { readonly routeId: string; readonly error: PageError };
   /** The guards have let this visit pass a moment ago. */
   readonly guarded?: boolean;
+  /** Ask the loaders for their version too. */
+  readonly versioned?: boolean;
 }
 
 /**
  * Runs the guards, outermost first, then the loaders, all at once. The outermost route that fails
  * shows the error in its place; what stands around it keeps its data.
  */
-export async function loadPage({ visit, pages, funnel, failed, guarded }: LoadOptions): Promise<Loaded> {
+export async function loadPage(options: LoadOptions): Promise<Loaded> {
+  const { visit, pages, funnel, failed, guarded } = options;
   const { ids } = visit.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
   const stopped = guarded ? undefined : await runGuards(visit, pages, funnel, open);
@@ -44,6 +51,8 @@ export async function loadPage({ visit, pages, funnel, failed, guarded }: LoadOp
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
+  // Before the loaders: what changes while they run is new to whoever has this version.
+  const version = options.versioned && !blocked ? await readVersion(visit, pages) : undefined;
   const loaded = await runLoaders(reached, visit, pages);
   const data: Record<string, unknown> = {};
   let error = blocked;
@@ -67,7 +76,7 @@ export async function loadPage({ visit, pages, funnel, failed, guarded }: LoadOp
   }
   return error
     ? { kind: 'page', status: error.error.status, data, errors: { [error.routeId]: error.error } }
-    : { kind: 'page', status: 200, data };
+    : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
 }
 
 /** @returns what a guard stopped the visit with, undefined when all let it pass */
@@ -81,7 +90,7 @@ export async function runGuards(
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await page.guard(await visit.toArgs());
+      await untilEnd(visit, runGuard(page, visit));
     } catch (error) {
       const verdict = funnel.fail(error, visit.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
@@ -90,6 +99,21 @@ export async function runGuards(
     }
   }
   return undefined;
+}
+
+async function runGuard(page: ServerPage, visit: Visit): Promise<void> {
+  await page.guard?.(await visit.toArgs());
+}
+
+/** Waits for something of the owner's, but no longer than for the visit: it is rejected with what ends that. */
+async function untilEnd<Value>(visit: Visit, work: Promise<Value>): Promise<Value> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  visit.onAbort(reject);
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    visit.onAbort(undefined);
+  }
 }
 
 type LoaderResult =
@@ -104,11 +128,14 @@ async function runLoaders(ids: readonly string[], visit: Visit, pages: PageTable
     settle = resolve;
   });
   visit.onAbort(settle);
+  // A guard or an action took all the time there was: what stands around it gets as long once more.
+  const extra = visit.endedBy && setTimeout(() => settle?.(), visit.deadlineMs);
   const running = ids.map(async (id) => {
     results.set(id, await runLoader(id, visit, pages));
   });
   await Promise.race([Promise.all(running), ended]);
   visit.onAbort(undefined);
+  clearTimeout(extra);
   return ids.map((id) => results.get(id) ?? { id, ok: false, error: visit.endedBy });
 }
 
@@ -131,9 +158,12 @@ async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<Lo
 export async function readVersion(visit: Visit, pages: PageTable): Promise<string | undefined> {
   const loading = visit.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
   if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;
-  const args: LoaderArgs = await visit.toArgs();
-  try {
+  async function read(): Promise<string> {
+    const args = await visit.toArgs();
     return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
+  }
+  try {
+    return await untilEnd(visit, read());
   } catch {
     return undefined;
   }

@@ -123,12 +123,14 @@ async function sendLines(
     return;
   }
   response.setHeader('X-Accel-Buffering', 'no');
+  const drained = watchDrain(response);
   response.write(`${head}\n`);
   flush(response);
   for await (const line of late) {
     if (response.destroyed) return;
-    if (!response.write(`${line}\n`)) await drained(response);
+    const isTaken = response.write(`${line}\n`);
     flush(response);
+    if (!isTaken) await drained();
   }
   response.end();
 }
@@ -138,14 +140,12 @@ function flush(response: ExpressResponse & { flush?: () => void }): void {
   response.flush?.();
 }
 
-function drained(response: ExpressResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const go = (): void => {
-      response.off('drain', go);
-      response.off('close', go);
-      resolve();
-    };
-    response.on('drain', go);
-    response.on('close', go);
-  });
+/** Listens once for all lines: the compression step passes `on('drain')` to its stream, but no `off()`. */
+function watchDrain(response: ExpressResponse): () => Promise<void> {
+  let go: (() => void) | undefined;
+  for (const event of ['drain', 'close']) response.on(event, () => go?.());
+  return () =>
+    new Promise((resolve) => {
+      go = resolve;
+    });
 }

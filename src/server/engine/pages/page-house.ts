@@ -10,7 +10,7 @@ import type { PageModule } from '../../../shared/engine/routes.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
 import type { PageTable } from './load-page.ts';
-import type { MatchPage } from './match-page.ts';
+import type { MatchPage, PageMatch } from './match-page.ts';
 import type { StaticCache } from './static-cache.ts';
 
 /** What all stages of all pages share. */
@@ -28,8 +28,25 @@ export interface PageHouse {
   readonly cache: StaticCache;
   /** Stands in a static page's URL: it belongs to no request. */
   readonly sharedOrigin: string;
+  /** Every visitor asks the host of `sharedOrigin`: a static page may name it. */
+  readonly hasOneHost: boolean;
   readonly deadlineMs: number;
   readonly maxActionBytes: number;
+}
+
+/** `Allow` of what can only be read. */
+export const READ_METHODS = 'GET, HEAD, OPTIONS';
+
+/** `Allow` of a page, which takes posts where one of its routes has an action. */
+export function toAllowed(house: PageHouse, { ids }: PageMatch): string {
+  return ids.some((id) => house.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
+}
+
+/** Says what may be asked of an address (RFC 9110, section 9.3.7). */
+export function sendAllowed(response: ExpressResponse, allowed: string): void {
+  response.statusCode = 204;
+  response.setHeader('Allow', allowed);
+  response.end();
 }
 
 /** Headers that every answer of the page engine has. */

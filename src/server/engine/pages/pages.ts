@@ -5,20 +5,23 @@ import type { ErrorPages } from '../../../shared/engine/engine-context.ts';
 import { MAX_ACTION_BYTES } from '../../../shared/engine/limits.ts';
 import type { AssetManifest } from '../../../shared/engine/manifest.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
-import { DATA_PREFIX, NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { createRouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routes.ts';
 import { MiB, Second } from '../../../shared/units.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
+import { isOfThisSite } from '../http/cross-site.ts';
 import type { Origins } from '../http/origins.ts';
+import { toPageUrl } from '../http/page-url.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { createContextFetch } from './context-fetch.ts';
+import { isForm } from './form-body.ts';
 import { loadPage, type PageTable } from './load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from './match-page.ts';
 import { sendNotPage, sendPageData } from './page-data.ts';
-import { type PageHouse, sendRedirect } from './page-house.ts';
+import { type PageHouse, READ_METHODS, sendAllowed, sendRedirect, toAllowed } from './page-house.ts';
 import { postAction } from './post-action.ts';
 import type { EngineContext } from './server-page.ts';
 import { toSharedArgs } from './shared-args.ts';
@@ -27,10 +30,10 @@ import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
 import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
 
-export interface PagesOptions {
+export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly routes: readonly RouteDefinition[];
   /** The server halves, by route id. */
-  readonly pages: PageTable;
+  readonly pages: PageTable<Context>;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
   readonly manifest: AssetManifest;
@@ -38,15 +41,23 @@ export interface PagesOptions {
   readonly policy: ContentPolicy;
   readonly origins: Origins;
   /** What the owner adds to the `context` of loaders, guards and actions. */
-  readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => object | Promise<object>;
+  readonly createContext?: (
+    request: ExpressRequest,
+    response: ExpressResponse,
+  ) => OwnContext<Context> | Promise<OwnContext<Context>>;
+  /** What of that is the same for everyone, such as settings: static pages can read it too. */
+  readonly sharedContext?: object;
   readonly lang?: string;
   /** Origins to which `context.fetch` sends trace headers. */
-  readonly traceTargets?: readonly string[];
+  readonly traceTargets: readonly string[];
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
   /** Largest form that an action takes (bytes). */
   readonly maxActionBytes?: number;
 }
+
+/** What of a context is not the engine's. */
+export type OwnContext<Context> = Omit<Context, keyof EngineContext>;
 
 /** The page steps of an app, in the order in which they belong into it. */
 export interface PageSteps {
@@ -54,12 +65,14 @@ export interface PageSteps {
   readonly data: RequestHandler;
   /** GET, HEAD and POST of pages; passes on what is none. */
   readonly pages: RequestHandler;
-  /** The page for an address that nobody claimed. */
+  /** The page for an address that nobody claimed; takes the forms of the layouts around it. */
   readonly notFound: RequestHandler;
   /** The owner's page for an error that was thrown outside the pages. */
   readonly renderError: (request: ExpressRequest, response: ExpressResponse, error: PageError) => Promise<void>;
   /** Whether a page takes form posts from a foreign origin (`acceptPostsFrom`). */
   readonly acceptsPostsFrom: (path: string, origin: string) => boolean;
+  /** Whether a canonical path is that of a page of the table, or of its page data. */
+  readonly isPage: (path: string) => boolean;
 }
 
 const RENDER_DEADLINE = 15 * Second;
@@ -68,13 +81,15 @@ const RENDER_DEADLINE = 15 * Second;
 const STATIC_CACHE_BYTES = 64 * MiB;
 
 /** Loads the modules of all pages, and makes the steps that serve them. */
-export async function createPages(options: PagesOptions): Promise<PageSteps> {
+export async function createPages<Context extends EngineContext = EngineContext>(
+  options: PagesOptions<Context>,
+): Promise<PageSteps> {
   const tree = createRouteTree(options.routes);
   const { funnel, origins } = options;
   const house: PageHouse = {
     tree,
     matchPage: createMatcher(tree),
-    pages: options.pages,
+    pages: options.pages as PageTable, // they are called with what toContext() makes, which is a Context
     modules: await loadModules(tree.definitions),
     document: options.document,
     errorPages: options.errorPages,
@@ -87,11 +102,12 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       onRefreshFailed: (error) => void funnel.fail(error, { origin: 'render' }),
     }),
     sharedOrigin: origins.fallback,
+    hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   const notFoundMatch = matchNotFound(tree);
-  const { traceTargets = [], createContext } = options;
+  const { traceTargets, createContext } = options;
 
   function open(
     request: ExpressRequest,
@@ -121,7 +137,13 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
       method,
       createArgs({ signal, match, path }) {
         const contextFetch = createContextFetch({ signal: () => signal, trace: () => undefined, traceTargets });
-        return toSharedArgs(house.sharedOrigin + path + search, match.params, signal, contextFetch);
+        return toSharedArgs(
+          house.sharedOrigin + path + search,
+          match.params,
+          signal,
+          contextFetch,
+          options.sharedContext,
+        );
       },
     });
   }
@@ -129,9 +151,10 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
   return {
     async data(request, response, next) {
       const info = requestInfo(request);
-      if (info.path !== DATA_PREFIX && !info.path.startsWith(`${DATA_PREFIX}/`)) return next();
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
-      const path = info.path.slice(DATA_PREFIX.length) || '/';
+      const path = toPageUrl(info.path);
+      if (path === undefined) return next();
+      if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
       const match = house.matchPage(path);
       if (!match) return sendNotPage(house, response);
       const visit = open(request, response, match, path, info.target.slice(info.path.length));
@@ -152,9 +175,10 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
         if (!canonical || !house.matchPage(canonical)) return next();
         return sendRedirect(response, house, 308, canonical + info.target.slice(path.length));
       }
+      if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(house, match));
       const visit = open(request, response, match, path, info.target.slice(path.length));
       if (request.method === 'POST') return postAction(house, visit, request, response);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed('GET, HEAD, POST');
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(house, match));
       if (match.mode !== 'static') return showPage(house, visit, response);
 
       const shared = toShared(visit);
@@ -165,11 +189,10 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
 
     async notFound(request, response) {
       const info = requestInfo(request);
-      await showPage(
-        house,
-        open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length)),
-        response,
-      );
+      const visit = open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length));
+      // A layout around it may own the form. Behind an existing app nobody has asked yet where it comes from.
+      const isPost = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
+      await (isPost ? postAction(house, visit, request, response) : showPage(house, visit, response));
     },
 
     async renderError(request, response, error) {
@@ -183,6 +206,10 @@ export async function createPages(options: PagesOptions): Promise<PageSteps> {
     acceptsPostsFrom(path, origin) {
       const ids = house.matchPage(path)?.ids ?? [];
       return ids.some((id) => house.pages[id]?.acceptPostsFrom?.includes(origin) ?? false);
+    },
+
+    isPage(path) {
+      return house.matchPage(toPageUrl(path) ?? path) !== undefined;
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { ActionOutcome } from '../../../shared/engine/payload.ts';
-import { ACTION_ACCEPT } from '../../../shared/engine/protocol.ts';
+import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { readForm } from './form-body.ts';
 import { loadPage } from './load-page.ts';
 import { sendActionData, sendRedirectData } from './page-data.ts';
-import { type PageHouse, sendRedirect } from './page-house.ts';
+import { type PageHouse, READ_METHODS, sendRedirect } from './page-house.ts';
 import { type ActionResult, runAction } from './run-action.ts';
 import { sendDocument } from './show-page.ts';
 import type { Visit } from './visit.ts';
@@ -54,7 +54,9 @@ async function answer(
   if (result.kind === 'redirect') return redirectTo(house, visit, response, wantsData, result.location, result.status);
 
   const outcome = result.kind === 'outcome' ? result.outcome : undefined;
-  if (outcome?.status === 405) response.setHeader('Allow', 'GET, HEAD');
+  if (outcome?.status === 405 && visit.match.ids.at(-1) !== NOT_FOUND_ROUTE) {
+    response.setHeader('Allow', READ_METHODS);
+  }
   if (!wantsData && outcome && isDone(outcome)) {
     return redirectTo(house, visit, response, wantsData, visit.path + visit.search, 303);
   }

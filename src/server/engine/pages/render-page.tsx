@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ComponentType, ReactNode } from 'react';
+import type { ComponentType, ErrorInfo, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
 import type { DocumentProps } from '../../../shared/engine/document.ts';
 import { type Engine, EngineContext } from '../../../shared/engine/engine-context.ts';
@@ -17,7 +17,7 @@ export interface RenderOptions {
   readonly visit: Visit;
   readonly payload: PagePayload;
   readonly tree: RouteTree;
-  readonly engine: Omit<Engine, 'toPageError' | 'onRoute'>;
+  readonly engine: Omit<Engine, 'nonce' | 'toPageError' | 'onRoute'>;
   readonly document: ComponentType<DocumentProps>;
   readonly lang: string;
   readonly funnel: Funnel;
@@ -108,12 +108,13 @@ function renderOnce(options: RenderOptions, error: PageError | undefined): Promi
   });
 }
 
-function toEngine({ engine, payload, toLateError }: RenderOptions, run: RenderRun): Engine {
+function toEngine({ engine, payload, nonce, toLateError }: RenderOptions, run: RenderRun): Engine {
   const shownErrors = Object.values(payload.errors ?? {});
   return {
     ...engine,
+    nonce,
     // By identity: what looks like one may have been thrown, and carry words that nobody may read.
-    toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? toLateError(thrown),
+    toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? run.onLateError(toLateError(thrown)),
     onRoute(id) {
       run.innermost = id;
     },
@@ -123,6 +124,12 @@ function toEngine({ engine, payload, toLateError }: RenderOptions, run: RenderRu
 function toAttempt(verdict: Verdict, routeId: string): Attempt {
   if (verdict.kind === 'error') return { kind: 'failed', error: verdict.error, routeId };
   return verdict.kind === 'redirect' ? verdict : { kind: 'gone' };
+}
+
+function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
+  const { kind, status, location } = error;
+  if (kind === 'redirect' && location !== undefined) return { kind, status, location };
+  return kind === 'failure' || kind === 'public' ? undefined : { kind: 'failed', error, routeId };
 }
 
 interface RenderJob {
@@ -163,10 +170,10 @@ class RenderRun {
   }
 
   /** @returns what React puts into `data-dgst` */
-  readonly onError = (thrown: unknown): string | undefined => {
+  readonly onError = (thrown: unknown, { componentStack }: ErrorInfo = {}): string | undefined => {
     if (!this.#job) return undefined;
     const { funnel, visit } = this.#job.options;
-    const verdict = funnel.fail(thrown, visit.describe('render'));
+    const verdict = funnel.fail(thrown, { ...visit.describe('render'), componentStack: componentStack ?? undefined });
     if (verdict.kind === 'visitor-gone') {
       this.#early ??= { kind: 'gone' };
       return undefined;
@@ -181,6 +188,15 @@ class RenderRun {
     this.#onLateOutcome?.('<meta name="robots" content="noindex">');
     return verdict.error.kind;
   };
+
+  /**
+   * As long as nothing was sent, which is to the end where everything is waited for, an outcome of a
+   * late value ends the page as one of its shell does. A failure and a public error cost their own place.
+   */
+  onLateError(error: PageError): PageError {
+    this.#early ??= toLateAttempt(error, this.innermost);
+    return error;
+  }
 
   readonly onShellError = (thrown: unknown): void => {
     const job = this.#settle();

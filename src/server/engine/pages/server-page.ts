@@ -1,4 +1,5 @@
 import type { Params } from 'react-router';
+import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/routes.ts';
 
 /** What every loader, action and guard finds in its `context`, whatever the owner adds. */
 export interface EngineContext {
@@ -59,7 +60,33 @@ export interface ServerPage<Data = unknown, Context = EngineContext> {
   readonly acceptPostsFrom?: readonly string[];
 }
 
-/** The table of server halves: every route id of the table, null for those without one. */
-export type ServerPages<Id extends string, Context = EngineContext> = Readonly<
-  Record<Id, ServerPage<unknown, Context> | null>
->;
+/**
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext>`. It has every route
+ * id; null for a page that needs nothing of the server. A page that takes `data` needs the loader
+ * that returns it.
+ */
+export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext> = {
+  readonly [Id in RouteIdOf<Table>]: ServerHalf<Id, LineOf<Table, Id>, Context>;
+};
+
+/** A server half whose loader is what its page waits for. The first parameter is for the compiler's message: whose it is. */
+export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {
+  loader(args: LoaderArgs<Context>): Data | Promise<Data>;
+}
+
+type ServerHalf<Id extends string, Line, Context> = Line extends { readonly page: () => Promise<infer Module> }
+  ? Module extends { readonly default: (...args: infer Props) => unknown }
+    ? Props extends readonly [PageProps<infer Data>, ...unknown[]]
+      ? LoadingPage<Id, Data, Context>
+      : ServerPage<unknown, Context> | null
+    : `The page "${Id}" has no component as its default export. Its file is named in src/shared/product/routes.tsx.`
+  : never;
+
+/** The line of a table that has an id. */
+type LineOf<Table extends readonly RouteLine[], Id extends string> = Table[number] extends infer Line
+  ? Line extends { readonly id: Id }
+    ? Line
+    : Line extends { readonly children: infer Children extends readonly RouteLine[] }
+      ? LineOf<Children, Id>
+      : never
+  : never;

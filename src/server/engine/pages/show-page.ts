@@ -1,4 +1,5 @@
 import type { Response as ExpressResponse } from 'express';
+import type { Engine } from '../../../shared/engine/engine-context.ts';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire.ts';
@@ -13,11 +14,13 @@ import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
 import { PageSink, type PageTarget } from './page-sink.ts';
 import { preloadsOf, toEtag } from './payload.ts';
 import { LastResort, type Rendered, type RenderedPage, type RenderOptions, renderPage } from './render-page.tsx';
-import type { Visit } from './visit.ts';
+import { HOST_REFUSAL } from './shared-args.ts';
+import { SharedVisit, type Visit } from './visit.ts';
 
 /** Guards and loaders, then the document. HEAD stops before the render. */
 export async function showPage(house: PageHouse, visit: Visit, response: ExpressResponse): Promise<void> {
-  const loaded = await loadPage({ visit, pages: house.pages, funnel: house.funnel });
+  const { pages, funnel } = house;
+  const loaded = await loadPage({ visit, pages, funnel, versioned: visit.method !== 'HEAD' });
   if (loaded.kind === 'gone') return;
   if (loaded.kind === 'redirect') return sendRedirect(response, house, loaded.status, loaded.location);
   await sendDocument(house, visit, response, loaded);
@@ -71,7 +74,7 @@ export function renderDocument(
     payload,
     tree: house.tree,
     engine: {
-      host: visit.info.host,
+      ...toHost(house, visit),
       errorPages: house.errorPages,
       modules: house.modules,
       styles: new Map(Object.entries(payload.styles)),
@@ -86,6 +89,13 @@ export function renderDocument(
     deadlineMs: house.deadlineMs,
     onReady,
   });
+}
+
+/** A page for everyone must not keep the host that the one who happened to ask first wrote into the request. */
+function toHost(house: PageHouse, visit: Visit): Pick<Engine, 'host' | 'hostRefusal'> {
+  if (!(visit instanceof SharedVisit)) return { host: visit.info.host };
+  const { host } = new URL(house.sharedOrigin);
+  return house.hasOneHost ? { host } : { host, hostRefusal: HOST_REFUSAL };
 }
 
 function setDocumentHeaders(
@@ -136,7 +146,8 @@ export function writeDocument(
   const isAsLoaded = rendered.payload === page.payload;
   const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(house, visit));
   watcher?.onLine(head);
-  const etag = late ? '' : ` data-etag="${escapeHtml(toEtag(house.manifest, head))}"`;
+  const mayKeep = !late && !rendered.payload.errors;
+  const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(house.manifest, page.loaded.version ?? head))}"` : '';
   const sink = new PageSink({
     target,
     tail:

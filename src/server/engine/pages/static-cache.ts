@@ -3,7 +3,7 @@ import { STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
 /** A static page as it is kept: everything that its answers consist of. */
 export interface KeptPage {
   readonly html: Buffer;
-  /** Strong: the same bytes. */
+  /** Weak: each content coding, ours or a proxy's, makes other bytes of the page (RFC 9110, section 8.8.3.3). */
   readonly etag: string;
   /** The page's data as it goes over the wire, and its validator. */
   readonly data: string;

@@ -14,7 +14,7 @@ import { matchesEtag, toEtag } from './payload.ts';
 import { LastResort } from './render-page.tsx';
 import { renderDocument, writeDocument } from './show-page.ts';
 import type { KeptPage } from './static-cache.ts';
-import type { Visit } from './visit.ts';
+import { PageTimeout, type Visit } from './visit.ts';
 
 /** The part of a search that belongs to a static page, in one order, whatever the visitor wrote. */
 export function toSharedSearch(match: PageMatch, search: string): string {
@@ -30,7 +30,18 @@ export function toSharedSearch(match: PageMatch, search: string): string {
 
 /** The page out of memory, or rendered for everyone who waits for it; undefined where there is no page, but a redirect or the last resort. */
 export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
-  return house.cache.get(visit.path + visit.search, () => renderKeptPage(house, visit));
+  return house.cache.get(visit.path + visit.search, () => renderInTime(house, visit));
+}
+
+/** No visitor's leaving ends it, and all who come wait for this one render: so the deadline begins here. */
+async function renderInTime(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
+  const { deadlineMs } = visit;
+  const timer = setTimeout(() => visit.abort(new PageTimeout(deadlineMs)), deadlineMs);
+  try {
+    return await renderKeptPage(house, visit);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
@@ -64,7 +75,7 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   const failed = watch.hasFailed() || errors !== undefined || visit.endedBy !== undefined;
   return {
     html,
-    etag: `"${hash('sha1', html, 'base64url')}"`,
+    etag: `W/"${hash('sha1', html, 'base64url')}"`,
     data,
     dataEtag: toEtag(house.manifest, data),
     ...(failed ? { failed: toFailed(errors) } : {}),
@@ -115,7 +126,7 @@ class MemoryTarget implements PageTarget {
   }
 }
 
-/** A constant policy and a strong validator: such a page can be kept by whoever wants to. */
+/** A constant policy and a validator: such a page can be kept by whoever wants to. */
 export function sendKeptPage(
   house: PageHouse,
   page: KeptPage,

@@ -18,6 +18,8 @@ export interface Visit {
   readonly search: string;
   /** A crawler, or a visitor without scripts as far as we can tell: late content would never find its place. */
   readonly whole: boolean;
+  /** How long all of it may take, late values too (ms). */
+  readonly deadlineMs: number;
   /** Aborted when the visitor leaves. Made when it is asked for: most pages never do. */
   readonly signal: AbortSignal;
   /** What the work for this visit was ended with. */
@@ -39,7 +41,6 @@ export interface VisitOptions {
   readonly path: string;
   readonly search: string;
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
-  /** How long all of it may take, late values too (ms). */
   readonly deadlineMs: number;
 }
 
@@ -96,6 +97,7 @@ export class RequestVisit extends Ending implements Visit {
   readonly path: string;
   readonly search: string;
   readonly whole: boolean;
+  readonly deadlineMs: number;
   readonly #options: VisitOptions;
   #args: Promise<LoaderArgs> | undefined;
 
@@ -109,6 +111,7 @@ export class RequestVisit extends Ending implements Visit {
     this.method = request.method;
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
+    this.deadlineMs = deadlineMs;
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
@@ -142,7 +145,9 @@ export class SharedVisit extends Ending implements Visit {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  readonly whole: boolean;
+  /** As it is for a page that is kept, so that it ends alike where there is none. */
+  readonly whole = true;
+  readonly deadlineMs: number;
   readonly #visit: Visit;
   readonly #createArgs: (visit: Visit) => LoaderArgs;
 
@@ -155,7 +160,7 @@ export class SharedVisit extends Ending implements Visit {
     this.method = init.method;
     this.path = visit.path;
     this.search = init.search;
-    this.whole = visit.whole;
+    this.deadlineMs = visit.deadlineMs;
   }
 
   async toArgs(): Promise<LoaderArgs> {

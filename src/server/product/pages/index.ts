@@ -1,4 +1,4 @@
-import type { RouteId } from '../../../shared/product/routes.tsx';
+import type { routes } from '../../../shared/product/routes.tsx';
 import type { ServerPages } from '../../engine/pages/server-page.ts';
 import type { AppContext } from '../context.ts';
 import { cards } from './cards.ts';
@@ -44,4 +44,4 @@ export const pages = {
   'fail-unauthorized': failUnauthorized,
   'fail-forbidden': failForbidden,
   'fail-not-found': null,
-} satisfies ServerPages<RouteId, AppContext>;
+} satisfies ServerPages<typeof routes, AppContext>;

@@ -100,13 +100,11 @@ it('is lifted for the origin that a page accepts, on that page alone', async () 
 });
 
 it('leaves the pages of an existing app alone', async () => {
-  const app = createTestApp({
-    existingApp: (_req, res) => void res.send('theirs'),
-    isPage: (path) => path === '/admin',
-  });
+  const app = createTestApp({ existingApp: (_req, res) => void res.send('theirs') });
   const foreign = { 'Sec-Fetch-Site': 'cross-site' };
   const reply = await request(app).post('/their-webhook').set(foreign).expect(200, 'theirs');
   expect(reply.headers['content-security-policy']).toBeUndefined();
-  await request(app).post('/admin').set(foreign).expect(403);
-  await request(app).post('/api/echo').set(foreign).expect(403);
+  for (const path of ['/', '/admin', '/_data/admin', '/api', '/api/echo', '/API/echo']) {
+    await request(app).post(path).set(foreign).expect(403);
+  }
 });

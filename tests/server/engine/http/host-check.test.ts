@@ -55,7 +55,11 @@ describe('without PUBLIC_ORIGINS', () => {
   });
 
   it('answers 400 to HTTP/1.1 without a host', async () => {
-    expect((await askRaw(server.port, 'GET / HTTP/1.1', [])).status).toBe(400);
+    const reply = await askRaw(server.port, 'GET / HTTP/1.1', []);
+    expect([reply.status, reply.body]).toEqual([400, 'The request names no host, which HTTP/1.1 asks for.\n']);
+    expect(reply.headers).toMatchObject({ 'cache-control': 'no-store', 'x-request-id': expect.any(String) });
+    const api = await askRaw(server.port, 'GET /api/echo HTTP/1.1', []);
+    expect([api.status, api.headers['content-type']]).toEqual([400, 'application/problem+json']);
   });
 });
 

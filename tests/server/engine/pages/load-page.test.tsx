@@ -278,6 +278,90 @@ describe('a failure', () => {
   });
 });
 
+describe('the deadline', () => {
+  const never = () => new Promise<never>(() => {});
+  const PARTS = ['guard', 'loader'].flatMap((part) =>
+    [['the document', '/page', parseDocument] as const, ['page data', toDataPath('/page'), parseData] as const].map(
+      ([place, path, parse]) => ({ part, place, path, parse }),
+    ),
+  );
+
+  it.each(PARTS)(
+    'ends a $part that never returns as a failure of its route, in $place',
+    async ({ part, path, parse }) => {
+      const app = await startPages(within({ [part]: never }), { deadlineMs: 50 });
+      const { status, headers, text } = await app.ask(path);
+      expect(status).toBe(500);
+      expect(headers['cache-control']).toBe('no-store');
+      const digest = String(headers['x-error-digest']);
+      expect(digest).toMatch(/^.{8}-.{8}$/);
+      expect(parse(text).payload).toMatchObject({
+        data: { root: { site: 'Weir' } },
+        errors: { page: { kind: 'failure', status: 500, digest } },
+      });
+      if (path === '/page') {
+        expect(text).toContain('<h2>Weir</h2>');
+        expect(text).toContain(`<code>${digest}</code>`);
+      }
+      expect(app.failures()).toHaveLength(1);
+      expect(app.failures()[0]).toMatchObject({ digest: digest.slice(0, 8), origin: part, routeId: 'page' });
+      expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout: The page was not complete after 50 ms/);
+      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+    },
+  );
+
+  it('stops what the loader listens with, and is one failure with what that throws', async () => {
+    const reasons: unknown[] = [];
+    const app = await startPages(
+      within({
+        loader: async ({ signal }) => {
+          await new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              reasons.push(signal.reason);
+              reject(new Error('stopped', { cause: signal.reason }));
+            });
+          });
+        },
+      }),
+      { deadlineMs: 50 },
+    );
+    expect((await app.ask('/page')).status).toBe(500);
+    expect(reasons).toMatchObject([{ name: 'PageTimeout' }]);
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('ends a guard and the loader of the layout around it, where neither returns', async () => {
+    const app = await startPages(within({ guard: never }, { loader: never }), { deadlineMs: 50 });
+    const { status, headers, text } = await app.ask(toDataPath('/page'));
+    expect(status).toBe(500);
+    expect(parseData(text).payload.errors).toEqual({
+      root: { kind: 'failure', status: 500, digest: headers['x-error-digest'] },
+    });
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('ends a context that is never made, too', async () => {
+    const app = await startPages(within({ guard: () => {}, loader: () => 1 }), {
+      deadlineMs: 50,
+      createContext: never,
+    });
+    for (const path of ['/page', toDataPath('/page')]) {
+      const { status, headers } = await app.ask(path);
+      expect(status).toBe(500);
+      expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+    }
+    for (const { stack } of app.failures()) expect(String(stack)).toMatch(/^PageTimeout/);
+  });
+
+  it('costs one request alone: who asks again gets the page', async () => {
+    let hangs = true;
+    const app = await startPages(within({ loader: () => (hangs ? never() : 'there') }), { deadlineMs: 150 });
+    expect((await app.ask('/page')).status).toBe(500);
+    hangs = false;
+    expect((await app.ask('/page')).text).toContain('shown');
+  });
+});
+
 it('a promise that is rejected while another loader is still at work ends nothing', async () => {
   const unhandled: unknown[] = [];
   const listen = (reason: unknown): void => void unhandled.push(reason);

@@ -1,11 +1,14 @@
 import '../../../support/production-react.ts';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { forbidden, redirect } from '../../../../src/shared/engine/outcome.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
 import {
   BUILD_ID,
   createGate,
+  leakIn,
   parseData,
   parseDocument,
   startPages,
@@ -15,6 +18,8 @@ import {
 const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
   { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
 ];
+
+const etagIn = (html: string): string | undefined => /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
 
 describe('GET of page data', () => {
   it('brings the data of every matched route in a line, which may be kept to ask with', async () => {
@@ -42,8 +47,7 @@ describe('GET of page data', () => {
     const html = (await app.ask('/page')).text;
     const data = await app.ask('/_data/page');
     expect(parseDocument(html).payload).toEqual(parseData(data.text).payload);
-    const etag = /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
-    expect(etag).toBe(data.headers.etag);
+    expect(etagIn(html)).toBe(data.headers.etag);
   });
 
   it('stands for the start page as /_data and as /_data/', async () => {
@@ -86,6 +90,117 @@ describe('GET of page data', () => {
     const { payload, late } = parseData(text);
     expect(late).toHaveLength(1);
     await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('late');
+  });
+});
+
+describe('page data that is compressed', () => {
+  it.each(['gzip', 'br'])('streams: the first line is there before a late value is, with %s', async (encoding) => {
+    const gates = [createGate<string>(), createGate<string>()];
+    const app = await startPages(
+      page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
+      { compression: true },
+    );
+    const lineCounts: number[] = [];
+    const { headers, text } = await app.ask('/_data/page', {
+      headers: { 'Accept-Encoding': encoding },
+      onText(soFar) {
+        const lines = soFar.split('\n').length - 1;
+        lineCounts.push(lines);
+        gates[lines - 1]?.resolve('late');
+      },
+    });
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+    expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
+    expect(parseData(text).decoder.pending).toBe(0);
+  });
+
+  it('waits for a visitor who reads slowly, without a listener for each line', async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const noise = (): string => randomBytes(100_000).toString('base64');
+    const app = await startPages(
+      page({ loader: () => ({ late: Array.from({ length: 40 }, (_, at) => sleep(at, noise())) }) }),
+      { compression: true },
+    );
+    const { text } = await app.ask('/_data/page', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(parseData(text).late).toHaveLength(40);
+    expect(warnings).toEqual([]);
+  });
+
+  it('is so in the answer to a form too', async () => {
+    const app = await startPages(page({ loader: () => 'words '.repeat(400), actions: { default: () => 1 } }), {
+      compression: true,
+    });
+    const { headers, text } = await app.ask('/page', {
+      method: 'POST',
+      headers: {
+        'Accept-Encoding': 'br',
+        Accept: ACTION_ACCEPT,
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      body: 'a=1',
+    });
+    expect(headers['content-encoding']).toBe('br');
+    expect(headers.vary).toBe('Accept, Accept-Encoding');
+    expect(parseData(text).payload.action).toMatchObject({ data: 1 });
+  });
+});
+
+describe('page data with a late value that never settles', () => {
+  const never = new Promise<never>(() => {});
+  type Late = Record<'late' | 'soon', Promise<string>>;
+
+  it('ends at the deadline, with the failure in the place of that value', async () => {
+    const app = await startPages(page({ loader: () => ({ late: never, soon: sleep(5, 'soon') }) }), { deadlineMs: 50 });
+    const { status, headers, text } = await app.ask('/_data/page');
+    expect(status).toBe(200);
+    expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
+    const { payload, decoder } = parseData(text);
+    expect(decoder.pending).toBe(0);
+    const { late, soon } = payload.data.page as Late;
+    await expect(soon).resolves.toBe('soon');
+    const [failure, ...more] = app.failures();
+    expect(more).toEqual([]);
+    expect(failure).toMatchObject({ origin: 'late', route: '/page' });
+    expect(String(failure?.stack)).toMatch(/^PageTimeout/);
+    await expect(late).rejects.toMatchObject({
+      pageError: { kind: 'failure', status: 500, digest: `${failure?.digest}-${failure?.occurrence}` },
+    });
+    expect(leakIn(text)).toBeUndefined();
+  });
+
+  it('keeps what has settled, where the deadline came while another route was loaded', async () => {
+    const app = await startPages(
+      [
+        {
+          id: 'root',
+          view: Outlet,
+          server: { loader: () => ({ late: never, soon: Promise.resolve('soon') }) },
+          children: [{ id: 'page', path: '/page', view: Outlet, server: { loader: () => never } }],
+        },
+      ],
+      { deadlineMs: 50 },
+    );
+    const { status, headers, text } = await app.ask('/_data/page');
+    expect(status).toBe(500);
+    const { payload, decoder } = parseData(text);
+    expect(decoder.pending).toBe(0);
+    const { late, soon } = payload.data.root as Late;
+    await expect(soon).resolves.toBe('soon');
+    await expect(late).rejects.toMatchObject({ digest: headers['x-error-digest'] });
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('says nothing of a value that comes after its deadline', async () => {
+    const gate = createGate<unknown>();
+    const app = await startPages(page({ loader: () => ({ late: gate.promise }) }), { deadlineMs: 50 });
+    const { text } = await app.ask('/_data/page');
+    gate.resolve({ inner: Promise.reject(new Error('canary')), callback: () => 1 });
+    await sleep(5);
+    expect(parseData(text).late).toHaveLength(1);
+    expect(app.failures()).toHaveLength(1);
   });
 });
 
@@ -173,6 +288,33 @@ describe('a version', () => {
     expect(calls.at(-1)).toBe('loader');
   });
 
+  it('is the validator that stands in the document: HEAD alone tells that it still holds', async () => {
+    const { table, calls, change } = withVersion();
+    const app = await startPages(table);
+    const inDocument = etagIn((await app.ask('/page')).text);
+    expect(calls).toEqual(['guard', 'loader']);
+    calls.length = 0;
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).toBe(inDocument);
+    expect(calls).toEqual(['guard']);
+    change('2');
+    expect(etagIn((await app.ask('/page')).text)).not.toBe(inDocument);
+  });
+
+  it('that changes while the document is loaded does not stand for what was loaded before', async () => {
+    let version = 1;
+    const app = await startPages(page({ loader: () => version++, version: () => `${version}` }));
+    const inDocument = etagIn((await app.ask('/page')).text);
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).not.toBe(inDocument);
+  });
+
+  it.each([
+    ['failed', { loader: () => forbidden(), version: () => '1' }],
+    ['has late values', { loader: () => ({ late: sleep(5, 'late') }), version: () => '1' }],
+  ])('stands in no document that %s', async (_name, server) => {
+    const app = await startPages(page(server));
+    expect((await app.ask('/page')).text).not.toContain('data-etag');
+  });
+
   it('opens nothing that a guard has closed since', async () => {
     let open = true;
     const { table } = withVersion(() => {
@@ -184,6 +326,53 @@ describe('a version', () => {
     const reply = await app.ask('/_data/page', { headers: { 'If-None-Match': String(headers.etag) } });
     expect([reply.status, reply.headers.etag]).toEqual([403, undefined]);
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(403);
+  });
+
+  it('is not asked for where a guard refuses, whatever the visitor says to have', async () => {
+    const calls: string[] = [];
+    const app = await startPages([
+      {
+        id: 'root',
+        view: Outlet,
+        server: { loader: () => calls.push('root loader'), version: () => `${calls.push('root version')}` },
+        children: [
+          {
+            id: 'page',
+            path: '/page',
+            view: Outlet,
+            server: {
+              guard: () => forbidden(),
+              loader: () => calls.push('loader'),
+              version: () => `${calls.push('version')}`,
+            },
+          },
+        ],
+      },
+    ]);
+    const get = await app.ask('/_data/page');
+    const conditional = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
+    const head = await app.ask('/_data/page', { method: 'HEAD' });
+    for (const reply of [get, conditional, head]) {
+      expect(reply.status).toBe(403);
+      expect(reply.headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+      expect(reply.headers.etag).toBeUndefined();
+    }
+    for (const { text } of [get, conditional]) {
+      const { payload } = parseData(text);
+      expect(payload.errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
+      expect(Object.keys(payload.data)).toEqual(['@frame', 'root']);
+    }
+    expect(head.text).toBe('');
+    expect(calls).toEqual(['root loader', 'root loader', 'root loader']);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('that never returns is none by the deadline: the loader tells', async () => {
+    const app = await startPages(page({ loader: () => 'data', version: () => new Promise<never>(() => {}) }), {
+      deadlineMs: 50,
+    });
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
+    expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
   });
 
   it('counts only where every loader of the branch has one', async () => {
@@ -253,6 +442,12 @@ describe('what has no data', () => {
   it.each(['POST', 'PUT', 'DELETE'])('takes no %s', async (method) => {
     const app = await startPages(page({}));
     const { status, headers } = await app.ask('/_data/page', { method });
-    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('says which methods it takes', async () => {
+    const app = await startPages(page({ actions: { default: () => 1 } }));
+    const { status, headers, text } = await app.ask('/_data/page', { method: 'OPTIONS' });
+    expect([status, headers.allow, text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
   });
 });

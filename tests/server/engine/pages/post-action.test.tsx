@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { conflict, invalid } from '../../../../src/server/engine/pages/server-page.ts';
+import { type ActionArgs, conflict, invalid } from '../../../../src/server/engine/pages/server-page.ts';
 import { Form } from '../../../../src/shared/engine/form.tsx';
 import { useActionOutcome, useData } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
@@ -266,6 +266,86 @@ describe('an action with JavaScript', () => {
   });
 });
 
+describe('what an action is called with', () => {
+  it.each([
+    ['without JavaScript', FORM],
+    ['with JavaScript', DATA],
+  ])('is the request as a post, and the fields in its form, %s', async (_name, headers) => {
+    const seen = createGate<unknown[]>();
+    const app = await startPages(
+      table({
+        save: ({ request, params, context, signal, form }) => {
+          seen.resolve([
+            request.method,
+            request.url,
+            request.headers.get('x-two'),
+            request.body,
+            params,
+            typeof context.fetch,
+            signal.aborted,
+            [...form],
+          ]);
+        },
+      }),
+    );
+    await app.ask('/page?a=%20b', {
+      ...post('_action=page.save&name=%C3%84da+L&tag=1&tag=&tag=2', { ...headers, Host: 'weir.example', 'X-Two': '1' }),
+    });
+    expect(await seen.promise).toEqual([
+      'POST',
+      'http://weir.example/page?a=%20b',
+      '1',
+      null,
+      {},
+      'function',
+      false,
+      [
+        ['_action', 'page.save'],
+        ['name', 'Äda L'],
+        ['tag', '1'],
+        ['tag', ''],
+        ['tag', '2'],
+      ],
+    ]);
+  });
+
+  it('has a signal that is aborted when the visitor leaves, in its request too', async () => {
+    const called = createGate<ActionArgs>();
+    const app = await startPages(
+      table({
+        save: (args) => {
+          called.resolve(args);
+          return new Promise(() => {});
+        },
+      }),
+    );
+    const asked = app.open('/page', post('', FORM));
+    asked.on('error', () => {});
+    asked.end('_action=page.save');
+    const { request, signal } = await called.promise;
+    expect(signal.aborted).toBe(false);
+    asked.destroy();
+    await until(() => signal.aborted, 'the signal');
+    expect(request.signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
+  });
+
+  it('is not the request of the loaders that run behind it: theirs is a GET', async () => {
+    const methods: string[] = [];
+    const app = await startPages(
+      table(
+        { save: ({ request }) => ({ method: methods.push(request.method) }) },
+        {
+          guard: ({ request }) => void methods.push(request.method),
+          loader: ({ request }) => methods.push(request.method),
+        },
+      ),
+    );
+    await app.ask('/page', post('_action=page.save'));
+    expect(methods).toEqual(['GET', 'POST', 'GET', 'GET']);
+  });
+});
+
 describe('the name of an action', () => {
   const layout: TestPage['server'] = { actions: { subscribe: ({ form }) => ({ mail: form.get('mail') }) } };
 
@@ -307,8 +387,134 @@ describe('the name of an action', () => {
     const app = await startPages(table({ save: () => 1 }));
     for (const path of ['/plain', '/page']) {
       const reply = await app.ask(path, post('name=Ada'));
-      expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
+      expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
     }
+  });
+});
+
+describe('a form that was posted to an address that no page claims', () => {
+  const acted: string[] = [];
+  const layout: TestPage['server'] = {
+    actions: {
+      subscribe: ({ form }) => {
+        acted.push(String(form.get('mail')));
+        return form.get('mail') === 'bad' ? invalid({ errors: { mail: 'No.' } }) : { done: true };
+      },
+      leave: () => void acted.push('left'),
+      move: () => redirect('/plain'),
+    },
+  };
+  const start = (options?: Parameters<typeof startPages>[1]) => {
+    acted.length = 0;
+    return startPages(table({}, {}, layout), options);
+  };
+  const NOT_FOUND = { '@not-found': { kind: 'not-found', status: 404 } };
+  const refused = { action: 'root.subscribe', status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } };
+
+  it('is for the layout that owns it: the page for what is not found, with what was wrong and what was typed', async () => {
+    const app = await start();
+    const { status, text } = await app.ask('/nope?a=1', post('_action=root.subscribe&mail=bad&password=secret1'));
+    expect([status, acted]).toEqual([404, ['bad']]);
+    expect(text).toContain('<b>{&quot;action&quot;:&quot;root.subscribe&quot;,&quot;status&quot;:422');
+    expect(text).toContain('<section data-error="not-found">');
+    expect(text).not.toContain('secret1');
+    expect(parseDocument(text).payload).toMatchObject({ action: refused, errors: NOT_FOUND });
+  });
+
+  it('is answered as data where it was posted with JavaScript', async () => {
+    const app = await start();
+    const reply = await app.ask('/nope', post('_action=root.subscribe&mail=bad', DATA));
+    expect(reply.status).toBe(404);
+    expect(reply.headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+    expect(parseData(reply.text).payload).toMatchObject({ action: refused, errors: NOT_FOUND });
+    const done = await app.ask('/nope', post('_action=root.subscribe&mail=a', DATA));
+    expect(parseData(done.text).payload.action).toMatchObject({ status: 200, data: { done: true } });
+    expect(JSON.parse((await app.ask('/nope', post('_action=root.move', DATA))).text).d.redirect).toBe('/plain');
+  });
+
+  it('leads on as at a page, where it has nothing to say or says where', async () => {
+    const app = await start();
+    const done = await app.ask('/nope?a=1', post('_action=root.leave'));
+    expect([done.status, done.headers.location, acted]).toEqual([303, '/nope?a=1', ['left']]);
+    expect((await app.ask('/nope', post('_action=root.move'))).headers.location).toBe('/plain');
+  });
+
+  it.each([
+    ['JSON', '{}', { 'Content-Type': 'application/json' }],
+    ['nothing', '', {}],
+    ['a form that names no action', 'log=admin', FORM],
+  ])('is the page for what is not found and no more where it is %s', async (_name, body, headers) => {
+    const app = await start();
+    const reply = await app.ask('/nope', post(body, headers as Record<string, string>));
+    expect([reply.status, reply.headers.allow, acted]).toEqual([404, undefined, []]);
+    expect(reply.text).toContain('<section data-error="not-found">');
+  });
+
+  it('comes behind the routes of the owner and an existing app', async () => {
+    const app = await start({
+      routes: express.Router().post('/webhook', (_req, res) => void res.send('theirs')),
+      existingApp: express().post('/old', (_req, res) => void res.send('old')),
+    });
+    const body = '_action=root.subscribe&mail=bad';
+    expect((await app.ask('/webhook', post(body))).text).toBe('theirs');
+    expect((await app.ask('/old', post(body))).text).toBe('old');
+    expect(acted).toEqual([]);
+    expect((await app.ask('/nope', post(body))).status).toBe(404);
+    expect(acted).toEqual(['bad']);
+  });
+
+  it.each([
+    ['', {}],
+    [' behind an existing app, which is asked first', { existingApp: express() }],
+  ])('does nothing where it comes from another site%s', async (_name, options) => {
+    const app = await start(options);
+    for (const headers of [FORM, DATA]) {
+      const foreign = { ...headers, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
+      const { status } = await app.ask('/nope', post('_action=root.subscribe&mail=bad', foreign));
+      expect([403, 404]).toContain(status);
+    }
+    expect(acted).toEqual([]);
+  });
+});
+
+describe('an action on a page that then fails', () => {
+  it.each([
+    ['by an outcome', () => notFound(), 404, 'not-found'],
+    ['by a failure', () => Promise.reject(new CanaryError()), 500, 'failure'],
+  ])('is answered with both, %s', async (_name, end, status, kind) => {
+    const app = await startPages(
+      table({}, { loader: end }, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } }),
+    );
+    const body = '_action=root.subscribe&mail=bad';
+    const data = await app.ask('/page', post(body, DATA));
+    const html = await app.ask('/page', post(body));
+    for (const [reply, { payload }] of [
+      [data, parseData(data.text)],
+      [html, parseDocument(html.text)],
+    ] as const) {
+      expect(reply.status).toBe(status);
+      expect(payload.action).toMatchObject({ status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } });
+      expect(payload.errors).toMatchObject({ page: { kind, status } });
+    }
+    expect(html.text).toContain('<b>{&quot;action&quot;:&quot;root.subscribe&quot;,&quot;status&quot;:422');
+  });
+
+  it('is answered with both where its render fails', async () => {
+    const [root] = table({}, {}, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } });
+    const broken = {
+      id: 'broken',
+      path: '/broken',
+      view: () => {
+        throw new CanaryError();
+      },
+    } satisfies TestPage;
+    const app = await startPages([{ ...root, id: 'root', view: Root, children: [broken] }]);
+    const { status, text } = await app.ask('/broken', post('_action=root.subscribe&mail=bad'));
+    expect(status).toBe(500);
+    expect(parseDocument(text).payload).toMatchObject({
+      action: { status: 422, values: { mail: 'bad' } },
+      errors: { broken: { kind: 'failure', status: 500 } },
+    });
   });
 });
 

@@ -160,6 +160,76 @@ describe('an outcome of a component', () => {
   });
 });
 
+describe('a late value that ends with an outcome before anything was sent', () => {
+  const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
+  function Awaits() {
+    return (
+      <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+        {(value) => <b>{value}</b>}
+      </Late>
+    );
+  }
+  const endingBy = (end: () => unknown): TestPage['server'] => ({ loader: () => ({ late: sleep(20).then(end) }) });
+
+  it.each(OUTCOMES.filter(([name]) => name !== 'publicError()'))(
+    'has the status and the page of %s, where everything is waited for',
+    async (_name, end, status, kind) => {
+      const app = await startPages(within({ view: Awaits, server: endingBy(end) }));
+      const crawler = await app.ask('/page', CRAWLER);
+      const scriptless = await app.ask('/page?_whole=1');
+      for (const reply of [crawler, scriptless]) {
+        expect(reply.status).toBe(status);
+        expect(reply.headers['cache-control']).toBe('no-store');
+        expect(reply.text).toContain('<h2>Weir</h2>');
+        expect(reply.text).toContain(`<section data-error="${kind}">`);
+        expect(parseDocument(reply.text).payload.errors).toEqual({ page: { kind, status } });
+      }
+      expect(app.failures()).toEqual([]);
+    },
+  );
+
+  it('has its status in a page that would stream, where its shell is not ready', async () => {
+    const Slow = (): ReactNode => use(useData<{ slow: Promise<string> }>().slow);
+    const SlowShell = (): ReactNode => [<Awaits key="late" />, <Slow key="slow" />];
+    const loader = () => ({ late: sleep(20).then(() => notFound()), slow: sleep(80, 'slow') });
+    const app = await startPages(within({ view: SlowShell, server: { loader } }));
+    expect((await app.ask('/page')).status).toBe(404);
+  });
+
+  it('is redirected where it says so', async () => {
+    const app = await startPages(within({ view: Awaits, server: endingBy(() => redirect('/elsewhere?a=1&b=2')) }));
+    for (const reply of [await app.ask('/page', CRAWLER), await app.ask('/page?_whole=1')]) {
+      expect([reply.status, reply.headers.location, reply.text]).toEqual([303, '/elsewhere?a=1&b=2', '']);
+    }
+  });
+
+  it('in a layout takes the place of that layout', async () => {
+    const [root] = within({ view: () => <p>page</p> });
+    const app = await startPages([
+      {
+        id: 'outer',
+        view: Layout,
+        children: [{ ...root, id: 'root', view: Awaits, server: endingBy(() => forbidden()) }],
+      },
+    ]);
+    const { status, text } = await app.ask('/page', CRAWLER);
+    expect(status).toBe(403);
+    expect(text).toContain('<h2>Weir</h2>');
+    expect(parseDocument(text).payload.errors).toEqual({ root: { kind: 'forbidden', status: 403 } });
+  });
+
+  it.each([
+    ['a failure', fail, 'Digest: <code>'],
+    ['publicError()', () => publicError(451, 'Closed for the flood.'), 'Closed for the flood.'],
+  ])('keeps the page of %s, which costs its own place', async (_name, end, words) => {
+    const app = await startPages(within({ view: Awaits, server: endingBy(end) }));
+    const { status, text } = await app.ask('/page', CRAWLER);
+    expect(status).toBe(200);
+    expect(text).toContain('<footer>below</footer>');
+    expect(text).toContain(words);
+  });
+});
+
 describe('a late value that is rejected', () => {
   function LatePage() {
     const { late, other } = useData<{ late: Promise<string>; other: Promise<string> }>();
@@ -477,7 +547,12 @@ describe('the deadline', () => {
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
     expect(text.endsWith('</body></html>')).toBe(true);
-    expect(parseDocument(text).decoder.pending).toBe(1);
+    const { payload, decoder } = parseDocument(text);
+    expect(decoder.pending).toBe(0);
+    await expect((payload.data.page as { late: Promise<never> }).late).rejects.toMatchObject({
+      digest: `${app.failures()[0]?.digest}-${app.failures()[0]?.occurrence}`,
+    });
+    expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout/);
   });
 
   it('is over when the page is: nothing is recorded later', async () => {

@@ -152,7 +152,31 @@ describe('the document', () => {
   it('refuses other methods with what is allowed', async () => {
     const app = await startPages(TABLE);
     const reply = await app.ask('/orders', { method: 'DELETE' });
-    expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
+    expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it.each([
+    ['/read', 'GET, HEAD, OPTIONS'],
+    ['/post', 'GET, HEAD, POST, OPTIONS'],
+    ['/post/within', 'GET, HEAD, POST, OPTIONS'],
+    ['/nothing', 'GET, HEAD, POST, OPTIONS'],
+  ])('says which methods %s takes: %s', async (path, allow) => {
+    const calls: string[] = [];
+    const server = { guard: () => void calls.push('guard') };
+    const app = await startPages([
+      { id: 'read', path: '/read', view: Outlet, server },
+      {
+        id: 'post',
+        path: '/post',
+        view: Outlet,
+        server: { ...server, actions: { save: () => 1 } },
+        children: [{ id: 'within', path: '/post/within', view: Outlet }],
+      },
+    ]);
+    const reply = await app.ask(path, { method: 'OPTIONS' });
+    expect([reply.status, reply.headers.allow, reply.text]).toEqual([204, allow, '']);
+    if (path !== '/nothing') expect((await app.ask(path, { method: 'DELETE' })).headers.allow).toBe(allow);
+    expect(calls).toEqual([]);
   });
 });
 

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { Outlet, useLocation } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { useData, useHost } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
-import { notFound, redirect } from '../../../../src/shared/engine/outcome.ts';
+import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import {
   CanaryError,
   leakIn,
@@ -49,13 +49,13 @@ describe('a static page', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
   });
 
-  it('is the same bytes for everyone: no nonce, a strong validator, a policy that names its one script', async () => {
+  it('is the same bytes for everyone: no nonce, a validator, a policy that names its one script', async () => {
     const app = await startPages(staticPage({ loader: () => 'same' }));
     const first = await app.ask('/page', { headers: { 'User-Agent': 'Googlebot/2.1' } });
     const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
     expect(second.text).toBe(first.text);
     expect(first.headers['cache-control']).toBe('public, no-cache');
-    expect(first.headers.etag).toMatch(/^"[\w-]+"$/);
+    expect(first.headers.etag).toMatch(/^W\/"[\w-]+"$/);
     expect(first.headers['x-accel-buffering']).toBeUndefined();
     expect(second.headers['content-security-policy']).toBe(first.headers['content-security-policy']);
     expect(first.text).not.toMatch(/nonce|<noscript|trace/);
@@ -72,12 +72,32 @@ describe('a static page', () => {
   it('answers 304, and HEAD with its headers', async () => {
     const app = await startPages(staticPage({ loader: () => 'same' }));
     const { headers, text } = await app.ask('/page');
-    const same = await app.ask('/page', { headers: { 'If-None-Match': `"x", W/${headers.etag}` } });
+    const same = await app.ask('/page', { headers: { 'If-None-Match': `"x", ${headers.etag}` } });
     expect([same.status, same.text, same.headers.etag]).toEqual([304, '', headers.etag]);
     expect(same.headers['content-security-policy']).toBe(headers['content-security-policy']);
     const head = await app.ask('/page', { method: 'HEAD' });
     expect([head.status, head.text, head.headers.etag]).toEqual([200, '', headers.etag]);
     expect(head.headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['identity', undefined],
+  ])('has one validator in every encoding, which names the page and not its bytes: %s', async (accepted, encoding) => {
+    const text = 'words '.repeat(400);
+    const app = await startPages(staticPage({ loader: () => text }), { compression: true });
+    const plain = await app.ask('/page');
+    for (const path of ['/page', '/_data/page']) {
+      const whole = await app.ask(path, { headers: { 'Accept-Encoding': accepted } });
+      expect(whole.headers['content-encoding']).toBe(encoding);
+      expect(whole.text).toContain(text);
+      const { etag, vary } = whole.headers;
+      expect([etag, vary]).toEqual([expect.stringMatching(/^W\/"/), 'Accept-Encoding']);
+      const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
+      expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
+      if (path === '/page') expect(etag).toBe(plain.headers.etag);
+    }
   });
 
   it('has data that are those of the document', async () => {
@@ -170,6 +190,33 @@ describe('a static page', () => {
   });
 });
 
+describe('the host in a static page', () => {
+  const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
+
+  it('is the one that is configured', async () => {
+    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins: ['https://weir.example'] });
+    expect((await app.ask('/page', { headers: { Host: 'weir.example' } })).text).toContain('<p>weir.example</p>');
+  });
+
+  it.each([
+    ['nothing is configured', []],
+    ['several are', ['https://weir.example', 'https://www.weir.example']],
+  ])('is an error that says what to do where %s', async (_name, publicOrigins) => {
+    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
+    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+    expect(text).not.toContain('www.weir.example');
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* set PUBLIC_ORIGINS/);
+  });
+
+  it('is never that of the visitor who came first, on an error page neither', async () => {
+    const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
+    const { text } = await app.ask('/page', { headers: { Host: 'evil.example' } });
+    expect(text).toContain('while loading the host localhost:3000');
+    expect(text).not.toContain('evil.example');
+  });
+});
+
 describe('a static page that fails', () => {
   it.each([
     ['its loader', { server: { loader: () => Promise.reject(new CanaryError()) } }, 500],
@@ -245,6 +292,57 @@ describe('a static page that fails', () => {
     expect(headers.etag).toBeDefined();
     expect(parseDocument(text).decoder.pending).toBe(0);
   });
+
+  it.each([
+    ['notFound()', notFound, 404],
+    ['forbidden()', forbidden, 403],
+    ['unauthorized()', unauthorized, 401],
+  ])('by %s of a late value has its status, and is not kept', async (_name, end, status) => {
+    let heal = false;
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: sleep(10).then(() => (heal ? 'healed' : end())) }) }, { view: Patient }),
+    );
+    for (const path of ['/page', '/_data/page']) {
+      const reply = await app.ask(path);
+      expect([reply.status, reply.headers['cache-control'], reply.headers.etag]).toEqual([
+        status,
+        'no-store',
+        undefined,
+      ]);
+    }
+    heal = true;
+    expect((await app.ask('/page')).text).toContain('<b>healed</b>');
+  });
+
+  it('by redirect() of a late value is a redirect', async () => {
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: sleep(10).then(() => redirect('/elsewhere')) }) }, { view: Patient }),
+    );
+    const reply = await app.ask('/page');
+    expect([reply.status, reply.headers.location]).toEqual([303, '/elsewhere']);
+  });
+
+  it.each(['guard', 'loader'])(
+    'by a %s that never returns ends at the deadline, for who asks next too',
+    async (part) => {
+      let hangs = true;
+      const app = await startPages(
+        staticPage({ [part]: () => (hangs ? new Promise<never>(() => {}) : undefined) }, { view: () => <b>healed</b> }),
+        { deadlineMs: 150 },
+      );
+      for (const path of ['/page', '/_data/page']) {
+        const { status, headers } = await app.ask(path);
+        expect(status).toBe(500);
+        expect(headers['cache-control']).toBe('no-store');
+        expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+      }
+      for (const { stack } of app.failures()) expect(String(stack)).toMatch(/^PageTimeout/);
+      hangs = false;
+      const { status, text } = await app.ask('/page');
+      expect(status).toBe(200);
+      expect(text).toContain('<b>healed</b>');
+    },
+  );
 
   it('is one incident for each visitor, not two', async () => {
     const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));

@@ -2,10 +2,19 @@ import '../../../support/production-react.ts';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense } from 'react';
+import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
-import { createGate, startPages, type TestPage, toDataPath } from '../../../support/pages-app.tsx';
+import {
+  createGate,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
 
 function Page() {
@@ -267,13 +276,74 @@ describe('what a loader is called with', () => {
     expect(made).toBe(1);
   });
 
-  it('fails as a page does where the context cannot be made', async () => {
-    const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server: { loader: () => null } }], {
-      createContext: () => Promise.reject(new Error('canary: no session store')),
-    });
-    const { status, text, headers } = await app.ask('/a');
-    expect(status).toBe(500);
-    expect(text).not.toContain('canary');
-    expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+  it.each([
+    ['a loader', { loader: () => null }],
+    ['a loader that has a version', { loader: () => null, version: () => '1' }],
+    ['a guard', { guard: () => {} }],
+  ] satisfies [string, TestPage['server']][])(
+    'fails as a page with %s does where the context cannot be made',
+    async (_name, server) => {
+      const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server }], {
+        createContext: () => Promise.reject(new Error('canary: no session store')),
+      });
+      for (const [path, parse] of [
+        ['/a', parseDocument],
+        [toDataPath('/a'), parseData],
+      ] as const) {
+        const { status, text, headers } = await app.ask(path);
+        expect(status).toBe(500);
+        expect(text).not.toContain('canary');
+        expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+        expect(parse(text).payload.errors?.a?.digest).toBe(headers['x-error-digest']);
+      }
+    },
+  );
+
+  it('may be spread, and has the same request and signal each time', async () => {
+    const seen: LoaderArgs[] = [];
+    const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
+    const part = { guard: note, loader: note };
+    const app = await startPages([
+      { id: 'a', view: Outlet, server: part, children: [{ id: 'b', path: '/b/:id', view: Outlet, server: part }] },
+    ]);
+    await app.ask('/b/7?c=1', { headers: { Host: 'weir.example' } });
+    expect(seen).toHaveLength(8);
+    const [first] = seen;
+    expect(first?.request.url).toBe('http://weir.example/b/7?c=1');
+    for (const args of seen) {
+      expect(args.request).toBe(first?.request);
+      expect(args.signal).toBe(first?.signal);
+      expect(args.context).toBe(first?.context);
+      expect(args.params).toEqual({ id: '7' });
+    }
+    expect(Object.keys(seen[0] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal']);
+    expect(Object.keys(seen[1] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'user']);
+  });
+
+  it('is a request that ends with the signal, when the visitor leaves', async () => {
+    const called = createGate<LoaderArgs>();
+    const app = await startPages([
+      {
+        id: 'a',
+        path: '/a',
+        view: Outlet,
+        server: {
+          loader: (args) => {
+            const spread = { ...args, user: 1 };
+            called.resolve(spread);
+            return new Promise(() => {});
+          },
+        },
+      },
+    ]);
+    const asked = app.open('/a');
+    asked.on('error', () => {});
+    asked.end();
+    const { request, signal } = await called.promise;
+    expect([request.signal.aborted, signal.aborted]).toEqual([false, false]);
+    asked.destroy();
+    await until(() => signal.aborted, 'the signal');
+    expect(request.signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
   });
 });

@@ -1,0 +1,241 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyApp, followPage } from '../support/guide.ts';
+import { createVisitor, type OwnedApp, readProjectFile, type Visitor } from '../support/owned-app.ts';
+import { until } from '../support/until.ts';
+
+const PAGES = readdirSync(new URL('../../docs/guide', import.meta.url))
+  .filter((name) => /^\d\d-.*\.md$/.test(name))
+  .sort();
+const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
+/** Who does not say so is taken for a crawler, and gets everything in one piece. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36';
+/** Comments that React puts between two texts. */
+const BETWEEN = /<!-- -->/g;
+
+let app: OwnedApp;
+let weather: Server;
+
+beforeAll(async () => {
+  app = createEmptyApp();
+  for (const name of PAGES) followPage(app, readProjectFile(`docs/guide/${name}`));
+  await app.build();
+  weather = await startWeather();
+}, 60_000);
+afterAll(() => {
+  weather?.close();
+  app?.remove();
+});
+
+/** Slow in London, silent of Erlangen, broken in New York. */
+async function startWeather(): Promise<Server> {
+  const server = createServer(async ({ url }, res) => {
+    if (url === '/London') await setTimeout(300);
+    const status = url === '/London' ? 200 : url === '/Erlangen' ? 404 : 500;
+    res.writeHead(status, { 'content-type': 'application/json' }).end('{"degrees":14}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+async function start(env: Record<string, string> = {}) {
+  const { port } = weather.address() as AddressInfo;
+  const running = await app.start({ WEATHER_SERVICE: `http://127.0.0.1:${port}`, DATA_DIR: app.folder, ...env });
+  return { ...running, visitor: createVisitor(running.url) };
+}
+
+async function read(visitor: Visitor, path: string) {
+  const reply = await visitor.get(path, { 'user-agent': BROWSER });
+  return { status: reply.status, html: (await reply.text()).replace(BETWEEN, ''), headers: reply.headers };
+}
+
+/** What a command in the app's folder said. Where it fails, that is the message. */
+async function run(name: string, ...args: string[]): Promise<string> {
+  const path = `${join(app.folder, 'node_modules/.bin')}:${process.env.PATH}`;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(?:VITEST|NODE_ENV)/.test(key)));
+  try {
+    const { stdout } = await promisify(execFile)(name, args, { cwd: app.folder, env: { ...env, PATH: path } });
+    return stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    throw new Error(`${name} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  }
+}
+
+describe('the app of the guide', () => {
+  it('compiles, with its tests', async () => {
+    expect(await app.check()).toBe('');
+    await run('tsc', '-p', 'tsconfig.json', '--pretty', 'false');
+  }, 60_000);
+
+  it('is written as the formatter and the lint want it', async () => {
+    await run('biome', 'check', '--error-on-warnings', 'src', 'tests');
+  });
+
+  it('passes its own tests', async () => {
+    const said = await run('vitest', 'run', 'tests/server/product', 'tests/e2e/product/people.test.ts');
+    expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
+    expect(said).toContain('tests/e2e/product/people.test.ts');
+  }, 60_000);
+});
+
+describe('its pages', () => {
+  it('have layout, document and title, and one is kept', async () => {
+    const { visitor } = await start();
+    const about = await read(visitor, '/about');
+    expect(about.html).toContain('<meta name="application-name" content="Address book"/>');
+    expect(about.html).toContain('<title>About · Address book</title>');
+    expect(about.html).toMatch(
+      /<a [^>]*aria-current="page"[^>]*>About<\/a>|<a [^>]*href="\/about"[^>]*aria-current="page"/,
+    );
+    const etag = about.headers.get('etag') ?? '';
+    expect((await visitor.get('/about', { 'if-none-match': etag })).status).toBe(304);
+    const nowhere = await read(visitor, '/nowhere');
+    expect([nowhere.status, nowhere.html]).toEqual([404, expect.stringContaining('Nobody lives at this address.')]);
+    expect(nowhere.html).toContain('Address book</a>');
+  });
+
+  it('show data, search it, and say by its version that it holds', async () => {
+    const { visitor } = await start();
+    const all = await read(visitor, '/people');
+    expect(all.html).toMatch(/href="\/people\/1"[^>]*>Ada Lovelace<\/a>, since \d{4}-\d\d-\d\d/);
+    expect(all.html).toContain('data-link="viewport"');
+    const found = await read(visitor, '/people?q=emmy');
+    expect([found.html.includes('>Emmy Noether<'), found.html.includes('>Ada Lovelace<')]).toEqual([true, false]);
+    const data = await visitor.get('/_data/people');
+    const etag = data.headers.get('etag') ?? '';
+    expect((await visitor.get('/_data/people', { 'if-none-match': etag })).status).toBe(304);
+    await visitor.post('/people', GRACE);
+    expect((await visitor.get('/_data/people', { 'if-none-match': etag })).status).toBe(200);
+    expect((await visitor.get('/people/99')).status).toBe(404);
+  });
+
+  it('stream what is late, and fail in its place', async () => {
+    const { visitor, log } = await start();
+    const ada = await read(visitor, '/people/1');
+    expect(ada.html.indexOf('Asking for the weather')).toBeGreaterThan(0);
+    expect(ada.html.indexOf('14 degrees')).toBeGreaterThan(ada.html.indexOf('Asking for the weather'));
+    const whole = await read(visitor, '/people/1?_whole=1');
+    expect(whole.html).toContain('<p>14 degrees</p>');
+    expect(whole.html).not.toContain('Asking for');
+    const emmy = await read(visitor, '/people/2?_whole=1');
+    expect([emmy.status, emmy.html]).toEqual([
+      200,
+      expect.stringContaining('Nobody measures the weather in Erlangen.'),
+    ]);
+    await visitor.post('/people', GRACE);
+    const grace = await read(visitor, '/people/3?_whole=1');
+    const [, digest = 'none'] = /The weather is unknown \(([0-9A-Z]{8})-[0-9A-Z]{8}\)/.exec(grace.html) ?? [];
+    expect(grace.html).not.toContain('service answered');
+    await until(
+      () => log().includes(digest) && log().includes('The weather service answered 500.'),
+      'the line of the log',
+    );
+  });
+
+  it('answer forms without JavaScript', async () => {
+    const { visitor } = await start();
+    const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere', city: ' ' });
+    const again = await wrong.text();
+    expect(wrong.status).toBe(422);
+    expect(again).toContain('value="Grace Hopper"');
+    expect(again).toContain('Please give a whole e-mail address');
+    expect(again).toContain('Please say where.');
+    const known = await visitor.post('/people', { ...GRACE, email: 'ada@example.org' });
+    expect([known.status, await known.text()]).toEqual([409, expect.stringContaining('in the book already')]);
+    const right = await visitor.post('/people', GRACE);
+    expect([right.status, right.headers.get('location')]).toEqual([303, '/people/3']);
+    expect((await visitor.post('/people/3', { _action: 'person.star' })).status).toBe(303);
+    expect((await read(visitor, '/people/3')).html).toContain('1 stars');
+    expect((await visitor.post('/people', GRACE, { origin: 'https://evil.example' })).status).toBe(403);
+
+    const upload = new FormData();
+    upload.append('_action', 'people.import');
+    upload.append('file', new File(['Alan,alan@example.org,Wilmslow\nnobody'], 'people.csv'));
+    const imported = await visitor.post('/people', upload);
+    expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('1 people were added.')]);
+    const big = new FormData();
+    big.append('_action', 'people.import');
+    big.append('file', new File(['x'.repeat(1_100_000)], 'people.csv'));
+    expect((await visitor.post('/people', big)).status).toBe(413);
+  });
+
+  it('load their sheets and images, and allow what the policy names', async () => {
+    const { visitor, url } = await start();
+    const { html, headers } = await read(visitor, '/people');
+    const sheets = [...html.matchAll(/<link[^>]*href="(\/assets\/[^"]+\.css)"/g)].map(([, href]) => href);
+    const css = (await Promise.all(sheets.map(async (href) => (await fetch(url + href)).text()))).join('');
+    expect(css).toContain('#0b6b53');
+    const [, image] = /(\/assets\/person-[\w-]+\.svg)/.exec(css) ?? [];
+    expect((await fetch(url + image)).headers.get('cache-control')).toContain('immutable');
+    expect(headers.get('content-security-policy')).toMatch(/img-src [^;]*https:\/\/portraits\.example/);
+    expect((await read(visitor, '/about')).html).toContain('src="/favicon.svg"');
+  });
+
+  it('tell an expected end from a failure', async () => {
+    const { visitor, log } = await start();
+    app.write({ 'backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
+    expect((await read(visitor, '/backup')).html).toContain('2 people, on 2026-01-02');
+    app.write({ 'backup.json': '{"takenAt' });
+    const broken = await read(visitor, '/backup');
+    const digest = broken.headers.get('x-error-digest') ?? 'none';
+    expect(broken.status).toBe(500);
+    expect(broken.html).toContain(`<code>${digest}</code>`);
+    expect(broken.html).not.toContain('JSON');
+    await until(() => log().includes(digest.slice(9)), 'the line of the log');
+    app.write({ 'backup.json': undefined });
+    const none = await read(visitor, '/backup');
+    expect([none.status, none.html]).toEqual([503, expect.stringContaining('There is no backup yet.')]);
+  });
+});
+
+it('has an API that says what is wrong as problem+json', async () => {
+  const { url } = await start();
+  const post = (path: string, body: object) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const { _action, ...grace } = GRACE;
+  const created = await post('/api/people', grace);
+  expect([created.status, created.headers.get('location')]).toEqual([201, '/api/people/3']);
+  expect(await (await fetch(`${url}/api/people/3`)).json()).not.toHaveProperty('email');
+  const again = await post('/api/people', grace);
+  expect(again.headers.get('content-type')).toContain('application/problem+json');
+  expect(await again.json()).toEqual({
+    type: 'about:blank',
+    title: 'Conflict',
+    status: 409,
+    detail: 'This address is in the book already.',
+  });
+  expect(await (await post('/api/people', {})).json()).toMatchObject({
+    status: 422,
+    errors: { name: expect.any(String) },
+  });
+  expect((await post('/api/groups', { name: 'Friends' })).status).toBe(201);
+  expect((await fetch(`${url}/api/people`, { method: 'DELETE' })).status).toBe(405);
+  expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toContain('application/problem+json');
+});
+
+it('heeds its settings, and refuses a wrong one with a sentence', async () => {
+  const { visitor, url } = await start({ READ_ONLY: 'on' });
+  const closed = await visitor.post('/people', GRACE);
+  expect([closed.status, await closed.text()]).toEqual([
+    503,
+    expect.stringContaining('The book is closed for changes'),
+  ]);
+  const api = await fetch(`${url}/api/people`, { method: 'POST' });
+  expect([api.status, await api.json()]).toEqual([503, expect.objectContaining({ detail: expect.any(String) })]);
+  expect((await visitor.get('/people')).status).toBe(200);
+  expect((await visitor.get('/about')).status).toBe(200);
+  await expect(start({ WEATHER_SERVICE: 'weather' })).rejects.toThrow(
+    'The setting WEATHER_SERVICE is no address. Use one that begins with http:// or https://.',
+  );
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+import { until } from '../support/until.ts';
+
+const blocks = listBlocks(readProjectFile('docs/recipes/existing-app.md'));
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(blocks);
+  app.write({ 'legacy/views/about.txt': 'About {host}' });
+  await app.build();
+}, 60_000);
+afterAll(() => app.remove());
+
+it('compiles', async () => {
+  expect(await app.check()).toBe('');
+});
+
+const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
+
+describe.each([
+  ['Express 4', 'express4'],
+  ['Express 5', 'express'],
+])('an existing app of %s', (_, name) => {
+  async function startShop(env: Record<string, string> = {}) {
+    app.write({ 'legacy/app.js': legacy.replace("require('express')", `require('${name}')`) });
+    return app.start(env);
+  }
+
+  it('keeps its nested queries where it had them, its views and its bodies', async () => {
+    const { url } = await startShop();
+    const stock = await (await fetch(`${url}/stock?a[b]=1`)).json();
+    expect(stock).toEqual({ query: name === 'express4' ? { a: { b: '1' } } : { 'a[b]': '1' }, mountedAt: '' });
+    const about = await fetch(`${url}/about`);
+    expect(await about.text()).toBe(`About ${new URL(url).host}`);
+    expect(about.headers.get('content-security-policy')).toBeNull();
+    const order = await fetch(`${url}/orders`, { method: 'POST', body: new URLSearchParams({ 'item[id]': '7' }) });
+    expect([order.status, await order.json()]).toEqual([201, { item: { id: '7' } }]);
+  });
+
+  it('stands behind pages, and before the page for 404', async () => {
+    const { url } = await startShop();
+    const home = await fetch(`${url}/`);
+    expect(home.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'nonce-/);
+    expect(await home.text()).toContain('<h1>Home</h1>');
+    const own = await fetch(`${url}/old/page`);
+    expect([own.status, await own.text()]).toEqual([404, 'The old shop has no such page.']);
+    const nobodys = await fetch(`${url}/nowhere`);
+    expect([nobodys.status, await nobodys.text()]).toEqual([404, expect.stringContaining('<h1>not-found</h1>')]);
+    const api = await fetch(`${url}/api/nowhere`);
+    expect([api.status, api.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+  });
+
+  it('has its errors in our log, and nothing of them in the answer', async () => {
+    const { url, log } = await startShop();
+    const reply = await fetch(`${url}/broken`);
+    expect(reply.status).toBe(500);
+    expect(await reply.text()).not.toContain('The old shop is down');
+    const digest = reply.headers.get('x-error-digest');
+    expect(digest).toMatch(/^[0-9A-Z]{8}-[0-9A-Z]{8}$/);
+    await until(() => log().includes('The old shop is down.'), 'the line of the log');
+    expect(log()).toContain(`"digest":"${digest?.slice(0, 8)}"`);
+  });
+
+  it('keeps its own rules for posts of other sites, which pages refuse', async () => {
+    const { url } = await startShop();
+    const foreign = {
+      method: 'POST',
+      headers: { origin: 'https://evil.example' },
+      body: new URLSearchParams({ a: '1' }),
+    };
+    expect((await fetch(`${url}/orders`, foreign)).status).toBe(201);
+    expect((await fetch(`${url}/`, foreign)).status).toBe(403);
+    expect((await fetch(`${url}/api/nowhere`, foreign)).status).toBe(403);
+  });
+
+  it('believes the proxy that TRUST_PROXY names', async () => {
+    const whose = "app.get('/whose', (req, res) => res.send(req.ip));";
+    app.write({
+      'legacy/app.js': legacy
+        .replace("require('express')", `require('${name}')`)
+        .replace('app.post', `${whose}\napp.post`),
+    });
+    const { url } = await app.start({ TRUST_PROXY: 'loopback' });
+    expect(await (await fetch(`${url}/whose`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).text()).toBe(
+      '203.0.113.9',
+    );
+  });
+});
+
+it('says what a file that exports no app has to do', async () => {
+  app.write({ 'legacy/app.js': 'module.exports = { listen() {} };' });
+  await expect(app.start()).rejects.toThrow('./legacy/app.js exports no Express app. End it with');
+});

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/extending.md')));
+  app.write({ 'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.' });
+  await app.build();
+}, 60_000);
+afterAll(() => app.remove());
+
+it('compiles', async () => {
+  expect(await app.check()).toBe('');
+});
+
+describe("the owner's files", () => {
+  it('give a page its data, its texts, its addresses and its nonce', async () => {
+    const { url } = await app.start({ GREETING: 'Good day' });
+    const reply = await fetch(url);
+    const html = await reply.text();
+    expect(html).toContain('<h1>Good day</h1><p>A text that a plugin brought.</p>');
+    expect(html).toContain('<a href="/orders/7?tab=items">');
+    const nonce = /<script nonce="([^"]+)">document\.documentElement/.exec(html)?.[1];
+    expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
+  });
+
+  it('refuse a setting with a sentence', async () => {
+    await expect(app.start({ GREETING: 'x'.repeat(41) })).rejects.toThrow(
+      'The setting GREETING is longer than 40 characters.',
+    );
+  });
+
+  it('close a page and its data by one step', async () => {
+    const { url } = await app.start();
+    expect((await fetch(`${url}/admin`)).status).toBe(403);
+    expect((await fetch(`${url}/_data/admin`)).status).toBe(403);
+    expect((await fetch(`${url}/administration`)).status).toBe(404);
+  });
+
+  it('answer what is no page', async () => {
+    const { url } = await app.start();
+    expect(await (await fetch(`${url}/sitemap.xml`)).text()).toMatch(/^<urlset/);
+    const hook = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
+    expect(await (await fetch(`${url}/webhooks/payment`, hook)).json()).toEqual({ bytes: 7 });
+    const foreign = { ...hook, headers: { ...hook.headers, origin: 'https://evil.example' } };
+    expect((await fetch(`${url}/webhooks/payment`, foreign)).status).toBe(403);
+  });
+
+  it('let sources into the policy', async () => {
+    const { url } = await app.start();
+    const policy = (await fetch(url)).headers.get('content-security-policy');
+    expect(policy).toContain("img-src 'self' data: https://images.example;");
+    expect(policy).toContain("connect-src 'self' https://api.example;");
+  });
+
+  it('take posts of the origin that a page names, for that page alone', async () => {
+    const { url } = await app.start();
+    const post = (path: string, origin: string) =>
+      fetch(url + path, { method: 'POST', headers: { origin }, body: new URLSearchParams({ receipt: 'R7' }) });
+    expect(await (await post('/orders/7', 'https://pay.example')).text()).toContain('<h1>Paid: R7</h1>');
+    expect((await post('/orders/7', 'https://evil.example')).status).toBe(403);
+    expect((await post('/', 'https://pay.example')).status).toBe(403);
+  });
+
+  it('speak WebSocket, and say 1001 when the server stops', async () => {
+    const running = await app.start({ GREETING: 'Ahoy' });
+    const socket = new WebSocket(`${running.url.replace('http', 'ws')}/live`);
+    const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
+    const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
+    socket.addEventListener('open', () => socket.send('Ada'));
+    expect(await heard).toBe('Ahoy, Ada');
+    expect(await running.stop()).toBe(0);
+    expect(await closed).toBe(1001);
+    expect(await dialFrom('https://evil.example', (await app.start()).url)).toBe(403);
+  });
+
+  it('bring what browsers do by themselves into the first load', async () => {
+    const { entry } = JSON.parse(readFileSync(join(app.folder, 'dist/manifest.json'), 'utf8'));
+    const scripts = [entry.script, ...entry.preloads].map((path) =>
+      readFileSync(join(app.folder, 'dist/client', path), 'utf8'),
+    );
+    expect(scripts.join('')).toContain('data-offline');
+  });
+});
+
+it('may all be taken away, each with its line in main.ts', async () => {
+  const bare = createOwnedApp();
+  const main = readFileSync(join(bare.folder, 'src/server/main.ts'), 'utf8');
+  const names = ['steps', 'routes', 'upgrade', 'csp', 'existing-app'];
+  const withoutImports = names.reduce(
+    (text, name) => text.replace(new RegExp(`^import .* from '\\./product/${name}\\.ts';\\n`, 'm'), ''),
+    main,
+  );
+  const table = /(const owner: OwnersFiles<ProductSettings> = )\{.*?\};/s;
+  bare.write({
+    'src/server/main.ts': withoutImports.replace(table, '$1{};'),
+    ...Object.fromEntries(names.map((name) => [`src/server/product/${name}.ts`, undefined])),
+  });
+  expect(await bare.check()).toBe('');
+  await bare.build();
+  const { url } = await bare.start();
+  bare.remove();
+  expect((await fetch(url)).status).toBe(200);
+}, 30_000);
+
+/** A handshake as another site's page sends it; resolves with the status. */
+function dialFrom(origin: string, url: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { origin, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    request(`${url}/live`, { headers })
+      .on('response', (response) => resolve(response.resume().statusCode))
+      .on('upgrade', () => resolve(101))
+      .on('error', reject)
+      .end();
+  });
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACTION_ACCEPT } from '../../src/shared/engine/protocol.ts';
+import { createOwnedApp, createVisitor, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+
+const SECRET = { SESSION_SECRET: 'x'.repeat(32) };
+const ADA = { _action: 'sign-in.enter', name: 'ada', password: 'correct horse' };
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/sessions.md')));
+  await app.build();
+}, 60_000);
+afterAll(() => app.remove());
+
+it('compiles', async () => {
+  expect(await app.check()).toBe('');
+});
+
+it('does not start without a secret, and says how to make one', async () => {
+  await expect(app.start()).rejects.toThrow(/The setting SESSION_SECRET is missing or too short\. .*openssl rand/);
+});
+
+describe('a visitor', () => {
+  it('gets a session with the page whose loader begins one, and keeps it', async () => {
+    const { url } = await app.start(SECRET);
+    const visitor = createVisitor(url);
+    await visitor.get('/');
+    expect(visitor.cookies.size).toBe(0);
+    const first = await visitor.get('/sign-in');
+    expect(first.headers.getSetCookie()[0]).toMatch(/^session=.*; HttpOnly; SameSite=Lax$/);
+    expect(await first.text()).toContain('You were here <!-- -->1<!-- --> times.');
+    expect(await (await visitor.get('/sign-in')).text()).toContain('You were here <!-- -->2<!-- --> times.');
+    expect(await (await visitor.get('/_data/sign-in')).text()).toContain('"visits":3');
+  });
+
+  it('signs in without scripts, under a new session, and out again', async () => {
+    const { url } = await app.start(SECRET);
+    const visitor = createVisitor(url);
+    expect((await visitor.get('/account')).status).toBe(401);
+    expect((await visitor.get('/_data/account')).status).toBe(401);
+
+    await visitor.get('/sign-in');
+    const before = visitor.cookies.get('session');
+    const wrong = await visitor.post('/sign-in', { ...ADA, password: 'wrong' });
+    expect(wrong.status).toBe(422);
+    const again = await wrong.text();
+    expect(again).toContain('Name and password do not fit.');
+    expect(again).toContain('value="ada"');
+    expect(again).not.toContain('wrong');
+
+    const right = await visitor.post('/sign-in', ADA);
+    expect([right.status, right.headers.get('location')]).toEqual([303, '/account']);
+    expect(visitor.cookies.get('session')).not.toBe(before);
+    const page = await visitor.get('/account');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Signed in as <!-- -->ada')]);
+
+    const left = await visitor.post('/account', { _action: 'account.leave' });
+    expect([left.status, left.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect((await visitor.get('/account')).status).toBe(401);
+  });
+
+  it('signs in in the background, and by a form with files', async () => {
+    const { url } = await app.start(SECRET);
+    const background = createVisitor(url);
+    const reply = await background.post('/sign-in', ADA, { accept: ACTION_ACCEPT });
+    expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('"redirect":"/account"')]);
+    expect((await background.get('/account')).status).toBe(200);
+
+    const form = new FormData();
+    for (const [name, value] of Object.entries(ADA)) form.append(name, value);
+    const multipart = createVisitor(url);
+    expect((await multipart.post('/sign-in', form)).status).toBe(303);
+    expect((await multipart.get('/account')).status).toBe(200);
+  });
+});
+
+// Either major, as a step that reads bodies before the action asks for them, and as an app behind the pages.
+describe.each([
+  ['Express 4', 'express4'],
+  ['Express 5', 'express'],
+])('beside %s', (_, name) => {
+  const blocks = listBlocks(readProjectFile('docs/recipes/sessions.md'));
+  const steps = blocks.find(({ file }) => file.endsWith('/steps.ts'))?.text ?? '';
+  let own: OwnedApp;
+  beforeAll(async () => {
+    own = createOwnedApp(blocks);
+    own.write({
+      'src/server/product/steps.ts': `// @ts-nocheck\nimport express from '${name}';\n${steps.replace(
+        'return [',
+        'return [express.urlencoded({ extended: true }), ',
+      )}`,
+      'src/server/product/existing-app.ts': "export const existingApp = './legacy/app.cjs' as const;",
+      'legacy/app.cjs': `
+        const app = require('${name}')();
+        const session = require('express-session');
+        const passport = new (require('passport').Passport)();
+        passport.deserializeUser((id, done) => done(null, { name: 'user ' + id }));
+        app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', resave: false, saveUninitialized: false }));
+        app.use(passport.session());
+        app.get('/whoami', (req, res) => res.send((req.user ? req.user.name : 'nobody') + ', ' + req.session.visits));
+        app.post('/visits', (req, res) => { req.session.visits = 40; res.send('set'); });
+        module.exports = app;`,
+    });
+    await own.build();
+  }, 60_000);
+  afterAll(() => own.remove());
+
+  it('signs in behind its body parser, by either kind of form', async () => {
+    const { url } = await own.start(SECRET);
+    const form = new FormData();
+    for (const [field, value] of Object.entries(ADA)) form.append(field, value);
+    for (const fields of [ADA, form]) {
+      const visitor = createVisitor(url);
+      expect((await visitor.post('/sign-in', fields)).status).toBe(303);
+      expect((await visitor.get('/account')).status).toBe(200);
+    }
+  });
+
+  it('shares sessions with an app that has its own, both ways', async () => {
+    const { url } = await own.start(SECRET);
+    const visitor = createVisitor(url);
+    expect(await (await visitor.get('/whoami')).text()).toBe('nobody, undefined');
+    await visitor.post('/sign-in', ADA);
+    await visitor.get('/sign-in');
+    expect(await (await visitor.get('/whoami')).text()).toBe('user 1, 1');
+    await visitor.post('/visits', {});
+    expect(await (await visitor.get('/sign-in')).text()).toContain('You were here <!-- -->41<!-- --> times.');
+  });
+});

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/tailwind.md')));
+  await app.build();
+}, 60_000);
+afterAll(() => app.remove());
+
+it('compiles', async () => {
+  expect(await app.check()).toBe('');
+});
+
+it('serves one sheet with the rules that pages use, and no others', async () => {
+  const { url } = await app.start();
+  const html = await (await fetch(url)).text();
+  expect(html).toContain('class="text-water hover:underline sm:text-3xl ');
+  const sheets = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, href]) => href);
+  expect(sheets).toHaveLength(1);
+  const reply = await fetch(url + sheets[0]);
+  expect(reply.headers.get('cache-control')).toContain('immutable');
+  const css = await reply.text();
+  expect(css).toMatch(/--color-water:\s*#1d6fa5/);
+  for (const name of [
+    '.text-water',
+    '.hover\\:underline',
+    '.sm\\:text-3xl',
+    '.mx-auto',
+    '.max-w-prose',
+    'pl-\\[3px\\]',
+  ]) {
+    expect(css).toContain(name);
+  }
+  expect(css).not.toContain('.flex');
+  expect(css).not.toMatch(/@(?:theme|source|apply|tailwind|utility)\b/);
+});
+
+it('writes the rules of a class that was added, beside CSS modules', async () => {
+  app.write({
+    'src/shared/product/pages/home/home.tsx': `
+      import styles from './home.module.css';
+      export default function Home() { return <h1 className={'flex ' + styles.head}>Home</h1>; }`,
+    'src/shared/product/pages/home/home.module.css': '.head { color: green }',
+  });
+  await app.build();
+  const manifest = JSON.parse(readFileSync(join(app.folder, 'dist/manifest.json'), 'utf8'));
+  const read = (id: string) =>
+    manifest.routes[id].styles
+      .map((path: string) => readFileSync(join(app.folder, 'dist/client', path), 'utf8'))
+      .join('');
+  expect(read('root')).toContain('.flex');
+  expect(read('root')).not.toContain('.text-water');
+  expect(read('home')).toMatch(/\.home_\w+_head\{color:green\}/);
+});

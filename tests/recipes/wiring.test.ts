@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
+
+// What the compiler says where a page is wired wrongly: whoever reads it has to find the file to mend.
+
+const TABLE = 'src/shared/product/routes.tsx';
+const HALVES = 'src/server/product/pages/index.ts';
+const PAGE = 'src/shared/product/pages/home/home.tsx';
+
+const files = {
+  [TABLE]: `
+    import { defineRoutes } from '../engine/routes.ts';
+    export const routes = defineRoutes([
+      {
+        id: 'root',
+        page: () => import('./pages/root/root.tsx'),
+        children: [
+          { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+          { id: 'order', path: '/orders/:id', page: () => import('./pages/order/order.tsx') },
+        ],
+      },
+    ]);`,
+  [HALVES]: `
+    import type { routes } from '../../../shared/product/routes.tsx';
+    import type { ServerPages } from '../../engine/pages/server-page.ts';
+    import type { AppContext } from '../context.ts';
+    import { order } from './order.ts';
+    export const pages = {
+      root: null,
+      home: null,
+      order,
+    } satisfies ServerPages<typeof routes, AppContext>;`,
+  [PAGE]: `
+    import { href } from '../../href.ts';
+    export default function Home() { return href('/orders/:id', { id: 7 }); }`,
+  'src/shared/product/href.ts': `
+    import { createHref } from '../engine/href.ts';
+    import type { routes } from './routes.tsx';
+    export const href = createHref<typeof routes>();`,
+  'src/shared/product/pages/order/order.tsx': `
+    import type { PageProps } from '../../../engine/routes.ts';
+    export interface OrderData { total: number; state: Promise<string> }
+    export default function Order({ data }: PageProps<OrderData>) { return data.total; }`,
+  'src/server/product/pages/order.ts': `
+    import type { OrderData } from '../../../shared/product/pages/order/order.tsx';
+    import type { ServerPage } from '../../engine/pages/server-page.ts';
+    import type { AppContext } from '../context.ts';
+    export const order = {
+      loader: async () => ({ total: 7, state: Promise.resolve('sent') }),
+    } satisfies ServerPage<OrderData, AppContext>;`,
+} as const;
+
+let app: OwnedApp;
+beforeAll(() => {
+  app = createOwnedApp();
+});
+beforeEach(() => app.write(files));
+afterAll(() => app.remove());
+
+/** The lines of the compiler's answer that stand for a mistake of their own. */
+async function complaints(): Promise<string[]> {
+  return (await app.check()).split('\n').filter((line) => /^\S/.test(line));
+}
+
+function replace(file: keyof typeof files, from: string, to: string): void {
+  app.write({ [file]: files[file].replace(from, to) });
+}
+
+describe('the compiler', () => {
+  it('has nothing to say of pages that are wired well, though they link to each other', async () => {
+    expect(await complaints()).toEqual([]);
+  });
+
+  it('names a page without a server half, in the table of halves', async () => {
+    replace(HALVES, 'home: null,', '');
+    expect(await complaints()).toEqual([
+      expect.stringMatching(/^src\/server\/product\/pages\/index\.ts\(.*Property 'home' is missing in type/),
+    ]);
+  });
+
+  it('names a misspelt id, in the table of halves', async () => {
+    replace(HALVES, 'home: null,', 'hmoe: null,');
+    const text = await app.check();
+    expect(text).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*'hmoe'/m);
+  });
+
+  it('asks for the loader of a page that takes data', async () => {
+    replace(HALVES, 'order,\n    }', 'order: null,\n    }');
+    expect((await complaints())[0]).toMatch(
+      /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>'/,
+    );
+  });
+
+  it('names a loader that does not return what it promises, in its own file', async () => {
+    replace('src/server/product/pages/order.ts', 'total: 7', "total: '7'");
+    const text = await app.check();
+    expect(text).toMatch(/^src\/server\/product\/pages\/order\.ts\(.*TS/m);
+    expect(text).toContain("Type 'string' is not assignable to type 'number'");
+  });
+
+  it('names a page that takes something else than its loader promises', async () => {
+    replace('src/server/product/pages/order.ts', 'satisfies ServerPage<OrderData, AppContext>', '');
+    replace('src/server/product/pages/order.ts', 'total: 7', 'sum: 7');
+    const text = await app.check();
+    expect(text).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*LoadingPage<"order", OrderData, AppContext>/m);
+  });
+
+  it('names a page whose module has no component', async () => {
+    replace(PAGE, 'export default function Home', 'export function Home');
+    expect(await app.check()).toMatch(
+      /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" has no component as its default export\. Its file is named in src\/shared\/product\/routes\.tsx\."/m,
+    );
+  });
+
+  it('names a link to a page that is not there, where the link is', async () => {
+    replace(PAGE, '/orders/:id', '/order/:id');
+    expect((await complaints())[0]).toMatch(
+      /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
+    );
+  });
+
+  it('names a step, a route or a setting of the wrong shape, in its own file', async () => {
+    app.write({
+      'src/server/product/steps.ts': `
+        import { type RequestHandler, Router } from 'express';
+        export function createSteps(): RequestHandler[] { return Router(); }`,
+    });
+    expect((await complaints())[0]).toMatch(/^src\/server\/product\/steps\.ts\(/);
+  });
+});

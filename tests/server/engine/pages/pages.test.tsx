@@ -1,0 +1,121 @@
+import '../../../support/production-react.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Outlet } from 'react-router';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startPages, type TestPage } from '../../../support/pages-app.tsx';
+
+/** Pages of ours in front of an app that was there before, and what either was posted. */
+async function startBefore() {
+  const acted: string[] = [];
+  const actions = { default: () => void acted.push('ours') };
+  const view = () => <p>ours</p>;
+  const table: readonly TestPage[] = [
+    {
+      id: 'root',
+      view: Outlet,
+      children: [
+        { id: 'home', path: '/', view, server: { actions } },
+        { id: 'orders', path: '/orders', view, server: { actions } },
+        { id: 'order', path: '/orders/:id', view, server: { actions } },
+        { id: 'size', path: '/größe', view, server: { actions } },
+        {
+          id: 'paid',
+          path: '/paid',
+          view,
+          server: { actions, acceptPostsFrom: ['https://pay.example'] },
+        },
+      ],
+    },
+  ];
+  const app = await startPages(table, {
+    existingApp: (req, res) => {
+      acted.push(`theirs ${req.url}`);
+      res.send('theirs');
+    },
+  });
+  const post = (path: string, headers: Record<string, string>) =>
+    app.ask(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+      body: 'a=1',
+    });
+  return { post, acted };
+}
+
+const FOREIGN = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
+
+describe('in front of an existing app, a post of another site', () => {
+  it.each(['/', '/orders', '/orders/7', '/orders/a%20b', '/gr%C3%B6%C3%9Fe', '/paid', '/orders?a=1'])(
+    'to %s, a page of ours, is refused',
+    async (path) => {
+      const { post, acted } = await startBefore();
+      expect((await post(path, FOREIGN)).status).toBe(403);
+      expect(acted).toEqual([]);
+    },
+  );
+
+  it.each(['/_data', '/_data/', '/_data/orders', '/_data/orders/7?a=1'])(
+    'to the page data at %s is refused',
+    async (path) => {
+      const { post, acted } = await startBefore();
+      expect((await post(path, FOREIGN)).status).toBe(403);
+      expect(acted).toEqual([]);
+    },
+  );
+
+  it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])('to the API at %s is refused', async (path) => {
+    const { post, acted } = await startBefore();
+    expect((await post(path, FOREIGN)).status).toBe(403);
+    expect(acted).toEqual([]);
+  });
+
+  it.each(['/webhook', '/orders/7/lines', '/ORDERS', '/_database', '/apiary'])(
+    'to %s, which is no page of ours, reaches that app',
+    async (path) => {
+      const { post, acted } = await startBefore();
+      const reply = await post(path, FOREIGN);
+      expect([reply.status, reply.text]).toEqual([200, 'theirs']);
+      expect(acted).toEqual([`theirs ${path}`]);
+    },
+  );
+
+  it('reaches a page that takes posts of that origin', async () => {
+    const { post, acted } = await startBefore();
+    expect((await post('/paid', { ...FOREIGN, Origin: 'https://pay.example' })).status).toBe(303);
+    expect(acted).toEqual(['ours']);
+  });
+
+  it('is none where it comes from our own pages', async () => {
+    const { post, acted } = await startBefore();
+    expect((await post('/orders/7', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(303);
+    expect(acted).toEqual(['ours']);
+  });
+});
+
+it('send a trace to the listed targets alone, and none of the visitor for whom a static page happens to be rendered', async () => {
+  const asked: (string | undefined)[] = [];
+  const upstream = createServer((req, res) => {
+    asked.push(`${req.url} ${req.headers.traceparent?.slice(3, 35)}`);
+    res.end();
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  onTestFinished(() => void upstream.close());
+  const { port } = upstream.address() as AddressInfo;
+  const view = () => <p>page</p>;
+  const ask = (path: string): TestPage['server'] => ({
+    loader: async ({ context }) => (await context.fetch(`http://127.0.0.1:${port}${path}`)).status,
+  });
+  const table: readonly TestPage[] = [
+    { id: 'page', path: '/page', view, server: ask('/page') },
+    { id: 'kept', path: '/kept', mode: 'static', view, server: ask('/kept') },
+  ];
+  const traceId = '0af7651916cd43dd8448eb211c80319c';
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  const app = await startPages(table, { traceTargets: [`http://127.0.0.1:${port}`] });
+  for (const path of ['/page', '/kept']) await app.ask(path, { headers });
+  const untold = await startPages(table);
+  await untold.ask('/page', { headers });
+  expect(asked).toEqual([`/page ${traceId}`, '/kept undefined', '/page undefined']);
+});

@@ -1,0 +1,171 @@
+import { execFile, spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
+
+export const project = fileURLToPath(new URL('../..', import.meta.url));
+const fixture = join(project, 'tests/fixtures/app');
+const run = promisify(execFile);
+
+/** What a clone consists of beside the product; the product comes from the fixture. */
+const UPSTREAM = [
+  'src',
+  'build',
+  'build.mjs',
+  'bin',
+  'package.json',
+  'tsconfig.base.json',
+  'tsconfig.shared.json',
+  'tsconfig.client.json',
+  'tsconfig.server.json',
+];
+
+const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
+
+/** A clone in a folder of its own, with the smallest product and what a test adds to it. */
+export interface OwnedApp {
+  readonly folder: string;
+  /** Writes files over those that are there; undefined takes one away. */
+  write(files: Readonly<Record<string, string | undefined>>): void;
+  /** Type-checks all three trees, and resolves with what the compiler said; the empty text when nothing is wrong. */
+  check(): Promise<string>;
+  build(): Promise<void>;
+  /** Starts what was built, on a free port, until the test ends. */
+  start(env?: Readonly<Record<string, string>>): Promise<RunningApp>;
+  remove(): void;
+}
+
+export interface RunningApp {
+  /** Origin, without a slash at the end. */
+  readonly url: string;
+  /** Everything it has logged so far. */
+  readonly log: () => string;
+  /** Ends it by SIGTERM, and resolves with its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Copies the project with the fixture's product, and applies the code blocks of a recipe. */
+export function createOwnedApp(blocks: readonly RecipeBlock[] = []): OwnedApp {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
+  for (const path of UPSTREAM) {
+    cpSync(join(project, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
+  }
+  cpSync(join(fixture, 'src'), join(folder, 'src'), { recursive: true });
+  symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+  applyBlocks(folder, blocks);
+
+  return {
+    folder,
+    write(files) {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        if (text === undefined) rmSync(join(folder, path));
+        else writeFileSync(join(folder, path), text);
+      }
+    },
+    async check() {
+      const trees = ['shared', 'client', 'server'].map((tree) => checkTree(folder, tree));
+      return (await Promise.all(trees)).join('');
+    },
+    async build() {
+      await run(process.execPath, ['build.mjs'], { cwd: folder });
+    },
+    start: (env = {}) => start(folder, env),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function readProjectFile(path: string): string {
+  return readFileSync(join(project, path), 'utf8');
+}
+
+function isProduct(path: string): boolean {
+  return /[\\/]src[\\/](?:shared|client|server)[\\/]product(?:[\\/]|$)/.test(path);
+}
+
+async function checkTree(folder: string, tree: string): Promise<string> {
+  const tsc = join(project, 'node_modules/.bin/tsc');
+  try {
+    await run(tsc, ['-p', `tsconfig.${tree}.json`, '--pretty', 'false'], { cwd: folder });
+    return '';
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout ?? error);
+  }
+}
+
+async function start(folder: string, env: Readonly<Record<string, string>>): Promise<RunningApp> {
+  const child = spawn(process.execPath, [join(folder, 'dist/server/main.js')], {
+    cwd: folder,
+    env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  let output = '';
+  function stop(): Promise<number | null> {
+    child.kill('SIGTERM');
+    return ended;
+  }
+  onTestFinished(async () => void (await stop()));
+  const url = await new Promise<string>((resolve, reject) => {
+    function read(chunk: Buffer): void {
+      output += chunk.toString();
+      const found = LISTENING.exec(output);
+      if (found?.[1]) resolve(found[1]);
+    }
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
+  });
+  return { url, log: () => output, stop };
+}
+
+/** Somebody with a browser without scripts: keeps cookies, follows nothing by itself. */
+export interface Visitor {
+  readonly cookies: ReadonlyMap<string, string>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  post(
+    path: string,
+    fields: Readonly<Record<string, string>> | FormData,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+}
+
+export function createVisitor(url: string): Visitor {
+  const cookies = new Map<string, string>();
+  async function ask(path: string, init: RequestInit): Promise<Response> {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = new Headers(init.headers);
+    if (cookie) headers.set('cookie', cookie);
+    const reply = await fetch(url + path, { ...init, headers, redirect: 'manual' });
+    for (const line of reply.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/;\s*(?:max-age=0|expires=thu, 01 jan 1970)/i.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return reply;
+  }
+  return {
+    cookies,
+    get: (path, headers) => ask(path, { headers }),
+    post: (path, fields, headers) =>
+      ask(path, {
+        method: 'POST',
+        headers: { origin: url, ...headers },
+        body: fields instanceof FormData ? fields : new URLSearchParams(fields),
+      }),
+  };
+}

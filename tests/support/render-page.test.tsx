@@ -1,0 +1,130 @@
+import { Outlet, useParams, useSearchParams } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import type { DocumentProps } from '../../src/shared/engine/document.ts';
+import type { ErrorPageProps } from '../../src/shared/engine/engine-context.ts';
+import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/hooks.ts';
+import { Late } from '../../src/shared/engine/late.tsx';
+import { forbidden, redirect } from '../../src/shared/engine/outcome.ts';
+import { defineRoutes, type PageProps } from '../../src/shared/engine/routes.ts';
+import { createRenderPage } from './render-page.tsx';
+
+interface OrderData {
+  total: number;
+  state?: Promise<string>;
+}
+
+function Root() {
+  const user = useData<{ name: string } | null>();
+  return (
+    <main title={user?.name}>
+      <Outlet />
+    </main>
+  );
+}
+
+function Order({ data }: PageProps<OrderData>) {
+  const { id } = useParams();
+  const [search] = useSearchParams();
+  const outcome = useActionOutcome('order.save');
+  return (
+    <p>
+      {data.total} of {id} on {useHost()}, {search.get('tab')}
+      {data.state && (
+        <Late value={data.state} fallback="…" failed={() => 'lost'}>
+          {(state) => state}
+        </Late>
+      )}
+      {outcome?.errors?.name}
+    </p>
+  );
+}
+
+const ENDS: Record<string, () => never> = {
+  forbidden,
+  redirect: () => redirect('/orders/1'),
+  mistake: () => {
+    throw new RangeError('a mistake');
+  },
+};
+
+function Ending() {
+  return ENDS[useParams().how ?? '']?.();
+}
+
+function TestDocument({ lang, head, children }: DocumentProps) {
+  return (
+    <html lang={lang}>
+      <head>{head}</head>
+      <body>{children}</body>
+    </html>
+  );
+}
+
+function SayKind({ error }: ErrorPageProps) {
+  return <h1>{error.kind}</h1>;
+}
+
+const renderPage = createRenderPage({
+  routes: defineRoutes([
+    {
+      id: 'root',
+      page: async () => ({ default: Root }),
+      children: [
+        { id: 'order', path: '/orders/:id', page: async () => ({ default: Order }) },
+        { id: 'ending', path: '/ends/:how', page: async () => ({ default: Ending }) },
+        {
+          id: 'own',
+          path: '/own',
+          page: async () => ({ default: Ending, ErrorBoundary: () => `own: ${usePageError().message}` }),
+        },
+      ],
+    },
+  ]),
+  document: TestDocument,
+  errorPages: { notFound: SayKind, forbidden: SayKind, unauthorized: SayKind, public: SayKind, failure: SayKind },
+});
+
+describe('renderPage', () => {
+  it('renders a page in its document and layouts, with its parameters and search', async () => {
+    const { status, html } = await renderPage('/orders/7?tab=items', {
+      data: { total: 3 },
+      layouts: { root: { name: 'Ada' } },
+      host: 'weir.example',
+    });
+    expect(status).toBe(200);
+    expect(html).toMatch(/^<!DOCTYPE html><html lang="en">/);
+    expect(html).toContain('<main title="Ada"><p>3 of 7 on weir.example, items</p></main>');
+  });
+
+  it('waits for late values, and shows what is there instead of one that failed', async () => {
+    const state = new Promise<string>((resolve) => setTimeout(resolve, 20, 'sent'));
+    expect((await renderPage('/orders/7', { data: { total: 3, state } })).html).toContain('sent');
+    const lost = Promise.reject(new Error('no connection'));
+    expect((await renderPage('/orders/7', { data: { total: 3, state: lost } })).html).toContain('lost');
+  });
+
+  it('shows what an action answered', async () => {
+    const action = { action: 'order.save', status: 422, errors: { name: 'Too short.' } };
+    const { status, html } = await renderPage('/orders/7', { data: { total: 3 }, action });
+    expect([status, html]).toEqual([422, expect.stringContaining('Too short.')]);
+  });
+
+  it('shows the page for an error, its own boundary before the common one', async () => {
+    const forbiddenPage = await renderPage('/orders/7', { error: { kind: 'forbidden', status: 403 } });
+    expect([forbiddenPage.status, forbiddenPage.html]).toEqual([403, expect.stringContaining('<h1>forbidden</h1>')]);
+    const own = await renderPage('/own', { error: { kind: 'public', status: 409, message: 'Taken.' } });
+    expect([own.status, own.html]).toEqual([409, expect.stringContaining('own: Taken.')]);
+    const nothing = await renderPage('/nowhere');
+    expect([nothing.status, nothing.html]).toEqual([404, expect.stringContaining('<h1>not-found</h1>')]);
+  });
+
+  it('shows what a component threw on purpose, and fails with what it threw by mistake', async () => {
+    expect(await renderPage('/ends/forbidden')).toMatchObject({ status: 403 });
+    expect(await renderPage('/ends/redirect')).toEqual({ status: 303, html: '', redirect: '/orders/1' });
+    await expect(renderPage('/ends/mistake')).rejects.toThrow(new RangeError('a mistake'));
+  });
+
+  it('fails with data that could not be sent to the browser', async () => {
+    await expect(renderPage('/orders/7', { data: { total: () => 3 } })).rejects.toThrow(/total|function/i);
+  });
+});
