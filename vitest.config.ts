@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { excerptsForVite } from './build/excerpts.mjs';
 import { closingLine } from './tests/support/closing-line.ts';
 
 const routerModules = new URL('./node_modules/react-router/dist/development/lib/', import.meta.url);
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 export default defineConfig({
+  plugins: [excerptsForVite(fileURLToPath(new URL('.', import.meta.url)))],
   resolve: {
     // The names that build/react-router.mjs gives to React Router's own modules.
     alias: {

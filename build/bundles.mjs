@@ -1,5 +1,6 @@
 import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
+import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
@@ -62,7 +63,7 @@ export function clientOptions({ root, entry, outdir, dev, owner, styles }) {
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
-    plugins: [styles.plugin, ...owner.plugins, reactRouter(root, { dev }), nodeModulesInClient],
+    plugins: [styles.plugin, excerpts(root), ...owner.plugins, reactRouter(root, { dev }), nodeModulesInClient],
   };
 }
 
@@ -88,6 +89,7 @@ export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }
     },
     plugins: [
       styles.plugin,
+      excerpts(root),
       ...owner.plugins,
       routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),

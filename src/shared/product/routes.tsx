@@ -15,13 +15,26 @@ export const routes = defineRoutes([
         id: 'layout',
         page: () => import('./pages/layout/layout.tsx'),
         children: [
-          { id: 'layout-start', path: '/tour/layout', page: () => import('./pages/layout/start.tsx') },
-          { id: 'layout-tab', path: '/tour/layout/:tab', page: () => import('./pages/layout/tab.tsx') },
+          {
+            id: 'layout-start',
+            path: '/tour/layout',
+            page: () => import('./pages/layout/start.tsx'),
+          },
+          {
+            id: 'layout-tab',
+            path: '/tour/layout/:tab',
+            page: () => import('./pages/layout/tab.tsx'),
+          },
         ],
       },
       { id: 'navigation', path: '/tour/navigation', page: () => import('./pages/navigation/navigation.tsx') },
       { id: 'forms', path: '/tour/forms', page: () => import('./pages/forms/forms.tsx') },
-      { id: 'static', path: '/tour/static', mode: 'static', page: () => import('./pages/static/static.tsx') },
+      {
+        id: 'static',
+        path: '/tour/static',
+        mode: 'static',
+        page: () => import('./pages/static/static.tsx'),
+      },
       { id: 'cards', path: '/tour/cards', page: () => import('./pages/cards/cards.tsx') },
       { id: 'api', path: '/tour/api', page: () => import('./pages/api/api.tsx') },
       {

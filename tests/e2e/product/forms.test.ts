@@ -43,7 +43,7 @@ describe('a form with JavaScript', () => {
     const pending = page.getByRole('button', { name: 'Sending…' });
     await pending.waitFor();
     expect(await pending.isDisabled()).toBe(true);
-    await page.getByText('Thank you. Your message of').waitFor();
+    await page.locator('#contact').getByText('Thank you. Your message of').waitFor();
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[name=name]')?.value === '');
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/forms']);
     expect(complaints).toEqual([]);
@@ -75,7 +75,7 @@ describe('a form with JavaScript', () => {
     const answered = answer(page);
     await page.getByRole('button', { name: 'Add' }).click();
     expect((await answered).status()).toBe(409);
-    await page.getByText('There is a gate of that name already.').waitFor();
+    await page.locator('#gates').getByText('There is a gate of that name already.').waitFor();
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('North gate');
   });
 

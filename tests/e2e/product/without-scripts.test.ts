@@ -81,7 +81,7 @@ describe('a form without JavaScript', () => {
     await page.getByLabel('Your e-mail address').fill('ada@example.org');
     await page.getByLabel('Your message').fill('The water is rising.');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Thank you. Your message of').waitFor();
+    await page.locator('#contact').getByText('Thank you. Your message of').waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('');
   });
 
@@ -98,7 +98,7 @@ describe('a form without JavaScript', () => {
     const refused = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.getByRole('button', { name: 'Add' }).click();
     expect((await refused).status()).toBe(409);
-    await page.getByText('There is a gate of that name already.').waitFor();
+    await page.locator('#gates').getByText('There is a gate of that name already.').waitFor();
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Mill gate');
 
     await page.getByRole('button', { name: 'Remove Mill gate' }).click();

@@ -8,7 +8,9 @@ const PLACES = ['Bridge', 'Ferry', 'Lock', 'Mill', 'Weir'];
 const TRENDS = ['rising', 'falling', 'steady'] as const;
 
 export const cards = {
-  loader: () => ({ cards: Array.from({ length: CARD_COUNT }, (_, index) => readCard(index)) }),
+  loader: () => ({
+    cards: Array.from({ length: CARD_COUNT }, (_, index) => readCard(index)),
+  }),
 } satisfies ServerPage<CardsData>;
 
 function readCard(index: number): Card {

@@ -31,7 +31,8 @@ export const forms = {
     send: async ({ form, signal }): Promise<Sent | Refusal> => {
       const message = Message.safeParse(Object.fromEntries(form));
       if (!message.success) return invalid({ errors: toFieldErrors(message.error) });
-      await setTimeout(400 * Millisecond, undefined, { signal }); // so that you see it pending
+      // So that you see it pending.
+      await setTimeout(400 * Millisecond, undefined, { signal });
       return { sentAt: new Date() };
     },
 

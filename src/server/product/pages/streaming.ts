@@ -5,16 +5,24 @@ import { Millisecond, Second } from '../../../shared/units.ts';
 import type { ServerPage } from '../../engine/pages/server-page.ts';
 
 export const streaming = {
-  loader: ({ signal }) => ({
-    near: read('at the bridge', 212),
-    upstream: setTimeout(500 * Millisecond, undefined, { signal }).then(() => read('upstream', 187)),
-    mountains: setTimeout(1 * Second, undefined, { signal }).then(() => read('in the mountains', 64)),
-    broken: setTimeout(750 * Millisecond, undefined, { signal }).then(() =>
-      publicError(503, 'This gauge is out of order. The others do not mind.'),
-    ),
-  }),
+  loader: ({ signal }) => {
+    const wait = (time: number) => setTimeout(time, undefined, { signal });
+    const { read, giveUp } = startClock();
+    return {
+      near: read('at the bridge', 212),
+      upstream: wait(500 * Millisecond).then(() => read('upstream', 187)),
+      broken: wait(750 * Millisecond).then(() => giveUp()),
+      mountains: wait(1 * Second).then(() => read('in the mountains', 64)),
+    };
+  },
 } satisfies ServerPage<StreamingData>;
 
-function read(gauge: string, centimetres: number): Reading {
-  return { gauge, centimetres, takenAt: new Date() };
+/** Says of each answer how long after the request it came. */
+function startClock() {
+  const asked = performance.now();
+  const afterMs = () => Math.round(performance.now() - asked);
+  return {
+    read: (gauge: string, centimetres: number): Reading => ({ gauge, centimetres, afterMs: afterMs() }),
+    giveUp: () => publicError(503, `This gauge is out of order. It said so after ${afterMs()} ms.`),
+  };
 }

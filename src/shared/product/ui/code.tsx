@@ -1,18 +1,22 @@
+import type { ReactNode } from 'react';
 import styles from './code.module.css';
 
 interface CodeProps {
-  file: string;
-  children: string;
+  title: ReactNode;
+  note?: string;
+  children: ReactNode;
 }
 
-/** A few lines of source, under the name of the file that they stand in. */
-export function Code({ file, children }: CodeProps) {
+/** Code or an answer as it came, under a line that says what it is. */
+export function Code({ title, note, children }: CodeProps) {
   return (
     <figure className={styles.figure}>
-      <figcaption className={styles.file}>{file}</figcaption>
+      <figcaption className={styles.title}>
+        <span>{title}</span> {note && <span>{note}</span>}
+      </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: code that scrolls sideways must be reachable by keyboard */}
       <pre className={styles.code} tabIndex={0}>
-        <code>{children.trim()}</code>
+        <code>{children}</code>
       </pre>
     </figure>
   );

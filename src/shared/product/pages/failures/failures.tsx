@@ -1,6 +1,15 @@
+import handler from 'excerpt:src/server/product/api/fail/router.ts#failRouter';
+import forbidden from 'excerpt:src/server/product/pages/fail-forbidden.ts#failForbidden';
+import late from 'excerpt:src/server/product/pages/fail-late.ts#readBrokenGauge';
+import loader from 'excerpt:src/server/product/pages/fail-loader.ts#failLoader';
+import lateOutcome from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
+import page from 'excerpt:src/shared/product/error-pages.tsx#Failure';
 import { useData } from '../../../engine/hooks.ts';
 import { Link } from '../../../engine/link.tsx';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Addresses } from './addresses.tsx';
 import styles from './failures.module.css';
 
 export interface FailuresData {
@@ -37,18 +46,37 @@ export default function Failures() {
     >
       {enabled ? (
         <>
-          <h2>Something breaks</h2>
-          <Links links={FAILURES} />
-          <h2>A page ends otherwise, on purpose</h2>
-          <Links links={OUTCOMES} />
+          <Exhibit code={<Excerpt of={handler} />}>
+            <h2>An address</h2>
+            <p>Whatever fails gets one. Make a handler of the API throw, more than once:</p>
+            <Addresses />
+          </Exhibit>
+          <Exhibit
+            code={
+              <>
+                <Excerpt of={loader} />
+                <Excerpt of={late} />
+                <Excerpt of={page} />
+              </>
+            }
+          >
+            <h2>Something breaks</h2>
+            <Links links={FAILURES} />
+          </Exhibit>
+          <Exhibit code={<Excerpt of={forbidden} />}>
+            <h2>A page ends otherwise, on purpose</h2>
+            <Links links={OUTCOMES} />
+          </Exhibit>
         </>
       ) : (
         <p>
           The pages that fail are switched off here. Set <code>TOUR_FAILURES=1</code> to have them.
         </p>
       )}
-      <h2>On purpose, but late</h2>
-      <Links links={LATE_OUTCOMES} />
+      <Exhibit code={<Excerpt of={lateOutcome} />}>
+        <h2>On purpose, but late</h2>
+        <Links links={LATE_OUTCOMES} />
+      </Exhibit>
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { Form } from '../../../engine/form.tsx';
 import { useActionOutcome } from '../../../engine/hooks.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
+import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
 import type { Sent } from './forms.tsx';
 
@@ -18,11 +19,20 @@ export function Contact() {
         <Field label="Your name" name="name" autoComplete="name" outcome={outcome} />
         <Field label="Your e-mail address" name="email" type="email" autoComplete="email" outcome={outcome} />
         <Field label="Your message, at least ten characters" name="message" multiline outcome={outcome} />
-        <button type="submit" disabled={pending}>
-          {pending ? 'Sending…' : 'Send'}
-        </button>
+        <div className={styles.buttons}>
+          <button type="submit" disabled={pending}>
+            {pending ? 'Sending…' : 'Send'}
+          </button>
+          {/* A post with a target of its own is left to the browser. */}
+          <button type="submit" formTarget="_self" className="quiet">
+            Post as a document
+          </button>
+        </div>
       </Form>
-      <p role="status">{sent && `Thank you. Your message of ${sent.sentAt.toISOString()} was read by nobody.`}</p>
+      <div role="status">
+        {sent && <p>Thank you. Your message of {sent.sentAt.toISOString()} was read by nobody.</p>}
+        <Answered outcome={outcome} />
+      </div>
     </section>
   );
 }

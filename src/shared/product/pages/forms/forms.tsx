@@ -1,4 +1,10 @@
-import { Code } from '../../ui/code.tsx';
+import add from 'excerpt:src/server/product/pages/forms.ts#actions.add';
+import send from 'excerpt:src/server/product/pages/forms.ts#actions.send';
+import upload from 'excerpt:src/server/product/pages/forms.ts#actions.upload';
+import contact from 'excerpt:src/shared/product/pages/forms/contact.tsx#Contact';
+import likes from 'excerpt:src/shared/product/pages/forms/likes.tsx#Likes';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Contact } from './contact.tsx';
 import { Gates } from './gates.tsx';
@@ -31,23 +37,25 @@ export default function Forms() {
       title="Forms"
       lead="Every form here is a native one that is posted to this page. With JavaScript the post happens in the background; without it, the same actions answer with a page."
     >
-      <Contact />
-      <Gates />
-      <Upload />
-      <Likes />
-      <Code file="src/shared/product/pages/forms/contact.tsx">{`
-const outcome = useActionOutcome('forms.send');
-<Form action="forms.send" method="post">…</Form>
-`}</Code>
-      <Code file="src/server/product/pages/forms.ts">{`
-actions: {
-  send: ({ form }) => {
-    const message = Message.safeParse(Object.fromEntries(form));
-    if (!message.success) return invalid({ errors: toFieldErrors(message.error) });
-    return { sentAt: new Date() };
-  },
-}
-`}</Code>
+      <Exhibit
+        code={
+          <>
+            <Excerpt of={send} />
+            <Excerpt of={contact} />
+          </>
+        }
+      >
+        <Contact />
+      </Exhibit>
+      <Exhibit code={<Excerpt of={add} />}>
+        <Gates />
+      </Exhibit>
+      <Exhibit code={<Excerpt of={upload} />}>
+        <Upload />
+      </Exhibit>
+      <Exhibit code={<Excerpt of={likes} />}>
+        <Likes />
+      </Exhibit>
     </Page>
   );
 }

@@ -16,7 +16,6 @@ export function Upload() {
       <Form action="forms.upload" method="post" encType="multipart/form-data">
         <p>
           <label htmlFor="upload-file">A file of less than 1 MB</label>
-          <br />
           <input
             id="upload-file"
             type="file"

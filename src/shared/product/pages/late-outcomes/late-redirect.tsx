@@ -1,5 +1,8 @@
+import loader from 'excerpt:src/server/product/pages/late-redirect.ts#lateRedirect';
 import { useData } from '../../../engine/hooks.ts';
 import { Late } from '../../../engine/late.tsx';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 
 export interface LateRedirectData {
@@ -13,9 +16,11 @@ export default function LateRedirect() {
       title="Redirect, late"
       lead="The page was sent before its loader knew that you are wanted elsewhere. In a moment you are on the streaming page."
     >
-      <Late value={boat} fallback={<p>Looking for the boat…</p>}>
-        {(name) => <p>{name}</p>}
-      </Late>
+      <Exhibit code={<Excerpt of={loader} />}>
+        <Late value={boat} fallback={<p>Looking for the boat…</p>}>
+          {(name) => <p>{name}</p>}
+        </Late>
+      </Exhibit>
     </Page>
   );
 }

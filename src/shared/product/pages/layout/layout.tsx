@@ -1,7 +1,11 @@
+import outer from 'excerpt:src/server/product/pages/layout.ts#layout';
+import inner from 'excerpt:src/server/product/pages/layout-tab.ts#layoutTab';
+import routes from 'excerpt:src/shared/product/routes.tsx#layout';
 import { Outlet } from 'react-router';
 import { useData } from '../../../engine/hooks.ts';
 import { NavLink } from '../../../engine/link.tsx';
-import { Code } from '../../ui/code.tsx';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
 import styles from './layout.module.css';
 
 export interface LayoutData {
@@ -18,31 +22,35 @@ export default function Layout() {
         The list is a layout with a loader of its own; what stands beside it is the page, with another. One request
         brings the data of both.
       </p>
-      <div className={styles.columns}>
-        <nav className={styles.list} aria-label="Kinds of dam">
-          {tabs.map(({ id, name }) => (
-            <NavLink key={id} to={`/tour/layout/${id}`} prefetch="intent">
-              {name}
+      <Exhibit
+        code={
+          <>
+            <Excerpt of={routes} />
+            <Excerpt of={outer} />
+            <Excerpt of={inner} />
+          </>
+        }
+      >
+        <div className={styles.columns}>
+          <nav className={styles.list} aria-label="Kinds of dam">
+            {tabs.map(({ id, name }) => (
+              <NavLink key={id} to={`/tour/layout/${id}`} prefetch="intent">
+                {name}
+              </NavLink>
+            ))}
+            <NavLink to="/tour/layout/castle-in-the-air" prefetch="none">
+              One that is not there
             </NavLink>
-          ))}
-          <NavLink to="/tour/layout/castle-in-the-air" prefetch="none">
-            One that is not there
-          </NavLink>
-        </nav>
-        <section className={styles.detail}>
-          <Outlet />
-        </section>
-      </div>
-      <Code file="src/shared/product/routes.tsx">{`
-{
-  id: 'layout',
-  page: () => import('./pages/layout/layout.tsx'),
-  children: [
-    { id: 'layout-start', path: '/tour/layout', page: () => import('./pages/layout/start.tsx') },
-    { id: 'layout-tab', path: '/tour/layout/:tab', page: () => import('./pages/layout/tab.tsx') },
-  ],
-}
-`}</Code>
+          </nav>
+          <section className={styles.detail}>
+            <Outlet />
+          </section>
+        </div>
+        <p className={styles.note}>
+          <label htmlFor="note">A note in the layout: write something, then choose another dam</label>
+          <input id="note" autoComplete="off" />
+        </p>
+      </Exhibit>
     </article>
   );
 }

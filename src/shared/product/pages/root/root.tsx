@@ -1,5 +1,5 @@
-import { Outlet } from 'react-router';
-import { NavLink } from '../../../engine/link.tsx';
+import { Outlet, useLocation } from 'react-router';
+import { Link, NavLink } from '../../../engine/link.tsx';
 import './global.css';
 import { Newsletter } from './newsletter.tsx';
 import styles from './root.module.css';
@@ -17,6 +17,9 @@ const SECTIONS = [
 
 /** Around every page: the way to the others, and a form that can be posted from all of them. */
 export default function Root() {
+  const { pathname } = useLocation();
+  const stop = SECTIONS.findIndex(({ to }) => pathname.startsWith(to));
+  const next = (stop >= 0 || pathname === '/') && SECTIONS[stop + 1];
   return (
     <>
       <a className="skip-link" href="#main">
@@ -38,6 +41,11 @@ export default function Root() {
         <Outlet />
       </main>
       <footer className={styles.footer}>
+        {next && (
+          <p className={styles.next}>
+            <Link to={next.to}>Next: {next.text} →</Link>
+          </p>
+        )}
         <Newsletter />
       </footer>
     </>

@@ -1,0 +1,57 @@
+import type { CSSProperties, ReactNode } from 'react';
+import { useData } from '../../../engine/hooks.ts';
+import { Late } from '../../../engine/late.tsx';
+import styles from './gauges.module.css';
+import type { Reading, StreamingData } from './streaming.tsx';
+
+export function Gauges() {
+  const { near, upstream, mountains, broken } = useData<StreamingData>();
+  return (
+    <dl className={styles.gauges}>
+      <Place id="near" title="In the loader's data, at once">
+        <Level reading={near} />
+      </Place>
+      <Place id="upstream" title="A promise that takes 500 ms">
+        <Late value={upstream} fallback={<p>Asking upstream…</p>}>
+          {(reading) => <Level reading={reading} />}
+        </Late>
+      </Place>
+      <Place id="broken" title="A promise that is rejected after 750 ms">
+        <Late
+          value={broken}
+          fallback={<p>Asking a gauge that will not answer…</p>}
+          failed={(error) => <p className={styles.failed}>{error.message}</p>}
+        >
+          {(reading) => <Level reading={reading} />}
+        </Late>
+      </Place>
+      <Place id="mountains" title="A promise that takes 1 s">
+        <Late value={mountains} fallback={<p>Asking in the mountains…</p>}>
+          {(reading) => <Level reading={reading} />}
+        </Late>
+      </Place>
+    </dl>
+  );
+}
+
+function Place({ id, title, children }: { id: string; title: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd id={id}>{children}</dd>
+    </div>
+  );
+}
+
+function Level({ reading }: { reading: Reading }) {
+  return (
+    <div className={styles.level}>
+      <p>
+        <strong>{reading.centimetres} cm</strong> {reading.gauge}
+      </p>
+      <p className={styles.clock} style={{ '--ms': reading.afterMs } as CSSProperties}>
+        <span>{reading.afterMs} ms</span> after the request
+      </p>
+    </div>
+  );
+}

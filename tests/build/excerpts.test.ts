@@ -1,0 +1,172 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, stop } from 'esbuild';
+import { afterAll, describe, expect, it } from 'vitest';
+import { excerpts, readExcerpt } from '../../build/excerpts.mjs';
+import { tokenise } from '../../build/tokens.mjs';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const root = mkdtempSync(join(tmpdir(), 'spillway-excerpts-'));
+afterAll(async () => {
+  await stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(root, file)), { recursive: true });
+  writeFileSync(join(root, file), text);
+}
+
+write(
+  'src/gauges.ts',
+  `import { read } from './read.ts';
+
+/** Not part of it. */
+export const page = {
+  // Nor is this.
+  loader: async ({ id }: { id: string }) => {
+    const text = \`\${id}: \${read({ id })} cm, "at" the bridge\`;
+    return text.replace(/[{}]/g, '');
+  },
+  actions: {
+    send: () => ({ id }),
+    loader: () => 1,
+  },
+};
+
+export default async function open(gate: { id: string }): Promise<void> {
+  if (gate.id < '3') return;
+}
+
+type Level = { cm: number };
+
+const table = [
+  { id: 'first', path: '/' },
+  {
+    id: 'second',
+    children: [{ id: 'third' }],
+  },
+];
+
+// #region between
+open({ id: '1' });
+// #endregion
+`,
+);
+write(
+  'src/page.tsx',
+  `export function Page({ names }: { names: string[] }) {
+  return (
+    <ul>
+      {names.map((name) => (
+        <li key={name}>It's {name}; don't {'}'} stop</li>
+      ))}
+    </ul>
+  );
+}
+`,
+);
+
+const read = (request: string) => readExcerpt(root, `excerpt:src/${request}`, 'src/shown.tsx');
+const textOf = async (request: string) =>
+  (await read(request)).spans.map((span) => (typeof span === 'string' ? span : span[1])).join('');
+
+describe('an excerpt', () => {
+  it.each([
+    ['gauges.ts#page.actions.send', 11, 'send: () => ({ id }),'],
+    ['gauges.ts#Level', 20, 'type Level = { cm: number };'],
+    ['gauges.ts#first', 23, "{ id: 'first', path: '/' },"],
+    ['gauges.ts#second', 24, "{\n  id: 'second',\n  children: [{ id: 'third' }],\n},"],
+    ['gauges.ts#between', 31, "open({ id: '1' });"],
+    [
+      'gauges.ts#open',
+      16,
+      "export default async function open(gate: { id: string }): Promise<void> {\n  if (gate.id < '3') return;\n}",
+    ],
+    [
+      'gauges.ts#loader',
+      6,
+      `loader: async ({ id }: { id: string }) => {\n  const text = \`\${id}: \${read({ id })} cm, "at" the bridge\`;\n  return text.replace(/[{}]/g, '');\n},`,
+    ],
+  ])('%s is found by its name, in whole lines without their indent', async (request, firstLine, text) => {
+    expect(await textOf(request)).toBe(text);
+    expect(await read(request)).toMatchObject({
+      file: 'src/gauges.ts',
+      firstLine,
+      lastLine: firstLine + text.split('\n').length - 1,
+    });
+  });
+
+  it('without a name is the whole file', async () => {
+    expect(`${await textOf('page.tsx')}\n`).toBe(readFileSync(join(root, 'src/page.tsx'), 'utf8'));
+  });
+
+  it('ends where a component does, whatever apostrophes and braces stand in its text', async () => {
+    expect(`${await textOf('page.tsx#Page')}\n`).toBe(readFileSync(join(root, 'src/page.tsx'), 'utf8'));
+  });
+
+  it('names the kinds of what has a colour', async () => {
+    expect((await read('gauges.ts#Level')).spans).toEqual([['keyword', 'type'], ' Level = { cm: number };']);
+    expect((await read('gauges.ts#first')).spans).toEqual([
+      '{ id: ',
+      ['string', "'first'"],
+      ', path: ',
+      ['string', "'/'"],
+      ' },',
+    ]);
+  });
+});
+
+describe('an excerpt that is not there', () => {
+  it('names both files that may be mended', async () => {
+    await expect(read('gauges.ts#closed')).rejects.toThrow(
+      'src/shown.tsx shows `excerpt:src/gauges.ts#closed`, but nothing in src/gauges.ts is named `closed` once and no more. Mend the import in src/shown.tsx',
+    );
+    await expect(read('gone.ts#open')).rejects.toThrow('src/gone.ts is not there. Mend the import in src/shown.tsx');
+  });
+
+  it('is none outside src, which the build does not watch', async () => {
+    for (const request of ['excerpt:package.json', 'excerpt:src/../package.json']) {
+      await expect(readExcerpt(root, request, 'src/shown.tsx')).rejects.toThrow('a file in `src`');
+    }
+  });
+
+  it('fails the build', async () => {
+    write('src/shown.tsx', "import lines from 'excerpt:src/gauges.ts#closed'; console.log(lines);");
+    const building = build({
+      absWorkingDir: root,
+      entryPoints: ['src/shown.tsx'],
+      bundle: true,
+      write: false,
+      logLevel: 'silent',
+      plugins: [excerpts(root)],
+    });
+    await expect(building).rejects.toThrow('Mend the import in src/shown.tsx');
+  });
+});
+
+describe('tokenise', () => {
+  const files = ['src', 'tests'].flatMap((folder) =>
+    readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => join(project, folder, file)),
+  );
+
+  it('loses nothing of any file of this project, and finds both halves of each bracket', () => {
+    for (const file of files) {
+      const source = readFileSync(file, 'utf8');
+      const tokens = tokenise(source, { jsx: file.endsWith('x') });
+      const end = source.length;
+      const gaps = [...tokens, { start: end, end }].map(({ start }, at) =>
+        source.slice(tokens[at - 1]?.end ?? 0, start),
+      );
+      expect(gaps.join('').trim(), file).toBe('');
+      const brackets = tokens.filter(({ kind }) => kind === 'punctuation').map(({ text }) => text);
+      const count = (found: RegExp) => brackets.filter((text) => found.test(text)).length;
+      expect(count(/^[{([]$/), file).toBe(count(/^[})\]]$/));
+      expect(tokens.findLast(({ kind }) => kind !== 'comment')?.depth ?? 0, file).toBe(0);
+    }
+  });
+});

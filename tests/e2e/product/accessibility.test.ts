@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { RouteDefinition } from '../../../src/shared/engine/routes.ts';
+import { routes } from '../../../src/shared/product/routes.tsx';
+import { exchanged, hydrated, useSite } from '../site.ts';
+
+const site = useSite();
+
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 390, height: 844 };
+
+/** All pages of the table, and one that is not in it. */
+const paths = [...listPaths(routes), '/nowhere'].filter((path) => path !== '/tour/late-redirect');
+
+function listPaths(table: readonly RouteDefinition[]): string[] {
+  return table.flatMap(({ path, children = [] }) => [
+    ...(path ? [path.replace(':tab', 'arch')] : []),
+    ...listPaths(children),
+  ]);
+}
+
+async function openQuiet(path: string) {
+  const visit = await site.open(path, { viewport: WIDE, reducedMotion: 'reduce' });
+  await hydrated(visit.page);
+  await visit.page.waitForLoadState('networkidle');
+  return visit;
+}
+
+async function listViolations(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+describe('axe finds no violation', () => {
+  test.each(paths)('on %s, light, dark and at 390 px', async (path) => {
+    const { page } = await openQuiet(path);
+    await page.evaluate(axe.source);
+    expect(await listViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await listViolations(page)).toEqual([]);
+    await page.setViewportSize(NARROW);
+    expect(await listViolations(page)).toEqual([]);
+  });
+
+  test('in what the demonstrations show once they were used', async () => {
+    const { page } = await openQuiet('/tour/forms');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('answered in the background').waitFor();
+    await page.evaluate(axe.source);
+    expect(await listViolations(page)).toEqual([]);
+
+    await page.goto('/tour/failures');
+    await exchanged(page);
+    await page.getByRole('button', { name: 'Make a handler throw' }).click();
+    await page
+      .getByRole('list', { name: 'Addresses' })
+      .getByText(/^[0-9A-Z]{8}-/)
+      .waitFor();
+    await page.evaluate(axe.source);
+    expect(await listViolations(page)).toEqual([]);
+  });
+});
+
+describe('at 390 px', () => {
+  test('no page is wider than the screen', async () => {
+    const { page } = await site.open('/', { viewport: NARROW });
+    for (const path of paths) {
+      await page.goto(path);
+      await hydrated(page);
+      const surplus = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(surplus, path).toBeLessThanOrEqual(0);
+    }
+  });
+});
+
+describe('by keyboard', () => {
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
+
+  test('the skip link comes first, is seen, and leads past the header', async () => {
+    const { page } = await openQuiet('/tour/forms');
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to content');
+    expect(
+      await page.getByText('Skip to content').evaluate((link) => link.getBoundingClientRect().top),
+    ).toBeGreaterThan(0);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
+  });
+
+  test('the header is passed in the order in which it is read, with a mark that is seen', async () => {
+    const { page } = await openQuiet('/tour/static');
+    const seen: (string | undefined)[] = [];
+    await page.keyboard.press('Tab');
+    for (let index = 0; index < 9; index++) {
+      await page.keyboard.press('Tab');
+      seen.push(await focused(page));
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outline);
+      expect(outline).toMatch(/solid 3px/);
+    }
+    expect(seen).toEqual([
+      'Spillway',
+      'Streaming',
+      'Layouts',
+      'Navigation',
+      'Forms',
+      'Static',
+      'Cards',
+      'API',
+      'Failures',
+    ]);
+    const tops = await page
+      .locator('header a')
+      .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().left));
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+  });
+});
+
+describe('the code on a page', () => {
+  const read = (file: string) => readFileSync(fileURLToPath(new URL(`../../../${file}`, import.meta.url)), 'utf8');
+  const dedent = (lines: string[]) => {
+    const indent = Math.min(...lines.filter((line) => line !== '').map((line) => line.search(/\S/)));
+    return lines.map((line) => line.slice(indent)).join('\n');
+  };
+
+  test('is what stands in the file that it names, on the lines that it names', async () => {
+    const { page } = await site.open('/');
+    const shown = new Map<string, number>();
+    for (const path of paths.filter((path) => !path.startsWith('/tour/fail/'))) {
+      await page.goto(path);
+      const figures = await page.locator('figure').evaluateAll((all) =>
+        all.map((figure) => ({
+          caption: figure.querySelector('figcaption')?.textContent ?? '',
+          text: figure.querySelector('pre')?.textContent ?? '',
+        })),
+      );
+      for (const { caption, text } of figures) {
+        const [, file, first, last = first] = /^(src\/\S+) lines? (\d+)(?: to (\d+))?$/.exec(caption) ?? [];
+        if (!file) continue;
+        expect(text, caption).toBe(
+          dedent(
+            read(file)
+              .split('\n')
+              .slice(Number(first) - 1, Number(last)),
+          ),
+        );
+        shown.set(path, (shown.get(path) ?? 0) + 1);
+      }
+    }
+    expect([...shown.keys()].filter((path) => path.startsWith('/tour/'))).toHaveLength(10);
+  });
+});

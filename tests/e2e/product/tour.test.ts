@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import { exchanged, heading, hydrated, useSite } from '../site.ts';
+
+const site = useSite();
+
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+
+describe('the streaming page', () => {
+  test('says of each value when it came, and when the first and the last byte did', async () => {
+    const { page, complaints } = await site.open('/tour/streaming', { waitUntil: 'commit' });
+    await page.locator('#mountains').getByText('64 cm').waitFor();
+    await page.getByText('First byte after').waitFor();
+    const clocks = await page.locator('dl').getByText('after the request').allInnerTexts();
+    const times = clocks.map((text) => Number(text.split(' ')[0]));
+    expect(times).toHaveLength(3);
+    expect(times[0]).toBeLessThan(200);
+    expect(times[1]).toBeGreaterThanOrEqual(499);
+    expect(times[2]).toBeGreaterThanOrEqual(999);
+    const [first = 0, last = 0] = (await page.getByText('First byte after').locator('strong').allInnerTexts()).map(
+      (text) => Number.parseInt(text, 10),
+    );
+    expect(first).toBeLessThan(500);
+    expect(last).toBeGreaterThanOrEqual(999);
+    expect(complaints).toEqual([]);
+  });
+
+  test('measures page data as it measures a document', async () => {
+    const { page } = await site.open('/');
+    await exchanged(page);
+    await page.getByRole('link', { name: 'Streaming', exact: true }).click();
+    await heading(page, 'Streaming');
+    await page.getByText('The response has been open for').waitFor();
+    await page.getByText('First byte after').waitFor();
+  });
+});
+
+describe('the navigation page', () => {
+  test('shows prefetches as they happen', async () => {
+    const { page, complaints } = await site.open('/tour/navigation');
+    const wire = page.getByRole('log', { name: 'On the wire' });
+    await wire.getByText('/_data/tour/layout/arch').waitFor();
+    await page.getByRole('link', { name: 'On intent' }).hover();
+    await wire.getByText('/_data/tour/layout', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Cards', exact: true }).hover();
+    await wire.getByText('/_data/tour/cards').waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the layouts page', () => {
+  test('keeps what was typed into the layout while the page in it changes', async () => {
+    const { page } = await site.open('/tour/layout');
+    await exchanged(page);
+    await page.getByLabel('A note in the layout').fill('Water is patient.');
+    await page.getByRole('link', { name: 'Arch dam' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Arch dam' }).waitFor();
+    expect(await page.getByLabel('A note in the layout').inputValue()).toBe('Water is patient.');
+  });
+});
+
+describe('the forms page', () => {
+  test('says that it was answered in the background, or with a document', async () => {
+    const { page, documents, complaints } = await site.open('/tour/forms');
+    await exchanged(page);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Status 422, answered in the background').waitFor();
+    expect(documents).toHaveLength(1);
+    expect(complaints).toEqual([expect.stringContaining('422')]);
+
+    await page.getByRole('button', { name: 'Post as a document' }).click();
+    await page.getByText('Status 422, answered with a document').waitFor();
+    expect(documents).toHaveLength(2);
+    await exchanged(page);
+    expect(await page.getByText('answered with a document').count()).toBe(1);
+    expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
+  });
+
+  test('says without JavaScript that it was answered with a document', async () => {
+    const { page } = await site.open('/tour/forms', { javaScriptEnabled: false });
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Status 422, answered with a document').waitFor();
+  });
+});
+
+describe('the static page', () => {
+  test('is sent with 200 to those who have no ETag, and 304 to those who have', async () => {
+    const { page, complaints } = await site.open('/tour/static');
+    await hydrated(page);
+    await page.getByRole('button', { name: 'Ask for it without its ETag' }).click();
+    const answers = await page.locator('figure').filter({ hasText: 'GET /tour/static' }).locator('pre').innerText();
+    expect(answers).toMatch(/^200, \d{4,} bytes\nETag: (\S+)\n\n304, 0 bytes\nETag: \1$/);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('the API page', () => {
+  test.each([
+    ['/api/tour/todos', '200 application/json'],
+    ['/api/tour/nothing', '404 application/problem+json'],
+    ['/api/tour/fail', '500 application/problem+json'],
+  ])('shows what %s answers, in place or without JavaScript as the browser does', async (path, answer) => {
+    const { page, documents } = await site.open('/tour/api');
+    await hydrated(page);
+    await page.getByRole('button', { name: `GET ${path}`, exact: true }).click();
+    await page.getByText(answer).waitFor();
+    expect(documents).toEqual(['/tour/api']);
+
+    const plain = await site.open('/tour/api', { javaScriptEnabled: false });
+    await plain.page.getByRole('button', { name: `GET ${path}`, exact: true }).click();
+    await plain.page.waitForURL(`**${path}?`);
+  });
+});
+
+describe('the failures page', () => {
+  test('collects addresses of one kind, each of one time, which stand in the log', async () => {
+    const { page } = await site.open('/tour/failures');
+    await hydrated(page);
+    const rows = page.getByRole('list', { name: 'Addresses' }).getByRole('listitem');
+    for (let count = 1; count <= 3; count++) {
+      await page.getByRole('button', { name: 'Make a handler throw' }).click();
+      await expect.poll(() => rows.filter({ hasText: /-/ }).count()).toBe(count);
+    }
+    const addresses = await rows.allInnerTexts();
+    for (const address of addresses) {
+      expect(address).toMatch(ADDRESS);
+      await expect.poll(() => site.server.log()).toContain(address);
+    }
+    expect(new Set(addresses.map((address) => address.split('-')[0])).size).toBe(1);
+    expect(new Set(addresses).size).toBe(3);
+  });
+});
