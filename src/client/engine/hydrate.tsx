@@ -117,11 +117,16 @@ function leaveFor(url: URL): () => void {
   return () => window.location.assign(url);
 }
 
-/** As a form that is none of ours: with its button's name and value, which `form.submit()` leaves out. */
+/**
+ * As a form that is none of ours: with its button's name and value, which `form.submit()` leaves out.
+ * Not at once: a form whose submit event is still under way takes no other.
+ */
 function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): void {
-  form.removeAttribute('data-form');
-  form.requestSubmit(submitter);
-  form.setAttribute('data-form', '');
+  setTimeout(() => {
+    form.removeAttribute('data-form');
+    form.requestSubmit(submitter);
+    form.setAttribute('data-form', '');
+  });
 }
 
 function readLocation(): Location {
