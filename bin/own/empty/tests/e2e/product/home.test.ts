@@ -14,6 +14,6 @@ test('an unknown address keeps the layout and says that nothing is there', async
   const { page } = await site.open('/nowhere');
   await exchanged(page);
   expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Page not found');
-  await page.getByRole('banner').getByRole('link').click();
+  await page.getByRole('banner').getByRole('link').first().click();
   await page.getByRole('heading', { level: 1, name: 'Your app runs' }).waitFor();
 });
