@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
+import { excerpts } from '../build/excerpts.mjs';
 import { build } from '../build.mjs';
 
 /**
@@ -37,6 +38,7 @@ await esbuild({
   define: { 'process.env.NODE_ENV': '"production"' },
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
   loader: { '.module.css': 'local-css' },
+  plugins: [excerpts(root)],
 });
 
 const sides = {

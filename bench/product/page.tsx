@@ -1,6 +1,9 @@
+import loader from 'excerpt:src/server/product/pages/cards.ts#cards';
 import { cards } from '../../src/server/product/pages/cards.ts';
 import { Document } from '../../src/shared/product/document.tsx';
 import { CardList } from '../../src/shared/product/pages/cards/card-list.tsx';
+import { Excerpt } from '../../src/shared/product/ui/excerpt.tsx';
+import { Exhibit } from '../../src/shared/product/ui/exhibit.tsx';
 
 const SECTIONS = ['streaming', 'layout', 'navigation', 'forms', 'static', 'cards', 'api', 'failures'];
 
@@ -32,10 +35,21 @@ export function Page() {
           <title>Cards · Spillway</title>
           <h1>Cards</h1>
           <p className="lead">{list.length} gauges from a loader, rendered for each request.</p>
+          <Exhibit code={<Excerpt of={loader} />}>
+            <p>
+              <code>npm run bench</code> asks for this page over and over, and for the same elements from React on a
+              bare Node server. It prints the ratios of requests and of CPU.
+            </p>
+          </Exhibit>
           <CardList cards={list} />
         </article>
       </main>
       <footer className="footer">
+        <p className="next">
+          <a href="/tour/api" data-link="intent">
+            Next: API →
+          </a>
+        </p>
         <form method="post" noValidate>
           <input type="hidden" name="_action" value="root.subscribe" />
           <div className="field">

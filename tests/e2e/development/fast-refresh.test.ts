@@ -221,6 +221,7 @@ describe('what fails while it runs', () => {
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
+    await poll(async () => (await fetch(app.url)).status).toBe(500); // the server follows the browser
     await page.reload();
     await expectProblem('GET / failed (render)', 'home.tsx:16:19 (open in editor)', 'at Home (');
     app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{seen}</p>');
