@@ -34,6 +34,9 @@ test('prints the time from saving to painted, with 300 modules of the product', 
   const readPage = async () => (await fetch(app.url)).text();
   await expect.poll(readPage, { timeout: 20_000 }).toContain('part 299 ');
   const page = await browser.newPage({ baseURL: app.url });
+  // What would explain a reload, which costs the state that the last line asks for.
+  page.on('console', (message) => message.text().startsWith('Spillway') && console.log(message.text()));
+  page.on('requestfailed', (request) => console.log('failed:', request.url(), request.failure()?.errorText));
   await page.goto('/');
   await exchanged(page);
   await page.getByRole('button').click();

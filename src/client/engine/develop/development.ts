@@ -115,7 +115,22 @@ async function apply(next: DevState): Promise<void> {
   );
   if (changed.length > 0 && !(await refresh(changed))) return;
   if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
-  if (next.server !== before.server) await page?.revalidate();
+  if (next.server !== before.server) {
+    await untilAnswered();
+    await page?.revalidate();
+  }
+}
+
+/** The next server may be on its way already; a request that fails would end in a load of the whole page. */
+async function untilAnswered(): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
+      () => true,
+      () => false,
+    );
+    if (answered) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 /** @returns whether the page could be kept */
