@@ -81,6 +81,7 @@ async function start(): Promise<void> {
     policy: createContentPolicy(owner.contentSources),
     origins,
     traceTargets: config.traceTargets,
+    compression: config.compression,
   });
   const readiness: Readiness = {
     get draining() {

@@ -122,6 +122,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     manifest: toManifest(all),
     policy: createContentPolicy(),
     traceTargets: [],
+    compression,
     ...pageOptions,
     funnel,
     origins,

@@ -30,6 +30,8 @@ export interface PageHouse {
   readonly sharedOrigin: string;
   /** Every visitor asks the host of `sharedOrigin`: a static page may name it. */
   readonly hasOneHost: boolean;
+  /** Whether kept pages are kept compressed too. */
+  readonly compresses: boolean;
   readonly deadlineMs: number;
   readonly maxActionBytes: number;
 }

@@ -48,6 +48,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** What of that is the same for everyone, such as settings: static pages can read it too. */
   readonly sharedContext?: object;
   readonly lang?: string;
+  /** Keep static pages compressed too. */
+  readonly compression?: boolean;
   /** Origins to which `context.fetch` sends trace headers. */
   readonly traceTargets: readonly string[];
   /** How long a page may take from its shell to its last late value (ms). */
@@ -103,6 +105,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
     }),
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
+    compresses: options.compression ?? false,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };

@@ -1,10 +1,19 @@
 import { STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
 
+export interface CodedPage {
+  /** As `Content-Encoding` and `Accept-Encoding` name it. */
+  readonly coding: 'br' | 'gzip';
+  readonly bytes: Buffer;
+  readonly etag: string;
+}
+
 /** A static page as it is kept: everything that its answers consist of. */
 export interface KeptPage {
   readonly html: Buffer;
-  /** Weak: each content coding, ours or a proxy's, makes other bytes of the page (RFC 9110, section 8.8.3.3). */
+  /** Strong: of these bytes. */
   readonly etag: string;
+  /** The same page compressed, best first, each with a tag of its own bytes (RFC 9110, section 8.8.3.3). */
+  readonly coded?: readonly CodedPage[];
   /** The page's data as it goes over the wire, and its validator. */
   readonly data: string;
   readonly dataEtag: string;
@@ -94,5 +103,6 @@ export function createStaticCache({
 }
 
 function sizeOf(page: KeptPage): number {
-  return page.html.length + page.data.length;
+  const coded = page.coded?.reduce((sum, { bytes }) => sum + bytes.length, 0) ?? 0;
+  return page.html.length + coded + page.data.length;
 }

@@ -1,9 +1,12 @@
 import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { acceptsEncoding } from '../http/accept-encoding.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { encodePage } from './encode-page.ts';
 import { loadPage } from './load-page.ts';
@@ -13,8 +16,11 @@ import type { PageTarget } from './page-sink.ts';
 import { matchesEtag, toEtag } from './payload.ts';
 import { LastResort } from './render-page.tsx';
 import { renderDocument, writeDocument } from './show-page.ts';
-import type { KeptPage } from './static-cache.ts';
+import type { CodedPage, KeptPage } from './static-cache.ts';
 import { PageTimeout, type Visit } from './visit.ts';
+
+/** Such a page is compressed once, and again each 300 s, beside the loop: it may take some milliseconds. */
+const BROTLI_QUALITY = 8;
 
 /** The part of a search that belongs to a static page, in one order, whatever the visitor wrote. */
 export function toSharedSearch(match: PageMatch, search: string): string {
@@ -73,13 +79,24 @@ async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage 
   const html = target.bytes;
   const data = lines.join('\n');
   const failed = watch.hasFailed() || errors !== undefined || visit.endedBy !== undefined;
+  const name = hash('sha1', html, 'base64url');
   return {
     html,
-    etag: `W/"${hash('sha1', html, 'base64url')}"`,
+    etag: `"${name}"`,
+    ...(house.compresses ? { coded: await compressPage(html, name) } : {}),
     data,
     dataEtag: toEtag(house.manifest, data),
     ...(failed ? { failed: toFailed(errors) } : {}),
   };
+}
+
+async function compressPage(html: Buffer, name: string): Promise<CodedPage[]> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(html, { params }), promisify(gzip)(html)]);
+  return [
+    { coding: 'br', bytes: br, etag: `"${name}-br"` },
+    { coding: 'gzip', bytes: gzipped, etag: `"${name}-gzip"` },
+  ];
 }
 
 function toFailed(errors: Readonly<Record<string, PageError>> = {}): KeptPage['failed'] {
@@ -133,18 +150,23 @@ export function sendKeptPage(
   request: ExpressRequest,
   response: ExpressResponse,
 ): void {
-  setKeptHeaders(response, house, page, page.etag);
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const coded = page.coded?.find(({ coding }) => acceptsEncoding(accepted, coding));
+  const { etag, bytes } = coded ?? { etag: page.etag, bytes: page.html };
+  setKeptHeaders(response, house, page, etag);
+  if (page.coded) response.vary('Accept-Encoding');
   response.setHeader('Content-Security-Policy', house.policy.forStatic());
   response.setHeader('Content-Security-Policy-Report-Only', house.policy.reportOnly());
-  if (!page.failed && matchesEtag(request.headers['if-none-match'], page.etag)) {
+  if (!page.failed && matchesEtag(request.headers['if-none-match'], etag)) {
     response.statusCode = 304;
     response.end();
     return;
   }
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.setHeader('Content-Length', page.html.length);
+  if (coded) response.setHeader('Content-Encoding', coded.coding);
+  response.setHeader('Content-Length', bytes.length);
   if (request.method === 'HEAD') response.end();
-  else response.end(page.html);
+  else response.end(bytes);
 }
 
 /** The data of such a page: the lines that its document carries. */

@@ -15,6 +15,7 @@ import {
   startPages,
   type TestPage,
 } from '../../../support/pages-app.tsx';
+import { askRaw } from '../../../support/raw-http.ts';
 
 function Say() {
   return <p>{JSON.stringify(useData())}</p>;
@@ -55,7 +56,7 @@ describe('a static page', () => {
     const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
     expect(second.text).toBe(first.text);
     expect(first.headers['cache-control']).toBe('public, no-cache');
-    expect(first.headers.etag).toMatch(/^W\/"[\w-]+"$/);
+    expect(first.headers.etag).toMatch(/^"[\w-]+"$/);
     expect(first.headers['x-accel-buffering']).toBeUndefined();
     expect(second.headers['content-security-policy']).toBe(first.headers['content-security-policy']);
     expect(first.text).not.toMatch(/nonce|<noscript|trace/);
@@ -84,7 +85,7 @@ describe('a static page', () => {
     ['gzip', 'gzip'],
     ['br', 'br'],
     ['identity', undefined],
-  ])('has one validator in every encoding, which names the page and not its bytes: %s', async (accepted, encoding) => {
+  ])('has a strong validator for each encoding, and its data one for all: %s', async (accepted, encoding) => {
     const text = 'words '.repeat(400);
     const app = await startPages(staticPage({ loader: () => text }), { compression: true });
     const plain = await app.ask('/page');
@@ -93,10 +94,22 @@ describe('a static page', () => {
       expect(whole.headers['content-encoding']).toBe(encoding);
       expect(whole.text).toContain(text);
       const { etag, vary } = whole.headers;
-      expect([etag, vary]).toEqual([expect.stringMatching(/^W\/"/), 'Accept-Encoding']);
+      const strong = encoding ? new RegExp(`^"[\\w-]+-${encoding}"$`) : /^"[\w-]+"$/;
+      expect([etag, vary]).toEqual([expect.stringMatching(path === '/page' ? strong : /^W\/"/), 'Accept-Encoding']);
       const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
       expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
-      if (path === '/page') expect(etag).toBe(plain.headers.etag);
+      if (path !== '/page') continue;
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) =>
+          askRaw(app.port, `${method} ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]),
+        ),
+      );
+      expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
+      expect(head?.headers['content-encoding']).toBe(encoding);
+      // Bytes of another coding cannot stand for these.
+      const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
+      const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
+      expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
     }
   });
 
