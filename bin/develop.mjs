@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { getSystemErrorName } from 'node:util';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
 
@@ -62,8 +63,8 @@ async function take(files) {
     state = { ...client, build: build + 1, served, server: serving, reason: files.join(', ') };
     tell();
     const server = await dev.buildServer();
-    const seconds = Math.round(performance.now() - started);
-    console.error(files.length > 0 ? `${files.join(', ')}: built in ${seconds} ms.` : `Built in ${seconds} ms.`);
+    const ms = Math.round(performance.now() - started);
+    console.error(files.length > 0 ? `${files.join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
     if (server !== builtServer || !isAlive(current)) {
       builtServer = server;
       await exchange(server);
@@ -111,7 +112,7 @@ async function exchange(server) {
   next.send({ type: 'turn', state });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
-  giveSocket(next, where);
+  await giveSocket(next, where);
   await Promise.race([ask(next, 'listening'), ended]);
   // What was built while it started.
   tell();
@@ -134,26 +135,29 @@ function ask(child, type) {
  * A handle that is bound here and listens there. A server of this process would accept connections
  * itself; Node's cluster shares its sockets by the same function.
  */
-function giveSocket(child, { host, port }) {
+async function giveSocket(child, { host, port }) {
   const key = `${host}:${port}`;
   if (socket?.key !== key) {
     socket?.handle.close();
-    const family = net.isIP(host);
-    const handle = net._createServerHandle(
-      host === 'localhost' ? '127.0.0.1' : host,
-      port,
-      host === 'localhost' ? 4 : family || 4,
-    );
-    if (typeof handle === 'number') {
-      child.send({
-        type: 'refused',
-        sentence: `Port ${port} on ${host} cannot be used (${-handle === 98 ? 'it is in use' : `error ${handle}`}). Stop what listens there, or set PORT to another one.`,
-      });
+    const address = host === 'localhost' ? '127.0.0.1' : host;
+    const code = await tryToListen(address, port);
+    const handle = code ?? net._createServerHandle(address, port, net.isIP(address) || 4);
+    if (typeof handle !== 'object') {
+      child.send({ type: 'refused', code: code ?? getSystemErrorName(handle) });
       return;
     }
     socket = { key, handle };
   }
   child.send({ type: 'socket' }, socket.handle, { keepOpen: true });
+}
+
+/** A handle tells of a port that is taken once it listens, which it does in another process: too late. */
+function tryToListen(host, port) {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', (error) => resolve(error.code));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
 }
 
 function isAlive(child) {

@@ -81,15 +81,15 @@ export function createDevBuild(root) {
   }
 
   async function write(files) {
-    const changed = files.filter(({ path, contents }) => written.get(path) !== hash(contents));
     await Promise.all(
-      changed.map(async ({ path, contents }) => {
+      files.map(async ({ path, contents }) => {
+        const name = hash(contents);
+        if (written.get(path) === name) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
-        written.set(path, hash(contents));
+        written.set(path, name);
       }),
     );
-    return changed.length;
   }
 
   return {

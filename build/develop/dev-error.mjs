@@ -1,12 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { isAbsolute, join, relative } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
 import * as esbuild from 'esbuild';
-
-/** How many lines are shown before and after the one that is meant. */
-const around = 3;
-
-/** How a place is opened: `{file}` is absolute, `{line}` and `{column}` count from 1. */
-const editorLink = () => process.env.EDITOR_LINK ?? 'vscode://file/{file}:{line}:{column}';
 
 /**
  * A build that failed, for the terminal and for the page that stands open.
@@ -22,35 +15,13 @@ export async function toDevError(error, root) {
     return { text, error: { title: 'The build failed', problems: [{ text }] } };
   }
   const formatted = await esbuild.formatMessages(messages, { kind: 'error', color: process.stderr.isTTY });
-  const problems = await Promise.all(messages.map((message) => toProblem(message, root)));
+  const problems = messages.map((message) => toProblem(message, root));
   return { text: formatted.join('').trim(), error: { title: 'The build failed', problems } };
 }
 
-async function toProblem({ text, location }, root) {
+/** The server adds the lines of source and the link, as it does for what fails while it runs. */
+function toProblem({ text, location }, root) {
   if (!location) return { text };
-  const file = relative(root, isAbsolute(location.file) ? location.file : join(root, location.file)).replaceAll(
-    '\\',
-    '/',
-  );
-  return { text, ...(await toPlace(root, file, location.line, location.column + 1)) };
-}
-
-/**
- * @param {string} root
- * @param {string} file relative to it
- */
-export async function toPlace(root, file, line, column) {
-  const source = await readFile(join(root, file), 'utf8').catch(() => undefined);
-  const rows = source?.split('\n') ?? [];
-  const from = Math.max(1, line - around);
-  return {
-    file,
-    line,
-    column,
-    open: editorLink()
-      .replace('{file}', encodeURI(join(root, file)))
-      .replace('{line}', String(line))
-      .replace('{column}', String(column)),
-    lines: rows.slice(from - 1, line + around).map((row, index) => [from + index, row]),
-  };
+  const path = isAbsolute(location.file) ? relative(root, location.file) : location.file;
+  return { text, file: path.replaceAll('\\', '/'), line: location.line, column: location.column + 1 };
 }

@@ -107,7 +107,7 @@ async function apply(next: DevState): Promise<void> {
   }
   hideOverlay();
   state = next;
-  if (next.base !== before.base) reload(`${next.reason || 'something outside the product folders'} changed`);
+  if (next.base !== before.base) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
   if (reloadBecause !== undefined) return reload(reloadBecause);
 
   const changed = Object.keys(next.modules).filter(

@@ -18,7 +18,7 @@ export function toDevError(
   root: string,
 ): DevError {
   const frames = stack.split('\n').filter((line) => FRAME.test(line));
-  const own = frames.map((line) => toPlace(line, root)).find((place) => place !== undefined);
+  const own = frames.map((line) => toOwnPlace(line, root)).find((place) => place !== undefined);
   const problem: DevProblem = {
     text: [className, message].filter(Boolean).join(': '),
     ...own,
@@ -33,28 +33,40 @@ export function toDevError(
   return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
 }
 
+type Place = Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'>;
+
 /** Undefined for a frame of a dependency or of Node. */
-function toPlace(
-  line: string,
-  root: string,
-): Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'> | undefined {
+function toOwnPlace(line: string, root: string): Place | undefined {
   const [, path = '', row, column] = FRAME.exec(line) ?? [];
-  const absolute = path.replace(/^file:\/\//, '');
-  const file = relative(root, absolute).replaceAll('\\', '/');
-  if (!file.startsWith('src/')) return undefined;
-  const number = Number(row);
-  const rows = readRows(absolute);
-  const from = Math.max(1, number - AROUND);
+  const file = relative(root, path.replace(/^file:\/\//, '')).replaceAll('\\', '/');
+  return file.startsWith('src/') ? toPlace(root, file, Number(row), Number(column)) : undefined;
+}
+
+/** What the supervisor says of a build that failed, with the lines of source. */
+export function withPlaces(error: DevError, root: string): DevError {
+  const problems = error.problems.map((problem) => {
+    const { file, line, column } = problem;
+    if (file === undefined || line === undefined || column === undefined) return problem;
+    return { ...problem, ...toPlace(root, file, line, column) };
+  });
+  return { ...error, problems };
+}
+
+/** @param file relative to the root */
+function toPlace(root: string, file: string, line: number, column: number): Place {
+  const from = Math.max(1, line - AROUND);
   const link = process.env.EDITOR_LINK ?? 'vscode://file/{file}:{line}:{column}';
   return {
     file,
-    line: number,
-    column: Number(column),
+    line,
+    column,
     open: link
-      .replace('{file}', encodeURI(absolute))
-      .replace('{line}', String(row))
+      .replace('{file}', encodeURI(join(root, file)))
+      .replace('{line}', String(line))
       .replace('{column}', String(column)),
-    lines: rows.slice(from - 1, number + AROUND).map((text, index) => [from + index, text] as const),
+    lines: readRows(join(root, file))
+      .slice(from - 1, line + AROUND)
+      .map((text, index) => [from + index, text] as const),
   };
 }
 

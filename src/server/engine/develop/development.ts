@@ -14,15 +14,15 @@ import { Millisecond } from '../../../shared/units.ts';
 import { readError } from '../errors/error-facts.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import type { Readiness } from '../http/health.ts';
-import { ListenError } from '../http/listen.ts';
+import { toListenError } from '../http/listen.ts';
 import { type PublicFile, readPublicFile } from '../http/public-files.ts';
-import { mapAssets, toDevError } from './dev-error.ts';
+import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */
 type FromSupervisor =
   | { readonly type: 'turn'; readonly state: DevState }
   | { readonly type: 'state'; readonly state: DevState }
-  | { readonly type: 'refused'; readonly sentence: string };
+  | { readonly type: 'refused'; readonly code: string };
 
 export interface Development {
   /** `/_dev/…`: the state of the build, and a stream of what becomes of it. */
@@ -57,7 +57,8 @@ export async function createDevelopment({
   let state = await takeTurn();
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
-    state = message.state;
+    const { error } = message.state;
+    state = error ? { ...message.state, error: withPlaces(error, projectRoot) } : message.state;
     for (const stream of streams) send(stream);
   });
   process.on('disconnect', () => process.exit(0)); // without its supervisor it would hold the port for ever
@@ -131,7 +132,7 @@ function takeTurn(): Promise<DevState> {
 function listenOnShared(server: Server, where: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     process.on('message', function onMessage(message: FromSupervisor | { type: 'socket' }, handle: unknown) {
-      if (message.type === 'refused') reject(new ListenError(message.sentence));
+      if (message.type === 'refused') reject(toListenError(message.code, where.host, where.port));
       if (message.type !== 'socket') return;
       process.off('message', onMessage);
       server.once('error', reject);

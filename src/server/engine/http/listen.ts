@@ -10,7 +10,7 @@ export class ListenError extends Error {}
  */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new ListenError(describe(error, host, port))));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, host, port)));
     server.listen(port, host, () => {
       const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
       resolve(toHttpUrl(host, address.port));
@@ -22,8 +22,13 @@ export function toHttpUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function describe(error: NodeJS.ErrnoException, host: string, port: number): string {
-  switch (error.code) {
+/** @param code the system's, such as `EADDRINUSE` */
+export function toListenError(code: string | undefined, host: string, port: number): ListenError {
+  return new ListenError(describe(code, host, port));
+}
+
+function describe(code: string | undefined, host: string, port: number): string {
+  switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`;
     case 'EACCES':
@@ -32,6 +37,6 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): str
     case 'ENOTFOUND':
       return `This machine has no address ${host}. Set HOST to 127.0.0.1, or to 0.0.0.0 for every network.`;
     default:
-      return `The server could not listen on ${host}, port ${port} (${error.code}). Check HOST and PORT.`;
+      return `The server could not listen on ${host}, port ${port} (${code}). Check HOST and PORT.`;
   }
 }
