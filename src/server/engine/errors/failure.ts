@@ -1,0 +1,155 @@
+/** Where on its way a failure happened. It is not part of the digest: one bug reached by two ways is one incident. */
+export type FailureOrigin =
+  | 'loader'
+  | 'action'
+  | 'guard'
+  | 'render'
+  | 'late'
+  | 'api'
+  | 'step'
+  | 'request'
+  | 'process'
+  | 'browser';
+
+/** What kind of thing an incident is. All but `exception` have keys of their own (`digest/special.ts`). */
+export type FailureKind =
+  | 'exception'
+  | 'hydration'
+  /** A chunk or a style sheet that did not load. */
+  | 'load'
+  | 'network'
+  | 'timeout'
+  | 'script-error'
+  | 'unclean-death'
+  | 'blocked-loop'
+  | 'csp'
+  | 'crash'
+  | 'deprecation'
+  | 'intervention';
+
+export interface StackFrame {
+  /**
+   * `server/main.js` or `client/assets/home-X7K2QM2X.js` for our own bundles (a path within `dist`),
+   * `node_modules/pg/lib/client.js` for a package, `node:fs` for Node itself, an origin and path for a
+   * foreign script; empty where the engine tells none. Never an absolute path of this machine.
+   */
+  readonly file: string;
+  /** From 1; 0 where the engine tells none. */
+  readonly line: number;
+  /** From 1; 0 where the engine tells none. */
+  readonly column: number;
+  /** The engine's own name for it, empty where it has none. For display alone: engines and minifiers disagree on it. */
+  readonly function: string;
+  /** V8's `async` frames: callers that awaited. */
+  readonly async?: true;
+}
+
+/** One error of a chain of causes, read without trusting it. */
+export interface ErrorRecord {
+  /** `TypeError`; `NonError` for something thrown that is no error. */
+  readonly class: string;
+  readonly message: string;
+  /** `ECONNREFUSED`, `23505`: where it looks like a code. */
+  readonly code?: string;
+  /** From the throw outwards. */
+  readonly frames: readonly StackFrame[];
+  /** Classes of an `AggregateError`'s errors, sorted, each once. */
+  readonly members?: readonly string[];
+}
+
+/** The place in the source where something was thrown. */
+export interface Site {
+  /** Relative to the project's root: `src/server/product/pages/cart.ts`. */
+  readonly path: string;
+  /** The nearest named function around it, qualified: `Cart.checkout`; empty at the top of a module. */
+  readonly function: string;
+  /** The `throw` statement, or the property that was missing. */
+  readonly detail: string;
+}
+
+export interface Breadcrumb {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** `fetch`, `navigation`, `ui.click`, `console`, `log`: Sentry's words. */
+  readonly category: string;
+  readonly message: string;
+  readonly level?: 'debug' | 'info' | 'warning' | 'error';
+  readonly data?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** What of a request an operator may see: no body, no cookies, no credentials, no address. */
+export interface RequestRecord {
+  readonly method: string;
+  /** Path and search, scrubbed; an absolute URL for what came from a browser. */
+  readonly url: string;
+  /** Listed headers alone, scrubbed. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * One time that something failed, as it is journaled, stored and reported. It is plain JSON, scrubbed
+ * of secrets and cut to the limits of F13 to F15 before anybody gets it.
+ */
+export interface Failure {
+  /** 32 hexadecimal digits: Sentry's event id too. */
+  readonly id: string;
+  /** Names the kind of failure: 8 characters of Crockford base32. */
+  readonly digest: string;
+  /** The last 40 bits of `id`, in Crockford base32. */
+  readonly occurrence: string;
+  /** The version of the rule that made the digest. */
+  readonly rule: number;
+  /** Set where the digest rests on words instead of a place in the source (rule 8). */
+  readonly weak?: true;
+  /** Set where a build's table was not at hand: the keeper makes the digest when it takes it in. */
+  readonly unresolved?: true;
+  readonly kind: FailureKind;
+  readonly side: 'server' | 'browser';
+  readonly origin: FailureOrigin;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly build: string;
+  readonly release: string;
+  /** Outermost first; empty for what has no error, such as an unclean death. */
+  readonly errors: readonly ErrorRecord[];
+  /** One line for lists: `TypeError: Cannot read properties of undefined (reading 'total')`. */
+  readonly title: string;
+  readonly site?: Site;
+  /** The route's pattern (`/orders/:id`), never the URL. */
+  readonly route?: string;
+  readonly routeId?: string;
+  readonly requestId?: string;
+  /** W3C: 32 hexadecimal digits. */
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly request?: RequestRecord;
+  /** React's: the components around a failed render, innermost first. */
+  readonly componentStack?: string;
+  readonly breadcrumbs?: readonly Breadcrumb[];
+  readonly tags?: Readonly<Record<string, string>>;
+  /** What else is known, such as what differed at hydration, or the requests in flight at a death. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Whoever it happened to: a salted hash that changes daily. */
+  readonly visitor?: string;
+  /** Names of what was cut to fit the limits, such as `breadcrumbs`. */
+  readonly cut?: readonly string[];
+  /** The address of the server's failure that this one shows: counted there, not again. */
+  readonly echoOf?: string;
+}
+
+/** `7K3QM2XA-9F4W0R6B` */
+export function toAddress({ digest, occurrence }: Pick<Failure, 'digest' | 'occurrence'>): string {
+  return `${digest}-${occurrence}`;
+}
+
+/** A place that failures go to. The desk is one, Sentry another. */
+export interface Reporter {
+  /**
+   * Called once for each failure, before its address leaves the process.
+   *
+   * @param error what was thrown, where something was
+   * @returns false where it could not be kept: the log line then carries all of it
+   * @throws nothing that would stop the others: the funnel logs it
+   */
+  report(failure: Failure, error: unknown): boolean;
+}
