@@ -1,0 +1,103 @@
+/** What stands where a secret was. */
+export const REDACTED = '[redacted]';
+
+const PRIVATE_KEY =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+
+/** `https://user:pass@host`. */
+const URL_CREDENTIALS = /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#"'<>\\]{1,256}@/gi;
+
+/** `postgres://user:p/ss@host`: in a connection string people leave slashes as they are. */
+const CONNECTION_STRING =
+  /(?<![a-z0-9+.-])((?!https?:|wss?:)[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/:?#"'<>\\]{0,100}:[^\s"'<>\\]{1,256}@/gi;
+
+/** Signed tokens: two or more parts in base64url, of which the first is a JSON object. */
+const JWT = /\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g;
+
+const SCHEME = /\b(bearer|basic|negotiate)(\s{1,3})([\w\-.~+/=]{4,})/gi;
+
+/** `Bearer authentication failed` tells what was wrong. */
+const PLAIN_WORD = /^[A-Z]?[a-z]{1,20}[.:]?$/;
+
+/** Keys that say by their first letters whose they are: AWS, GitHub, GitLab, Stripe, Slack, Google, npm, OpenAI and Anthropic, SendGrid. */
+const KNOWN_KEYS = [
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
+  /\bgh[opsur]_[A-Za-z0-9]{20,255}/,
+  /\bgithub_pat_\w{20,255}/,
+  /\bglpat-[\w-]{20,255}/,
+  /\b[rs]k_(?:live|test)_[A-Za-z0-9]{10,255}/,
+  /\bwhsec_[\w+/=]{10,255}/,
+  /\bxox[a-z]-[\w-]{10,255}/,
+  /\bxapp-[\w-]{10,255}/,
+  /\bhooks\.slack\.com\/services\/[\w/]{10,255}/,
+  /\bAIza[\w-]{35}/,
+  /\bya29\.[\w-]{20,255}/,
+  /\bnpm_[A-Za-z0-9]{30,255}/,
+  /\bsk-[\w-]{20,255}/,
+  /\bSG\.[\w-]{16,255}\.[\w-]{16,255}/,
+];
+const KNOWN_KEY = new RegExp(KNOWN_KEYS.map(({ source }) => source).join('|'), 'g');
+
+/** Not `logo@2x.png`. */
+const EMAIL =
+  /(?<![\w.+%-])[\w.+%-]{1,64}(?:@|%40)(?!\dx\.)(?:[\w-]{1,63}\.){1,8}(?!(?:m?js|cjs|tsx?|jsx|css|map|json|png|jpe?g|gif|svg|webp|avif)\b)[a-z]{2,24}\b/gi;
+
+/** A run of 12 to 19 digits in groups, as payment cards begin (ISO/IEC 7812: 2 to 6). */
+const CARD_START = /(?<!\w)[2-6]\d{3}(?:[ -]?\d){8,15}/g;
+
+/** Takes out what is a secret by its own shape, whatever is called so. Time grows with the length of the text alone. */
+export function redactShapes(text: string): string {
+  let rest = text;
+  if (rest.includes('-----BEGIN')) rest = rest.replace(PRIVATE_KEY, REDACTED);
+  if (rest.includes('://')) {
+    rest = rest.replace(CONNECTION_STRING, `$1${REDACTED}@`).replace(URL_CREDENTIALS, `$1${REDACTED}@`);
+  }
+  if (rest.includes('eyJ')) rest = rest.replace(JWT, REDACTED);
+  rest = rest.replace(SCHEME, redactCredential).replace(KNOWN_KEY, REDACTED);
+  if (rest.includes('@') || rest.includes('%40')) rest = rest.replace(EMAIL, REDACTED);
+  return redactCards(rest);
+}
+
+function redactCredential(written: string, scheme: string, space: string, credential: string): string {
+  return PLAIN_WORD.test(credential) ? written : `${scheme}${space}${REDACTED}`;
+}
+
+function redactCards(text: string): string {
+  CARD_START.lastIndex = 0;
+  let result = '';
+  let copied = 0;
+  for (let match = CARD_START.exec(text); match; match = CARD_START.exec(text)) {
+    const length = toCardLength(match[0], text.charAt(match.index + match[0].length));
+    if (length > 0) {
+      result += text.slice(copied, match.index) + REDACTED;
+      copied = match.index + length;
+      CARD_START.lastIndex = copied;
+    } else {
+      // A card may begin within what was no card: `2026 4111 1111 1111 1111`.
+      CARD_START.lastIndex = match.index + 4;
+    }
+  }
+  return copied === 0 ? text : result + text.slice(copied);
+}
+
+/** How many characters of a run are a card's number: all of it, or the groups at its start; 0 where none are. */
+function toCardLength(run: string, next: string): number {
+  for (let end = run.length; end >= 13; end -= 1) {
+    const after = end === run.length ? next : run.charAt(end);
+    if (/\w/.test(after) || /[ -]/.test(run.charAt(end - 1))) continue;
+    if (isCardNumber(run.slice(0, end).replace(/[ -]/g, ''))) return end;
+  }
+  return 0;
+}
+
+/** Luhn's check. */
+function isCardNumber(digits: string): boolean {
+  if (digits.length < 13) return false;
+  let sum = 0;
+  for (let index = 0; index < digits.length; index += 1) {
+    const digit = Number(digits.charAt(digits.length - 1 - index));
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}

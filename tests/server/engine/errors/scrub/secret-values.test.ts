@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import {
+  listEnvironmentSecrets,
+  listRequestSecrets,
+} from '../../../../../src/server/engine/errors/scrub/secret-values.ts';
+import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';
+
+const scrubber = createScrubber();
+
+it('finds the secrets of the environment by name, and in addresses', () => {
+  const env = {
+    SESSION_SECRET: 'one-long-secret',
+    DATABASE_URL: 'postgres://app:p%40ss@db/x',
+    NODE_ENV: 'production',
+    STRIPE_API_KEY: undefined,
+  };
+  const secrets = listEnvironmentSecrets(env, scrubber);
+  expect(secrets).toContain('one-long-secret');
+  expect(secrets).toEqual(expect.arrayContaining(['p%40ss', 'p@ss']));
+  expect(secrets).not.toContain('production');
+});
+
+it('finds those of a request', () => {
+  const request = {
+    cookie: 'sid="quoted-value"; theme=a%20long%20value',
+    authorization: `Basic ${Buffer.from('ann:long-password').toString('base64')}`,
+    url: '/x?token=secret-in-query&page=2',
+  };
+  const own = scrubber.with(listRequestSecrets(request, scrubber));
+  for (const secret of ['quoted-value', 'a long value', 'long-password', 'secret-in-query']) {
+    expect(own.text(`No ${secret} here`)).toBe('No [redacted] here');
+  }
+  expect(listRequestSecrets({}, scrubber).filter((secret) => secret !== '')).toEqual([]);
+});
