@@ -21,6 +21,15 @@ export const MAX_BREADCRUMBS = 100;
 /** Where reported strings (exception messages, URLs) are cut (UTF-16 code units). */
 export const MAX_VALUE_LENGTH = 250;
 
+/** A reported component stack is one line for each component, so it is not one value; its innermost lines are kept (UTF-16 code units). */
+export const MAX_COMPONENT_STACK_LENGTH = 8 * KiB;
+
+/** Errors of a chain of causes that are reported (a count), outermost first. */
+export const MAX_REPORTED_ERRORS = 10;
+
+/** Frames kept of a reported error (a count), from the throw outwards. */
+export const MAX_REPORTED_FRAMES = 100;
+
 /** Largest reported event (bytes): 102,400. Larger ones are trimmed until they fit. */
 export const MAX_EVENT_BYTES = 100 * KiB;
 
