@@ -28,7 +28,7 @@ export interface RedirectPayload {
 
 export type PageErrorKind = 'not-found' | 'forbidden' | 'unauthorized' | 'public' | 'failure' | 'redirect';
 
-/** All that a visitor may learn of an error. `message` is there only for public ones. */
+/** All that a visitor may learn of an error. `message` is there where somebody wrote it for them. */
 export interface PageError {
   readonly kind: PageErrorKind;
   readonly status: number;

@@ -10,10 +10,10 @@ export const errorPages: ErrorPages = {
   failure: Failure,
 };
 
-function NotFound() {
+function NotFound({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Page not found" status={404}>
-      <p>There is nothing at this address. It may have moved, or the link that led here is wrong.</p>
+      <p>{error.message ?? 'There is nothing at this address. It may have moved, or the link to it is wrong.'}</p>
       <p>
         <a href="/">Go to the start page</a>
       </p>
@@ -21,10 +21,10 @@ function NotFound() {
   );
 }
 
-function Forbidden() {
+function Forbidden({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Not allowed" status={403}>
-      <p>You are known here, but this page is not open to you. Ask somebody who may grant it.</p>
+      <p>{error.message ?? 'You are known here, but this page is not open to you. Ask somebody who may grant it.'}</p>
       <p>
         <a href="/">Go to the start page</a>
       </p>
@@ -32,10 +32,10 @@ function Forbidden() {
   );
 }
 
-function Unauthorized() {
+function Unauthorized({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Sign in first" status={401}>
-      <p>This page is for visitors who are signed in. Sign in, then open it again.</p>
+      <p>{error.message ?? 'This page is for visitors who are signed in. Sign in, then open it again.'}</p>
       <WaysOn />
     </ErrorPage>
   );

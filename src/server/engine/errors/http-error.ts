@@ -1,20 +1,24 @@
 import { STATUS_CODES } from 'node:http';
-import type { PageError } from '../../../shared/engine/payload.ts';
+import type { PageError, PageErrorKind } from '../../../shared/engine/payload.ts';
 import { isError, read } from './error-facts.ts';
 
 /**
- * An answer that a request earned by what it asked. Its words are written for the visitor; it is
- * never reported. Where a loader or an action wants one, `publicError()` is the way.
+ * An answer that a request earned by what it asked; it is never reported. Its words are written for
+ * the visitor, and reach them whatever the status. Without any, the engine's own for the status are
+ * said. Where a loader or an action wants one, `publicError()` is the way.
  */
 export class HttpError extends Error {
   readonly status: number;
+  /** As they were given. */
+  readonly words: string | undefined;
   /** Sent with the answer, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
+  constructor(status: number, words?: string, headers: Readonly<Record<string, string>> = {}) {
+    super(words ?? describeStatus(status));
     this.name = 'HttpError';
     this.status = status;
+    this.words = words;
     this.headers = headers;
   }
 }
@@ -24,11 +28,11 @@ export function badRequest(message: string): HttpError {
 }
 
 export function notFoundHere(): HttpError {
-  return new HttpError(404, describeStatus(404));
+  return new HttpError(404);
 }
 
 export function methodNotAllowed(allow: string): HttpError {
-  return new HttpError(405, describeStatus(405), { Allow: allow });
+  return new HttpError(405, undefined, { Allow: allow });
 }
 
 export function unsupportedMediaType(message: string): HttpError {
@@ -67,14 +71,16 @@ export function toPublicError(error: unknown): PageError | undefined {
   if (!isError(error)) return undefined;
   const status = read(error, 'status');
   if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
-  if (error instanceof HttpError) return toPageError(status, error.message);
+  if (error instanceof HttpError) return toPageError(status, error.words);
   const exposed = read(error, 'expose') === true && status >= 400 && status < 500;
-  return exposed ? toPageError(status, describeStatus(status)) : undefined;
+  return exposed ? toPageError(status) : undefined;
 }
 
-function toPageError(status: number, message: string): PageError {
-  if (status === 401) return { kind: 'unauthorized', status };
-  if (status === 403) return { kind: 'forbidden', status };
-  if (status === 404) return { kind: 'not-found', status };
-  return { kind: 'public', status, message };
+/** The pages for 401, 403 and 404 have words of their own: they are told of given ones alone. */
+function toPageError(status: number, words?: string): PageError {
+  const kind = KINDS[status];
+  if (!kind) return { kind: 'public', status, message: words ?? describeStatus(status) };
+  return words === undefined ? { kind, status } : { kind, status, message: words };
 }
+
+const KINDS: Readonly<Record<number, PageErrorKind>> = { 401: 'unauthorized', 403: 'forbidden', 404: 'not-found' };

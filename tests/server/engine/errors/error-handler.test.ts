@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
+import { HttpError, toPublicError } from '../../../../src/server/engine/errors/http-error.ts';
 import type { PageSteps } from '../../../../src/server/engine/pages/pages.ts';
 import { forbidden, redirect } from '../../../../src/shared/engine/outcome.ts';
 import { createFakePages, createTestApp } from '../../../support/app.ts';
@@ -50,6 +50,48 @@ describe('who asks for JSON', () => {
       .set('Accept', accept)
       .expect(418);
     expect(reply.headers['content-type']?.includes('problem+json')).toBe(json);
+  });
+});
+
+describe.each([401, 403, 404, 409])('an HttpError of status %i', (status) => {
+  const answer = (error: unknown, accept: string) =>
+    request(
+      appThat(
+        () => {
+          throw error;
+        },
+        { renderError: async (_req, res, shown) => void res.status(shown.status).json(shown) },
+      ),
+    )
+      .get('/')
+      .set('Accept', accept)
+      .expect(status);
+
+  it('says the words that it was given, in JSON and to the page of the owner', async () => {
+    const error = new HttpError(status, 'The sluice is closed.');
+    expect(JSON.parse((await answer(error, 'application/json')).text)).toMatchObject({
+      detail: 'The sluice is closed.',
+    });
+    expect((await answer(error, 'text/html')).body).toMatchObject({ status, message: 'The sluice is closed.' });
+  });
+
+  it("never says a library's words", async () => {
+    const library = Object.assign(new Error('canary'), { status, expose: true, words: 'canary' });
+    for (const accept of ['application/json', 'text/html']) {
+      expect((await answer(library, accept)).text).not.toContain('canary');
+    }
+  });
+});
+
+it('leaves the words to the page of the owner where an HttpError was given none', () => {
+  expect([401, 403, 404].map((status) => toPublicError(new HttpError(status)))).toEqual([
+    { kind: 'unauthorized', status: 401 },
+    { kind: 'forbidden', status: 403 },
+    { kind: 'not-found', status: 404 },
+  ]);
+  expect(toPublicError(new HttpError(405))).toMatchObject({
+    kind: 'public',
+    message: expect.stringContaining('Allow'),
   });
 });
 

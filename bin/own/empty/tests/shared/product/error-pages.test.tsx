@@ -43,6 +43,12 @@ describe('errorPages', () => {
     expect(render('public')).toContain('<h1>Closed for the flood.</h1>');
   });
 
+  it.each(['notFound', 'forbidden', 'unauthorized'] as const)('%s says the words that came with it', (kind) => {
+    expect(render(kind, { ...ERRORS[kind], message: 'The sluice is closed.' })).toContain(
+      '<p>The sluice is closed.</p>',
+    );
+  });
+
   it('escapes what it shows', () => {
     const html = render('public', { kind: 'public', status: 400, message: '<script>alert(1)</script>' });
     expect(html).not.toContain('<script');
