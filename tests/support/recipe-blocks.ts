@@ -12,21 +12,27 @@ export interface RecipeBlock {
 const CODE = new Set(['ts', 'tsx', 'js', 'mjs', 'css', 'json', 'diff']);
 
 /**
- * The blocks of a page whose file is named, in backticks, at the end of the line before them:
+ * The blocks of a page that belong into a file. The line before each of them ends with that file, in
+ * backticks, and a colon:
  *
  *     And the page, `src/shared/product/pages/x/x.tsx`:
  *
- * @throws Error for a block of code before which no file is named
+ * @throws Error for a block of code before which no file is named in that way
  */
 export function listBlocks(page: string): RecipeBlock[] {
   return [...page.matchAll(/^([^\n]*)\n+```(\w+)\n(.*?)^```$/gms)].flatMap(
     ([, before = '', language = '', text = '']) => {
       if (!CODE.has(language)) return [];
-      const file = [...before.matchAll(/`([^`\s]+\.\w+)`/g)].at(-1)?.[1];
-      if (!file) throw new Error(`No file is named before the block that begins with: ${text.slice(0, 80)}`);
+      const file = /`([^`\s]+\.\w+)`:$/.exec(before)?.[1];
+      if (!file) throw new Error(unnamed(before, text));
       return [{ file, language, text }];
     },
   );
+}
+
+function unnamed(before: string, text: string): string {
+  const [first = ''] = text.split('\n');
+  return `The block that begins with "${first}" belongs into no file. End the line before it with the file and a colon ("In \`src/x.ts\`:"); it is: "${before}"`;
 }
 
 export function applyBlocks(folder: string, blocks: readonly RecipeBlock[]): void {
