@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyApp, followPage } from '../support/guide.ts';
 import { createVisitor, type OwnedApp, readProjectFile, type Visitor } from '../support/owned-app.ts';
+import { askRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const PAGES = readdirSync(new URL('../../docs/guide', import.meta.url))
@@ -140,7 +141,7 @@ describe('its pages', () => {
   });
 
   it('answer forms without JavaScript', async () => {
-    const { visitor } = await start();
+    const { visitor, url } = await start();
     const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere', city: ' ' });
     const again = await wrong.text();
     expect(wrong.status).toBe(422);
@@ -160,10 +161,10 @@ describe('its pages', () => {
     upload.append('file', new File(['Alan,alan@example.org,Wilmslow\nnobody'], 'people.csv'));
     const imported = await visitor.post('/people', upload);
     expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('1 people were added.')]);
-    const big = new FormData();
-    big.append('_action', 'people.import');
-    big.append('file', new File(['x'.repeat(1_100_000)], 'people.csv'));
-    expect((await visitor.post('/people', big)).status).toBe(413);
+    // Refused by what it announces: a client that is still sending may not get to read the answer.
+    const { host, port } = new URL(url);
+    const headers = [`Host: ${host}`, 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1100000'];
+    expect((await askRaw(Number(port), 'POST /people HTTP/1.1', headers)).status).toBe(413);
   });
 
   it('load their sheets and images, and allow what the policy names', async () => {

@@ -3,7 +3,7 @@ import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import type { EngineContext, ServerPage } from './server-page.ts';
+import type { EngineContext, LoaderArgs, ServerPage } from './server-page.ts';
 import type { Visit } from './visit.ts';
 
 /** What guards and loaders decided, before anything is rendered. */
@@ -46,7 +46,7 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
   const { visit, pages, funnel, failed, guarded } = options;
   const { ids } = visit.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = guarded ? undefined : await runGuards(visit, pages, funnel, open);
+  const stopped = guarded ? undefined : await runGuards({ visit, pages, funnel, ids: open });
   if (stopped && 'kind' in stopped) return stopped;
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
@@ -79,18 +79,29 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
     : { kind: 'page', status: 200, data, ...(version === undefined ? {} : { version }) };
 }
 
+export interface GuardOptions {
+  readonly visit: Visit;
+  readonly pages: PageTable;
+  readonly funnel: Funnel;
+  /** The routes whose guards run; by default all that the visit has matched. */
+  readonly ids?: readonly string[];
+  /** What they are called with; by default what loaders are called with. */
+  readonly toArgs?: () => Promise<LoaderArgs>;
+}
+
 /** @returns what a guard stopped the visit with, undefined when all let it pass */
-export async function runGuards(
-  visit: Visit,
-  pages: PageTable,
-  funnel: Funnel,
-  ids: readonly string[] = visit.match.ids,
-): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
+export async function runGuards({
+  visit,
+  pages,
+  funnel,
+  ids = visit.match.ids,
+  toArgs = () => visit.toArgs(),
+}: GuardOptions): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await untilEnd(visit, runGuard(page, visit));
+      await untilEnd(visit, runGuard(page, toArgs));
     } catch (error) {
       const verdict = funnel.fail(error, visit.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
@@ -101,8 +112,8 @@ export async function runGuards(
   return undefined;
 }
 
-async function runGuard(page: ServerPage, visit: Visit): Promise<void> {
-  await page.guard?.(await visit.toArgs());
+async function runGuard(page: ServerPage, toArgs: () => Promise<LoaderArgs>): Promise<void> {
+  await page.guard?.(await toArgs());
 }
 
 /** Waits for something of the owner's, but no longer than for the visit: it is rejected with what ends that. */

@@ -20,7 +20,7 @@ export async function sendPageData(
   response: ExpressResponse,
 ): Promise<void> {
   const { pages, funnel } = house;
-  const stopped = await runGuards(visit, pages, funnel);
+  const stopped = await runGuards({ visit, pages, funnel });
   if (stopped) {
     const shown =
       'kind' in stopped ? stopped : await loadPage({ visit, pages, funnel, failed: stopped, guarded: true });

@@ -3,7 +3,8 @@ import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { toTypedValues } from './form-body.ts';
 import { type Loaded, type LoadedPage, type PageTable, runGuards } from './load-page.ts';
-import { Refusal, type ServerPage } from './server-page.ts';
+import { forgetFound } from './once-per-visit.ts';
+import { type LoaderArgs, Refusal, type ServerPage } from './server-page.ts';
 import type { Visit } from './visit.ts';
 
 /** What an action ended with. */
@@ -23,23 +24,34 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
       outcome: { action: found.name ?? '', status, errors: { '': UNKNOWN_ACTION }, values: toTypedValues(form) },
     };
   }
-  const stopped = await runGuards(visit, pages, funnel);
+  let made: Promise<LoaderArgs> | undefined;
+  function toArgs(): Promise<LoaderArgs> {
+    made ??= toPostArgs(visit);
+    return made;
+  }
+  const stopped = await runGuards({ visit, pages, funnel, toArgs });
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
-    const args = await visit.toArgs();
-    const answer = await found.run({
-      request: new Request(args.request, { method: 'POST' }), // its body is `form`
-      params: args.params,
-      context: args.context,
-      signal: args.signal,
-      form,
-    });
-    return { kind: 'outcome', outcome: toOutcome(found.name, answer, form) };
+    return { kind: 'outcome', outcome: toOutcome(found.name, await runFound(found, await toArgs(), form), form) };
   } catch (error) {
     const verdict = funnel.fail(error, visit.describe('action', found.routeId));
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
     if (verdict.kind === 'redirect') return verdict;
     return { kind: 'failed', routeId: found.routeId, error: verdict.error };
+  }
+}
+
+/** What the guards before an action see, and the action itself: a POST, whose body is the form. */
+async function toPostArgs(visit: Visit): Promise<LoaderArgs> {
+  const { request, params, context, signal } = await visit.toArgs();
+  return { request: new Request(request, { method: 'POST' }), params, context, signal };
+}
+
+async function runFound(found: FoundAction, args: LoaderArgs, form: FormData): Promise<unknown> {
+  try {
+    return await found.run({ ...args, form });
+  } finally {
+    forgetFound(args.context); // the page around it is loaded anew, and shows what the action changed
   }
 }
 

@@ -48,7 +48,11 @@ export function conflict({ errors }: RefusalDetails): Refusal {
 
 /** The server half of a page or layout. Each part is optional. */
 export interface ServerPage<Data = unknown, Context = EngineContext> {
-  /** Runs before every loader and action of the branch, outermost first; throws `forbidden()`, `redirect()` and the like. */
+  /**
+   * Runs before every loader and action of the branch, outermost first; throws `forbidden()`,
+   * `redirect()` and the like. Before an action the method of its request is POST. What it found it
+   * hands over by `oncePerVisit()`.
+   */
   guard?(args: LoaderArgs<Context>): void | Promise<void>;
   /** Brings the page's data. Promises inside it stream in as they settle. */
   loader?(args: LoaderArgs<Context>): Data | Promise<Data>;

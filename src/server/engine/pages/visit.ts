@@ -150,6 +150,7 @@ export class SharedVisit extends Ending implements Visit {
   readonly deadlineMs: number;
   readonly #visit: Visit;
   readonly #createArgs: (visit: Visit) => LoaderArgs;
+  #args: LoaderArgs | undefined;
 
   constructor(visit: Visit, init: { search: string; method: string; createArgs: (visit: Visit) => LoaderArgs }) {
     super();
@@ -164,7 +165,8 @@ export class SharedVisit extends Ending implements Visit {
   }
 
   async toArgs(): Promise<LoaderArgs> {
-    return this.#createArgs(this);
+    this.#args ??= this.#createArgs(this);
+    return this.#args;
   }
 
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {

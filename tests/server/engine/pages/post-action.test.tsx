@@ -330,7 +330,7 @@ describe('what an action is called with', () => {
     expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
   });
 
-  it('is not the request of the loaders that run behind it: theirs is a GET', async () => {
+  it('is a POST for the guards before it and for itself, and a GET for those and the loaders behind it', async () => {
     const methods: string[] = [];
     const app = await startPages(
       table(
@@ -342,7 +342,7 @@ describe('what an action is called with', () => {
       ),
     );
     await app.ask('/page', post('_action=page.save'));
-    expect(methods).toEqual(['GET', 'POST', 'GET', 'GET']);
+    expect(methods).toEqual(['POST', 'POST', 'GET', 'GET']);
   });
 });
 
@@ -532,6 +532,17 @@ describe('guards', () => {
       for (const headers of [FORM, DATA]) {
         expect((await app.ask('/page', post(`_action=${name}`, headers))).status).toBe(403);
       }
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it('may let be read what they do not let be changed', async () => {
+    const calls: string[] = [];
+    const guard = ({ request }: { request: Request }) => (request.method === 'POST' ? forbidden() : undefined);
+    const app = await startPages(table({ save: () => void calls.push('action') }, {}, { guard }));
+    expect((await app.ask('/page')).status).toBe(200);
+    for (const headers of [FORM, DATA]) {
+      expect((await app.ask('/page', post('_action=page.save', headers))).status).toBe(403);
     }
     expect(calls).toEqual([]);
   });

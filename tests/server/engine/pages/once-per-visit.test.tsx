@@ -1,0 +1,85 @@
+import '../../../support/production-react.ts';
+import { Outlet } from 'react-router';
+import { expect, it } from 'vitest';
+import { oncePerVisit } from '../../../../src/server/engine/pages/once-per-visit.ts';
+import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
+import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import { parseData, startPages, type TestPage } from '../../../support/pages-app.tsx';
+
+const POST = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };
+
+function Page() {
+  return <p>{useData<string>()}</p>;
+}
+
+/** A layout that guards its page, and both show who is there. */
+function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static' = 'dynamic') {
+  const findUser = oncePerVisit(look);
+  const table: TestPage[] = [
+    {
+      id: 'root',
+      view: Outlet,
+      server: { guard: async (args) => void (await findUser(args)), loader: findUser },
+      children: [
+        {
+          id: 'page',
+          path: '/page/:name',
+          view: Page,
+          mode,
+          server: { loader: findUser, actions: { save: (args) => ({ saved: findUser(args) }) } },
+        },
+      ],
+    },
+  ];
+  return startPages(table);
+}
+
+it('finds once for all guards and loaders of a visit, and anew for the next', async () => {
+  const looked: unknown[] = [];
+  const app = await guarded(({ params }) => `${looked.push(params.name)} ${params.name}`);
+  const { payload } = parseData((await app.ask('/_data/page/ada')).text);
+  expect(payload.data).toMatchObject({ root: '1 ada', page: '1 ada' });
+  expect((await app.ask('/page/grace')).text).toContain('<p>2 grace</p>');
+  expect(looked).toEqual(['ada', 'grace']);
+});
+
+it('hands to an action what its guards found, and finds anew for the page behind it', async () => {
+  let looked = 0;
+  const app = await guarded(() => ++looked);
+  const { text } = await app.ask('/page/ada', { ...POST, body: '_action=page.save' });
+  expect(text).toContain('"saved":1');
+  expect(text).toContain('<p>2</p>');
+});
+
+it('ends with what it throws, in whichever part asks', async () => {
+  const app = await guarded(async () => unauthorized());
+  expect((await app.ask('/page/ada')).status).toBe(401);
+  expect((await app.ask('/page/ada', { ...POST, body: '_action=page.save' })).status).toBe(401);
+  expect(app.failures()).toEqual([]);
+});
+
+it('looks again where it threw', () => {
+  let looked = 0;
+  const find = oncePerVisit(() => {
+    looked += 1;
+    if (looked === 1) throw new Error('not yet');
+    return looked;
+  });
+  const args: LoaderArgs = {
+    request: new Request('http://weir.example/'),
+    params: {},
+    context: { fetch } satisfies EngineContext,
+    signal: AbortSignal.abort(),
+  };
+  expect(() => find(args)).toThrow('not yet');
+  expect([find(args), find(args)]).toEqual([2, 2]);
+});
+
+it('lets a static page read no more of a visitor than without it', async () => {
+  const fine = await guarded(({ params }) => `for ${params.name}`, 'static');
+  expect((await fine.ask('/page/ada')).text).toContain('<p>for ada</p>');
+  const nosy = await guarded(({ context }) => (context as unknown as { user: string }).user, 'static');
+  expect((await nosy.ask('/page/ada')).status).toBe(500);
+  expect(String(nosy.failures()[0]?.stack)).toContain('A static page read context.user.');
+});
