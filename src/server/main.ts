@@ -24,6 +24,7 @@ import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger } from './engine/logger.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
+import { WiringError } from './engine/pages/wiring.ts';
 import { mountApi } from './product/api/index.ts';
 import { type AppContext, contextCreator } from './product/context.ts';
 import { contentSources } from './product/csp.ts';
@@ -48,7 +49,7 @@ const owner: OwnersFiles<ProductSettings> = {
 try {
   await start();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof ListenError)) throw error;
+  if (!(error instanceof ConfigError || error instanceof ListenError || error instanceof WiringError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }

@@ -66,6 +66,14 @@ function replace(file: keyof typeof files, from: string, to: string): void {
   app.write({ [file]: files[file].replace(from, to) });
 }
 
+it('is said by the server at its start too, for who did not ask the compiler', async () => {
+  replace(HALVES, 'order,\n    }', 'ordr: order,\n    }');
+  await app.build();
+  await expect(app.start()).rejects.toThrow(
+    /^The app ended with 1 before it listened:\nThe route "order" has no server half\. .*index\.ts.*\nThe server half "ordr" has no route\. [^\n]*\n$/,
+  );
+});
+
 describe('the compiler', () => {
   it('has nothing to say of pages that are wired well, though they link to each other', async () => {
     expect(await complaints()).toEqual([]);

@@ -234,6 +234,13 @@ describe('what fails while it runs', () => {
     expect((await fetch(app.url)).status).toBe(200);
     app.edit(WORDS, "throw new Error('not today');\n", '');
     await expectMended();
+    app.edit(PAGES, 'other: null', 'otehr: null');
+    await expectProblem(
+      'The route "other" has no server half. Give it one in src/server/product/pages/index.ts',
+      'The server half "otehr" has no route.',
+    );
+    app.edit(PAGES, 'otehr: null', 'other: null');
+    await expectMended();
     await expectKept();
     expect(documents).toEqual(['/']);
   });

@@ -29,6 +29,7 @@ import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
 import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
+import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly routes: readonly RouteDefinition[];
@@ -82,16 +83,22 @@ const RENDER_DEADLINE = 15 * Second;
 /** Static pages in memory: HTML and data together (bytes). */
 const STATIC_CACHE_BYTES = 64 * MiB;
 
-/** Loads the modules of all pages, and makes the steps that serve them. */
+/**
+ * Loads the modules of all pages, and makes the steps that serve them.
+ *
+ * @throws WiringError where a route or a server half lacks the other one
+ */
 export async function createPages<Context extends EngineContext = EngineContext>(
   options: PagesOptions<Context>,
 ): Promise<PageSteps> {
   const tree = createRouteTree(options.routes);
+  const pages = options.pages as PageTable; // they are called with what toContext() makes, which is a Context
+  requireBothHalves(tree.definitions.keys(), pages);
   const { funnel, origins } = options;
   const house: PageHouse = {
     tree,
     matchPage: createMatcher(tree),
-    pages: options.pages as PageTable, // they are called with what toContext() makes, which is a Context
+    pages,
     modules: await loadModules(tree.definitions),
     document: options.document,
     errorPages: options.errorPages,
