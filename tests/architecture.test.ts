@@ -129,7 +129,7 @@ describe('links and forms of pages', () => {
     expect(
       wrong.map(
         ({ path, name }) =>
-          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from shared/engine/link.tsx, Form from shared/engine/form.tsx, and name what else you take.`,
+          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from shared/engine/link.tsx, Form from shared/product/actions.ts, and name what else you take.`,
       ),
     ).toEqual([]);
   });

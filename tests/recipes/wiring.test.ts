@@ -6,6 +6,9 @@ import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
 const TABLE = 'src/shared/product/routes.tsx';
 const HALVES = 'src/server/product/pages/index.ts';
 const PAGE = 'src/shared/product/pages/home/home.tsx';
+const HALF = 'src/server/product/pages/order.ts';
+const FORM = 'src/shared/product/pages/order/pay.tsx';
+const ACTIONS = 'src/shared/product/actions.ts';
 
 const files = {
   [TABLE]: `
@@ -21,6 +24,7 @@ const files = {
       },
     ]);`,
   [HALVES]: `
+    import type { Actions } from '../../../shared/product/actions.ts';
     import type { routes } from '../../../shared/product/routes.tsx';
     import type { ServerPages } from '../../engine/pages/server-page.ts';
     import type { AppContext } from '../context.ts';
@@ -29,7 +33,7 @@ const files = {
       root: null,
       home: null,
       order,
-    } satisfies ServerPages<typeof routes, AppContext>;`,
+    } satisfies ServerPages<typeof routes, AppContext, Actions>;`,
   [PAGE]: `
     import { href } from '../../href.ts';
     export default function Home() { return href('/orders/:id', { id: 7 }); }`,
@@ -39,15 +43,42 @@ const files = {
     export const href = createHref<typeof routes>();`,
   'src/shared/product/pages/order/order.tsx': `
     import type { PageProps } from '../../../engine/routes.ts';
+    import { Pay } from './pay.tsx';
     export interface OrderData { total: number; state: Promise<string> }
-    export default function Order({ data }: PageProps<OrderData>) { return data.total; }`,
-  'src/server/product/pages/order.ts': `
-    import type { OrderData } from '../../../shared/product/pages/order/order.tsx';
-    import type { ServerPage } from '../../engine/pages/server-page.ts';
+    export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
+    export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} />; }`,
+  [FORM]: `
+    import { Form, submitAs, useActionOutcome } from '../../actions.ts';
+    export function Pay({ total }: { total: number }) {
+      const paid = useActionOutcome('order.pay');
+      return (
+        <Form action="order.pay">
+          <p>{paid?.data?.paidAt.toISOString()}</p>
+          <button type="submit">{total}</button>
+          <button {...submitAs('order.cancel')}>Cancel</button>
+        </Form>
+      );
+    }`,
+  [ACTIONS]: `
+    import { createActionUses } from '../engine/actions.ts';
+    import type { OrderActions } from './pages/order/order.tsx';
+    export interface Actions { order: OrderActions }
+    export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();`,
+  [HALF]: `
+    import { redirect } from '../../../shared/engine/outcome.ts';
+    import type { OrderActions, OrderData } from '../../../shared/product/pages/order/order.tsx';
+    import { invalid, type ServerPage } from '../../engine/pages/server-page.ts';
     import type { AppContext } from '../context.ts';
     export const order = {
       loader: async () => ({ total: 7, state: Promise.resolve('sent') }),
-    } satisfies ServerPage<OrderData, AppContext>;`,
+      actions: {
+        pay: async ({ form }) => {
+          if (form.get('sum') !== '7') return invalid({ errors: { sum: 'Pay all of it.' } });
+          return { paidAt: new Date() };
+        },
+        cancel: () => redirect('/'),
+      },
+    } satisfies ServerPage<OrderData, AppContext, OrderActions>;`,
 } as const;
 
 let app: OwnedApp;
@@ -95,22 +126,72 @@ describe('the compiler', () => {
   it('asks for the loader of a page that takes data', async () => {
     replace(HALVES, 'order,\n    }', 'order: null,\n    }');
     expect((await complaints())[0]).toMatch(
-      /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>'/,
+      /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>/,
     );
   });
 
   it('names a loader that does not return what it promises, in its own file', async () => {
-    replace('src/server/product/pages/order.ts', 'total: 7', "total: '7'");
+    replace(HALF, 'total: 7', "total: '7'");
     const text = await app.check();
     expect(text).toMatch(/^src\/server\/product\/pages\/order\.ts\(.*TS/m);
     expect(text).toContain("Type 'string' is not assignable to type 'number'");
   });
 
   it('names a page that takes something else than its loader promises', async () => {
-    replace('src/server/product/pages/order.ts', 'satisfies ServerPage<OrderData, AppContext>', '');
-    replace('src/server/product/pages/order.ts', 'total: 7', 'sum: 7');
+    replace(HALF, 'total: 7', 'sum: 7');
     const text = await app.check();
     expect(text).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*LoadingPage<"order", OrderData, AppContext>/m);
+  });
+
+  it.each([
+    ["a form's action", 'action="order.pay"', 'action="order.pya"'],
+    ['an outcome', "useActionOutcome('order.pay')", "useActionOutcome('order.pya')"],
+    ['a button', "submitAs('order.cancel')", "submitAs('order.cancle')"],
+  ])('names a misspelt action, and those that there are, where %s is', async (_, from, to) => {
+    replace(FORM, from, to);
+    expect((await complaints())[0]).toMatch(
+      /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*"order\.(?:pya|cancle)"' is not assignable to .*"order\.cancel" \| "order\.pay"/,
+    );
+  });
+
+  it('knows what an action answers', async () => {
+    replace(FORM, 'paidAt.toISOString()', 'paidAt.toFixed()');
+    expect((await complaints())[0]).toMatch(/^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/);
+  });
+
+  it.each([
+    ['is missing', 'cancel: () => redirect', 'cancle: () => redirect', "'cancle' does not exist in type"],
+    ['answers something else', 'paidAt: new Date()', "paidAt: 'now'", "Type 'string' is not assignable to type 'Date'"],
+  ])("names an action that %s, in the half's own file", async (_, from, to, words) => {
+    replace(HALF, from, to);
+    const text = await app.check();
+    expect(text).toMatch(/^src\/server\/product\/pages\/order\.ts\(/m);
+    expect(text).toContain(words);
+  });
+
+  it('names it in the table of halves too, where the half promises nothing', async () => {
+    const half = files[HALF].replace('AppContext, OrderActions>', 'AppContext>').replace('cancel: ', 'cancle: ');
+    app.write({ [HALF]: half });
+    expect(await app.check()).toMatch(
+      /^src\/server\/product\/pages\/index\.ts\(.*ActingPage<"order", OrderActions, AppContext>/m,
+    );
+  });
+
+  it('names a page whose half is null although it has actions', async () => {
+    replace(ACTIONS, 'order: OrderActions', 'home: OrderActions');
+    replace(FORM, '', '// @ts-nocheck\n');
+    expect((await complaints())[0]).toMatch(
+      /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
+    );
+  });
+
+  it('names actions of a route that is not there, and their file', async () => {
+    replace(ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions');
+    expect(await app.check()).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*Property 'ordr' is missing in type/m);
+    replace(HALVES, 'home: null,', 'home: null, ordr: {},');
+    expect(await app.check()).toMatch(
+      /"\\"ordr\\" is no route of src\/shared\/product\/routes\.tsx\. Mend its name in src\/shared\/product\/actions\.ts\."/,
+    );
   });
 
   it('names a page whose module has no component', async () => {

@@ -1,6 +1,6 @@
 import { type DataRouter, type DataStrategyFunction, type DataStrategyResult, data } from 'react-router';
 import type { ActionOutcome, PagePayload } from '../../shared/engine/payload.ts';
-import { ACTION_ACCEPT, ACTION_FIELD, NOT_FOUND_ROUTE } from '../../shared/engine/protocol.ts';
+import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../shared/engine/protocol.ts';
 import { loadDocument } from './full-load.ts';
 import { type PageDataResult, readPageData } from './page-data/fetch-page-data.ts';
 import type { PageDataStore } from './page-data/store.ts';
@@ -176,7 +176,7 @@ function toPath(url: string): string {
 async function readActionName(type: string, body: ArrayBuffer): Promise<string> {
   try {
     const form = await new Response(body.slice(0), { headers: { 'Content-Type': type } }).formData();
-    return String(form.get(ACTION_FIELD) ?? '');
+    return readAction(form) ?? '';
   } catch {
     return '';
   }

@@ -1,9 +1,10 @@
 import type { FormHTMLAttributes, ReactNode } from 'react';
 import { ACTION_FIELD } from './protocol.ts';
 
-export interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
+export interface FormProps<Action extends string = string>
+  extends Omit<FormHTMLAttributes<HTMLFormElement>, 'action' | 'method'> {
   /** The action that takes the post, `<route id>.<name>`. A submit button named `_action` overrides it. */
-  readonly action?: string;
+  readonly action?: Action;
   /** `get` asks the page again with the fields as its search. */
   readonly method?: 'get' | 'post';
   /** Where to post to, when not to the page itself. */
@@ -12,7 +13,10 @@ export interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'ac
   readonly preventScrollReset?: boolean;
 }
 
-/** A form that works without JavaScript, and is posted in the background with it. */
+/**
+ * A form that works without JavaScript, and is posted in the background with it. Pages take it from
+ * `createActionUses()`, where the compiler knows the names of their actions.
+ */
 export function Form({
   action,
   method = 'post',

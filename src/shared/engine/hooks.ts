@@ -10,7 +10,8 @@ export function useData<Data>(): Data {
 }
 
 /**
- * What the action answered last, with or without JavaScript.
+ * What the action answered last, with or without JavaScript. Pages take it from `createActionUses()`,
+ * which knows what it returns.
  *
  * @param action `<route id>.<name>`
  * @returns undefined until this action has answered on this page

@@ -39,13 +39,13 @@ export interface PageError {
   readonly location?: string;
 }
 
-/** What a server action answered. */
-export interface ActionOutcome {
+/** What a server action answered. `Data` is what it returns where it refuses nothing. */
+export interface ActionOutcome<Data = unknown> {
   /** `<route id>.<name>` */
   readonly action: string;
   readonly status: number;
   /** What the action returned. */
-  readonly data?: unknown;
+  readonly data?: Data;
   /** By field name; the empty name is the form as a whole. */
   readonly errors?: Readonly<Record<string, string>>;
   /** What was typed, without files and passwords. */

@@ -15,6 +15,12 @@ export const ACTION_ACCEPT = 'application/vnd.spillway.action+ndjson';
 /** The form field that names the action: `<route id>.<name>`. */
 export const ACTION_FIELD = '_action';
 
+/** The action that a form names. That of the button which was pressed stands behind the form's own. */
+export function readAction(form: FormData): string | undefined {
+  const name = form.getAll(ACTION_FIELD).at(-1);
+  return typeof name === 'string' ? name : undefined;
+}
+
 /** The `<script type="application/json">` with the page's payload; late values follow in blocks with `data-late`. */
 export const PAYLOAD_ID = 'spillway-payload';
 export const LATE_ATTRIBUTE = 'data-late';

@@ -1,5 +1,5 @@
 import type { ActionOutcome, PageError } from '../../../shared/engine/payload.ts';
-import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
+import { readAction } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { toTypedValues } from './form-body.ts';
 import { type Loaded, type LoadedPage, type PageTable, runGuards } from './load-page.ts';
@@ -15,8 +15,7 @@ export type ActionResult =
 
 /** Finds the action that a form names among the matched routes, and runs it behind their guards. */
 export async function runAction(visit: Visit, form: FormData, pages: PageTable, funnel: Funnel): Promise<ActionResult> {
-  const named = form.get(ACTION_FIELD);
-  const found = findAction(visit, typeof named === 'string' ? named : undefined, pages);
+  const found = findAction(visit, readAction(form), pages);
   if (!found.run) {
     const status = found.name === undefined ? 405 : 409;
     return {

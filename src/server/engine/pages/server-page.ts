@@ -46,8 +46,19 @@ export function conflict({ errors }: RefusalDetails): Refusal {
   return new Refusal(409, errors);
 }
 
-/** The server half of a page or layout. Each part is optional. */
-export interface ServerPage<Data = unknown, Context = EngineContext> {
+/** What an action may answer of which a page declares `send(): Sent`. */
+type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
+
+/** The server's side of the actions that a page declares. */
+export type ActionHandlers<Actions, Context> = {
+  readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
+};
+
+/**
+ * The server half of a page or layout. Each part is optional. `Data` and `Actions` are the interfaces
+ * that stand beside the page.
+ */
+export interface ServerPage<Data = unknown, Context = EngineContext, Actions = Record<string, () => unknown>> {
   /**
    * Runs before every loader and action of the branch, outermost first; throws `forbidden()`,
    * `redirect()` and the like. Before an action the method of its request is POST. What it found it
@@ -59,19 +70,30 @@ export interface ServerPage<Data = unknown, Context = EngineContext> {
   /** A cheap name for the state of the data: where every route of a branch has one, HEAD and conditional requests run no loader. */
   version?(args: LoaderArgs<Context>): string | Promise<string>;
   /** By name; a form names one as `<route id>.<name>`. */
-  readonly actions?: Readonly<Record<string, (args: ActionArgs<Context>) => unknown>>;
+  readonly actions?: ActionHandlers<Actions, Context>;
   /** Foreign origins whose form posts this page takes (payment and sign-in providers). */
   readonly acceptPostsFrom?: readonly string[];
 }
 
 /**
- * The table of server halves: `satisfies ServerPages<typeof routes, AppContext>`. It has every route
- * id; null for a page that needs nothing of the server. A page that takes `data` needs the loader
- * that returns it.
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, Actions>`. It has every
+ * route id; null for a page that needs nothing of the server. A page that takes `data` needs the
+ * loader that returns it, and one that declares actions needs those.
  */
-export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext> = {
-  readonly [Id in RouteIdOf<Table>]: ServerHalf<Id, LineOf<Table, Id>, Context>;
+export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext, Actions = unknown> = {
+  readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Id extends RouteIdOf<Table>
+    ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
+    : `"${Id}" is no route of src/shared/product/routes.tsx. Mend its name in src/shared/product/actions.ts.`;
 };
+
+/** A server half that has the actions which its page declares. The first parameter is for the compiler's message. */
+export interface ActingPage<_Id extends string, Actions, Context> {
+  readonly actions: ActionHandlers<Actions, Context>;
+}
+
+type ActingHalf<Id extends string, Actions, Context> = Id extends keyof Actions
+  ? ActingPage<Id, Actions[Id], Context>
+  : unknown;
 
 /** A server half whose loader is what its page waits for. The first parameter is for the compiler's message: whose it is. */
 export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {

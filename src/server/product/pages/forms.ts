@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { redirect } from '../../../shared/engine/outcome.ts';
-import type { FormsData, Gate, Sent, UploadedFile } from '../../../shared/product/pages/forms/forms.tsx';
+import type { FormsActions, FormsData, Gate } from '../../../shared/product/pages/forms/forms.tsx';
 import { Millisecond } from '../../../shared/units.ts';
-import { conflict, invalid, type Refusal, type ServerPage } from '../../engine/pages/server-page.ts';
+import { conflict, invalid, type ServerPage } from '../../engine/pages/server-page.ts';
+import type { AppContext } from '../context.ts';
 import { toFieldErrors } from '../field-errors.ts';
 
 const MAX_GATES = 20;
@@ -28,7 +29,7 @@ let likes = 0;
 export const forms = {
   loader: () => ({ gates: [...gates], likes }),
   actions: {
-    send: async ({ form, signal }): Promise<Sent | Refusal> => {
+    send: async ({ form, signal }) => {
       const message = Message.safeParse(Object.fromEntries(form));
       if (!message.success) return invalid({ errors: toFieldErrors(message.error) });
       // So that you see it pending.
@@ -57,7 +58,7 @@ export const forms = {
       redirect('/tour/forms#gates');
     },
 
-    upload: ({ form }): UploadedFile | Refusal => {
+    upload: ({ form }) => {
       const file = form.get('file');
       if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Please choose a file.' } });
       return { name: file.name, bytes: file.size, type: file.type };
@@ -68,4 +69,4 @@ export const forms = {
       return { likes };
     },
   },
-} satisfies ServerPage<FormsData>;
+} satisfies ServerPage<FormsData, AppContext, FormsActions>;

@@ -1,3 +1,4 @@
+import type { Actions } from '../../../shared/product/actions.ts';
 import type { routes } from '../../../shared/product/routes.tsx';
 import type { ServerPages } from '../../engine/pages/server-page.ts';
 import type { AppContext } from '../context.ts';
@@ -44,4 +45,4 @@ export const pages = {
   'fail-unauthorized': failUnauthorized,
   'fail-forbidden': failForbidden,
   'fail-not-found': null,
-} satisfies ServerPages<typeof routes, AppContext>;
+} satisfies ServerPages<typeof routes, AppContext, Actions>;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { RootActions } from '../../../shared/product/pages/root/newsletter.tsx';
 import { invalid, type ServerPage } from '../../engine/pages/server-page.ts';
+import type { AppContext } from '../context.ts';
 import { toFieldErrors } from '../field-errors.ts';
 
 const Subscription = z.object({ email: z.email('Please give a whole e-mail address, such as ada@example.org.') });
@@ -12,4 +14,4 @@ export const root = {
       return { email: subscription.data.email };
     },
   },
-} satisfies ServerPage;
+} satisfies ServerPage<unknown, AppContext, RootActions>;

@@ -1,8 +1,10 @@
 import { useNavigation } from 'react-router';
-import { ACTION_FIELD } from '../../engine/protocol.ts';
+import type { ActionName } from '../../engine/actions.ts';
+import { readAction } from '../../engine/protocol.ts';
+import type { Actions } from '../actions.ts';
 
 /** Whether the form that posts this action (`<route id>.<name>`) is on its way. */
-export function usePending(action: string): boolean {
-  const navigation = useNavigation();
-  return navigation.state !== 'idle' && navigation.formData?.get(ACTION_FIELD) === action;
+export function usePending(action: ActionName<Actions>): boolean {
+  const { state, formData } = useNavigation();
+  return state !== 'idle' && formData !== undefined && readAction(formData) === action;
 }

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
+import { renderToStaticMarkup } from 'react-dom/server';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../src/server/engine/pages/server-page.ts';
+import { createActionUses } from '../../../../src/shared/engine/actions.ts';
 import { Form } from '../../../../src/shared/engine/form.tsx';
 import { useActionOutcome, useData } from '../../../../src/shared/engine/hooks.ts';
 import { Late } from '../../../../src/shared/engine/late.tsx';
@@ -347,6 +349,24 @@ describe('what an action is called with', () => {
 });
 
 describe('the name of an action', () => {
+  it('is that of the button which was pressed, where both it and its form name one', async () => {
+    const { Form, submitAs } = createActionUses<{ page: { save(): void; drop(): void } }>();
+    const html = renderToStaticMarkup(
+      <Form action="page.save">
+        <button {...submitAs('page.drop')}>Drop</button>
+      </Form>,
+    );
+    // The fields of a form are sent in the order in which they stand in it.
+    const fields = [...html.matchAll(/<[^>]*name="_action"[^>]*>/g)];
+    const body = fields.map(([tag]) => `_action=${/value="([^"]*)"/.exec(tag)?.[1]}`).join('&');
+    expect(body).toBe('_action=page.save&_action=page.drop');
+    const called: string[] = [];
+    const app = await startPages(table({ save: () => void called.push('save'), drop: () => void called.push('drop') }));
+    await app.ask('/page', post(body));
+    await app.ask('/page', post(body, DATA));
+    expect(called).toEqual(['drop', 'drop']);
+  });
+
   const layout: TestPage['server'] = { actions: { subscribe: ({ form }) => ({ mail: form.get('mail') }) } };
 
   it('leads to the layout that owns it, whatever page the form was posted to', async () => {

@@ -1,15 +1,13 @@
-import { Form } from '../../../engine/form.tsx';
-import { useActionOutcome } from '../../../engine/hooks.ts';
+import { Form, useActionOutcome } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import { Answered } from './answered.tsx';
 import styles from './forms.module.css';
-import type { Sent } from './forms.tsx';
 
 /** What is wrong is said beside each field, and what was typed is kept. */
 export function Contact() {
   const outcome = useActionOutcome('forms.send');
-  const sent = outcome?.data as Sent | undefined;
+  const sent = outcome?.data;
   const pending = usePending('forms.send');
   return (
     <section className={styles.section} id="contact">

@@ -21,14 +21,13 @@ export interface FormsData {
   likes: number;
 }
 
-export interface Sent {
-  sentAt: Date;
-}
-
-export interface UploadedFile {
-  name: string;
-  bytes: number;
-  type: string;
+/** What each action returns, where it refuses nothing. */
+export interface FormsActions {
+  send(): { sentAt: Date };
+  add(): void;
+  remove(): void;
+  upload(): { name: string; bytes: number; type: string };
+  like(): { likes: number };
 }
 
 export default function Forms() {

@@ -1,5 +1,5 @@
-import { Form } from '../../../engine/form.tsx';
-import { useActionOutcome, useData } from '../../../engine/hooks.ts';
+import { useData } from '../../../engine/hooks.ts';
+import { Form, useActionOutcome } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';

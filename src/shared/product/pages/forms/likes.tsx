@@ -1,7 +1,7 @@
 import type { FormEvent } from 'react';
 import { useFetcher } from 'react-router';
-import { Form } from '../../../engine/form.tsx';
 import { useData } from '../../../engine/hooks.ts';
+import { Form } from '../../actions.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';
 

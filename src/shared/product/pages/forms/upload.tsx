@@ -1,14 +1,12 @@
-import { Form } from '../../../engine/form.tsx';
-import { useActionOutcome } from '../../../engine/hooks.ts';
+import { Form, useActionOutcome } from '../../actions.ts';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
-import type { UploadedFile } from './forms.tsx';
 
 /** Multipart, with a limit of 1 MB for the whole form. */
 export function Upload() {
   const outcome = useActionOutcome('forms.upload');
   const pending = usePending('forms.upload');
-  const file = outcome?.data as UploadedFile | undefined;
+  const file = outcome?.data;
   const error = outcome?.errors?.file;
   return (
     <section className={styles.section} id="upload">

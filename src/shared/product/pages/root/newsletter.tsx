@@ -1,7 +1,10 @@
-import { Form } from '../../../engine/form.tsx';
-import { useActionOutcome } from '../../../engine/hooks.ts';
+import { Form, useActionOutcome } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
+
+export interface RootActions {
+  subscribe(): { email: string };
+}
 
 /** Owned by the root layout: it is posted to whatever page it stands on, and that page is shown again. */
 export function Newsletter() {
