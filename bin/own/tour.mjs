@@ -23,6 +23,7 @@ const sharedByAll = [
   'src/server/product/api/send-invalid.ts',
   'src/shared/product/href.ts',
   'tests/support/product/render-page.ts',
+  'tests/support/product/visit-page.ts',
 ];
 
 /** The setting that switches the tour's failures, a name that others rely on. An owner's pages have no use for it. */

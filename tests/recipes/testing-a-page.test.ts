@@ -18,5 +18,5 @@ it('compiles, and its tests pass in a clone', async () => {
     env: { ...process.env, NODE_ENV: 'test', VITEST: undefined },
   });
   app.remove();
-  expect(stdout).toMatch(/\n5 passed, 0 failed\s*$/);
+  expect(stdout).toMatch(/\n6 passed, 0 failed\s*$/);
 }, 60_000);

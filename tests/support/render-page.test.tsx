@@ -1,12 +1,13 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPageProps } from '../../src/shared/engine/engine-context.ts';
 import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/hooks.ts';
 import { Late } from '../../src/shared/engine/late.tsx';
 import { forbidden, redirect } from '../../src/shared/engine/outcome.ts';
 import { defineRoutes, type PageProps } from '../../src/shared/engine/routes.ts';
-import { createRenderPage } from './render-page.tsx';
+import { createRenderPage, createVisitPage } from './render-page.tsx';
 
 interface OrderData {
   total: number;
@@ -64,24 +65,60 @@ function SayKind({ error }: ErrorPageProps) {
   return <h1>{error.kind}</h1>;
 }
 
+const routes = defineRoutes([
+  {
+    id: 'root',
+    page: async () => ({ default: Root }),
+    children: [
+      { id: 'order', path: '/orders/:id', page: async () => ({ default: Order }) },
+      { id: 'ending', path: '/ends/:how', page: async () => ({ default: Ending }) },
+      {
+        id: 'own',
+        path: '/own',
+        page: async () => ({ default: Ending, ErrorBoundary: () => `own: ${usePageError().message}` }),
+      },
+    ],
+  },
+]);
+
 const renderPage = createRenderPage({
-  routes: defineRoutes([
-    {
-      id: 'root',
-      page: async () => ({ default: Root }),
-      children: [
-        { id: 'order', path: '/orders/:id', page: async () => ({ default: Order }) },
-        { id: 'ending', path: '/ends/:how', page: async () => ({ default: Ending }) },
-        {
-          id: 'own',
-          path: '/own',
-          page: async () => ({ default: Ending, ErrorBoundary: () => `own: ${usePageError().message}` }),
-        },
-      ],
-    },
-  ]),
+  routes,
   document: TestDocument,
   errorPages: { notFound: SayKind, forbidden: SayKind, unauthorized: SayKind, public: SayKind, failure: SayKind },
+});
+
+describe('visitPage', () => {
+  function createVisit(halves: Record<string, ServerPage<unknown, EngineContext>>) {
+    const toArgs = ({ url, params }: { url: string; params: LoaderArgs['params'] }): LoaderArgs => ({
+      request: new Request(new URL(url, 'http://weir.example')),
+      params,
+      context: { fetch },
+      signal: new AbortController().signal,
+    });
+    return createVisitPage({ routes, pages: { root: null, order: null, ...halves }, toArgs, renderPage });
+  }
+
+  it('shows what the loaders of a page and of its layouts bring, behind their guards', async () => {
+    const calls: string[] = [];
+    const visitPage = createVisit({
+      root: { guard: () => void calls.push('guard'), loader: async () => ({ name: 'Ada' }) },
+      order: {
+        loader: ({ params, request }) => ({ total: calls.push(`${params.id}, ${new URL(request.url).search}`) }),
+      },
+    });
+    const { status, html } = await visitPage('/orders/7?tab=items');
+    expect(status).toBe(200);
+    expect(html).toContain('<main title="Ada"><p>2 of 7 on localhost, items</p></main>');
+    expect(calls).toEqual(['guard', '7, ?tab=items']);
+  });
+
+  it('shows the ends that are meant, and fails with those that are not', async () => {
+    const end = (guard: () => void) => createVisit({ order: { guard, loader: () => ({ total: 1 }) } })('/orders/7');
+    expect(await end(forbidden)).toMatchObject({ status: 403, html: expect.stringContaining('<h1>forbidden</h1>') });
+    expect(await end(() => redirect('/orders/1'))).toEqual({ status: 303, html: '', redirect: '/orders/1' });
+    await expect(end(ENDS.mistake as () => never)).rejects.toThrow(new RangeError('a mistake'));
+    expect(await createVisit({})('/nowhere')).toMatchObject({ status: 404 });
+  });
 });
 
 describe('renderPage', () => {

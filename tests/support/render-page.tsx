@@ -6,11 +6,12 @@ import { createFunnel, type Funnel } from '../../src/server/engine/errors/funnel
 import { RequestInfo } from '../../src/server/engine/http/request-info.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/engine/pages/match-page.ts';
 import { renderPage } from '../../src/server/engine/pages/render-page.tsx';
-import type { LoaderArgs } from '../../src/server/engine/pages/server-page.ts';
+import type { LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { Ending, type Visit } from '../../src/server/engine/pages/visit.ts';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPages } from '../../src/shared/engine/engine-context.ts';
-import { toShownError } from '../../src/shared/engine/page-error.ts';
+import { isOutcome } from '../../src/shared/engine/outcome.ts';
+import { toOutcomeError, toShownError } from '../../src/shared/engine/page-error.ts';
 import type { ActionOutcome, PageError, PagePayload } from '../../src/shared/engine/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/engine/protocol.ts';
 import { createRouteTree } from '../../src/shared/engine/route-objects.ts';
@@ -98,6 +99,42 @@ export function createRenderPage(table: {
     if (watched.failures.length > 0) throw watched.failures[0];
     if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
     return { status, html: (await html).replaceAll('<!-- -->', '') };
+  };
+}
+
+export interface VisitPageTable<Context, Options> {
+  readonly routes: readonly RouteDefinition[];
+  readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
+  /** What guards and loaders are called with. */
+  readonly toArgs: (options: Options & { url: string; params: LoaderArgs['params'] }) => LoaderArgs<Context>;
+  readonly renderPage: RenderTestPage;
+}
+
+/**
+ * Asks pages as a visitor would: the guards of a page and of its layouts are called, then their
+ * loaders, and what they bring is rendered. An outcome that one of them throws is shown as the page's
+ * own; the function that it makes rejects with what they throw by mistake.
+ */
+export function createVisitPage<Context, Options extends object>(
+  table: VisitPageTable<Context, Options>,
+): (path: string, options?: Options) => Promise<TestedPage> {
+  const { pages, toArgs, renderPage } = table;
+  const matchPage = createMatcher(createRouteTree(table.routes));
+
+  return async function visitPage(path, options = {} as Options) {
+    const match = matchPage(path.split('?', 1)[0] ?? '');
+    if (!match) return renderPage(path);
+    const args = toArgs({ ...options, url: path, params: match.params });
+    try {
+      for (const id of match.ids) await pages[id]?.guard?.(args);
+      const load = async (id: string) => [id, await pages[id]?.loader?.(args)] as const;
+      const layouts = Object.fromEntries(await Promise.all(match.ids.map(load)));
+      return await renderPage(path, { data: layouts[match.ids.at(-1) ?? ''], layouts });
+    } catch (thrown) {
+      if (!isOutcome(thrown)) throw thrown;
+      if (thrown.kind === 'redirect') return { status: thrown.status, html: '', redirect: thrown.location };
+      return renderPage(path, { error: toOutcomeError(thrown) });
+    }
   };
 }
 

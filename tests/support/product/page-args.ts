@@ -1,25 +1,45 @@
+import { readConfig } from '../../../src/server/config.ts';
 import type { ActionArgs, LoaderArgs } from '../../../src/server/engine/pages/server-page.ts';
 import type { AppContext } from '../../../src/server/product/context.ts';
+import { readProductSettings } from '../../../src/server/product/settings.ts';
 
-interface PageArgsOptions {
-  params?: Record<string, string>;
-  tourFailures?: boolean;
-  signal?: AbortSignal;
+/** What of a visit matters to a test; the rest is as it usually is. */
+export interface PageArgsOptions {
+  /** Path and search, or a whole address. */
+  readonly url?: string;
+  readonly params?: LoaderArgs['params'];
+  /** What is to stand in the place of the usual context, part by part. */
+  readonly context?: Partial<AppContext>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
 }
 
 /** What a loader or guard is called with. Use when a server half is tested without a server. */
-export function loaderArgs({ params = {}, tourFailures = true, signal }: PageArgsOptions = {}): LoaderArgs<AppContext> {
+export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
+  const { url = '/', params = {}, context, headers = {}, signal = new AbortController().signal } = options;
   return {
-    request: new Request('http://weir.example/'),
+    request: new Request(new URL(url, 'http://app.example'), { headers, signal }),
     params,
-    context: { fetch, settings: { tourFailures } },
-    signal: signal ?? new AbortController().signal,
+    context: { fetch, settings: readProductSettings({}, readConfig({})), ...context },
+    signal,
   };
 }
 
-/** What an action is called with, for a form with these fields. */
-export function actionArgs(fields: Record<string, string | File>): ActionArgs<AppContext> {
+/** What an action is called with, and the guards before it, for a form or its fields. */
+export function actionArgs(
+  form: FormData | Readonly<Record<string, string | File>>,
+  options?: PageArgsOptions,
+): ActionArgs<AppContext> {
+  const args = loaderArgs(options);
+  return {
+    ...args,
+    request: new Request(args.request, { method: 'POST' }),
+    form: form instanceof FormData ? form : toForm(form),
+  };
+}
+
+function toForm(fields: Readonly<Record<string, string | File>>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  return { ...loaderArgs(), form };
+  return form;
 }

@@ -3,8 +3,8 @@ import { fail } from '../../../../src/server/product/pages/fail.ts';
 import { loaderArgs } from '../../../support/product/page-args.ts';
 
 it('lets pass where TOUR_FAILURES is on, and answers 404 where it is off', () => {
-  expect(() => fail.guard(loaderArgs({ tourFailures: true }))).not.toThrow();
-  expect(() => fail.guard(loaderArgs({ tourFailures: false }))).toThrow(
+  expect(() => fail.guard(loaderArgs({ context: { settings: { tourFailures: true } } }))).not.toThrow();
+  expect(() => fail.guard(loaderArgs({ context: { settings: { tourFailures: false } } }))).toThrow(
     expect.objectContaining({ kind: 'not-found', status: 404 }),
   );
 });
