@@ -32,7 +32,8 @@ export function createNew(args, { root = project, log = console.log } = {}) {
     const plan = toPlan(root, args);
     requireFreeFiles(root, plan);
     writePlan(root, plan);
-    log(describe(plan));
+    const unformatted = format(root, toWritten(plan));
+    log([describe(plan), ...(unformatted ? [unformatted] : [])].join('\n'));
     if (plan.edits.some(({ text }) => text === undefined)) process.exitCode = 1;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -70,26 +71,29 @@ function requireFreeFiles(root, { files }) {
 }
 
 /** The files first: `npm run dev` builds as soon as a table names them. */
-function writePlan(root, { files, edits }) {
-  const written = [...files, ...edits.filter(({ text }) => text !== undefined)];
-  for (const { path, text } of written) {
+function writePlan(root, plan) {
+  for (const { path, text } of toWritten(plan)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  format(
-    root,
-    written.map(({ path }) => path),
-  );
 }
 
-/** With the formatter of the project, where it is installed. */
-function format(root, paths) {
+function toWritten({ files, edits }) {
+  return [...files, ...edits.filter(({ text }) => text !== undefined)];
+}
+
+/** With the formatter of the project. Answers a sentence where it could not. */
+function format(root, written) {
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-  if (!existsSync(biome)) return;
+  if (!existsSync(biome)) {
+    return 'They are not formatted, because Biome is not installed: run `npm install`, then `npm run format`.';
+  }
   try {
+    const paths = written.map(({ path }) => path);
     execFileSync(process.execPath, [biome, 'check', '--write', ...paths], { cwd: root, stdio: 'ignore' });
+    return undefined;
   } catch {
-    // What it cannot mend, `npm run lint` tells.
+    return 'They may not be formatted, because Biome ended with an error: `npm run lint` says which.';
   }
 }
 

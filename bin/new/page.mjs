@@ -27,7 +27,7 @@ export function planPage(root, wanted) {
     files: [
       { path: `src/shared/product/pages/${id}/${id}.tsx`, about: 'the page', text: writePage(page) },
       { path: `src/server/product/pages/${id}.ts`, about: 'its half on the server', text: writeHalf(page, name) },
-      { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page, name) },
+      { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page) },
     ],
     edits: [
       {
@@ -82,29 +82,29 @@ function writeHalf(page, name) {
       : `() => ({ message: 'This comes from src/server/product/pages/${id}.ts.' })`;
   return `import type { ${data} } from '../../../shared/product/pages/${id}/${id}.tsx';
 import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { AppContext } from '../context.ts';
 
 export const ${name} = {
   loader: ${loader},
-} satisfies ServerPage<${data}>;
+} satisfies ServerPage<${data}, AppContext>;
 `;
 }
 
-function writeTest(page, name) {
-  const { id, path, params } = page;
-  const given = params.map((param) => `${param}: '${EXAMPLE}'`).join(', ');
-  const hasParams = params.length > 0;
-  const text = `'<h1>${[toNames(page).title, ...params.map(() => EXAMPLE)].join(' ')}</h1>'`;
+/** What holds of the page whatever it comes to show, so that it fails where the page does. */
+function writeTest({ path, params }) {
+  const address = toExample(path);
+  const hint =
+    params.length > 0
+      ? `Is there a ${address}? If not, visit one that there is, or give visitPage() a context that has it.`
+      : 'A guard or loader ended the visit. Give visitPage() the context that they want to see.';
   return `import { expect, it } from 'vitest';
-import { ${name} } from '../../../../src/server/product/pages/${id}.ts';${
-    hasParams ? "\nimport { loaderArgs } from '../../../support/product/page-args.ts';" : ''
-  }
-import { renderPage } from '../../../support/product/render-page.ts';
+import { visitPage } from '../../../support/product/visit-page.ts';
 
-it('${hasParams ? 'shows what its address names' : 'shows what its loader brings'}', async () => {
-  const data = ${name}.loader(${hasParams ? `loaderArgs({ params: { ${given} } })` : ''});
-  const { status, html } = await renderPage('${toExample(path)}', { data });
-  expect(status).toBe(200);
-  expect(html).toContain(${hasParams ? text : 'data.message'});
+it('is there, with a title and a heading', async () => {
+  const { status, html } = await visitPage('${address}');
+  expect(status, '${hint}').toBe(200);
+  expect(html, 'The page has no <title>.').toMatch(/<title>[^<]/);
+  expect(html, 'The page has no <h1>.').toMatch(/<h1[\\s>]/);
 });
 `;
 }

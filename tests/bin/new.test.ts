@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addImports, addProperty, addRoute, addUse, listRoutes } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
+import { createNew } from '../../bin/new/new.mjs';
+import { createEmptyApp } from '../support/guide.ts';
+import type { OwnedApp } from '../support/owned-app.ts';
 
 const bin = fileURLToPath(new URL('../../bin', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'spillway-new-'));
@@ -183,13 +186,32 @@ describe('npm run new', () => {
     const { code, said } = await runNew('page', '/orders/:id');
     expect(code).toBe(0);
     expect(read('src/shared/product/pages/order/order.tsx')).toContain('export default function Order({ data }');
-    expect(read('src/server/product/pages/order.ts')).toContain('satisfies ServerPage<OrderData>');
-    expect(read('tests/server/product/pages/order.test.ts')).toContain("params: { id: '7' }");
+    expect(read('src/server/product/pages/order.ts')).toContain('satisfies ServerPage<OrderData, AppContext>');
+    expect(read('tests/server/product/pages/order.test.ts')).toContain("visitPage('/orders/7')");
     expect(read('src/server/product/pages/index.ts')).toMatch(/ {2}order,\n\} satisfies/);
     expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'order', path: '/orders/:id', page:");
     for (const path of ['pages/order/order.tsx', 'pages/order.ts', 'order.test.ts', 'routes.tsx']) {
       expect(said).toContain(path);
     }
+  });
+
+  it('says in a line that nothing was formatted, where Biome is not there', async () => {
+    const { code, said } = await runNew('page', '/about');
+    expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([
+      0,
+      ['They are not formatted, because Biome is not installed: run `npm install`, then `npm run format`.'],
+    ]);
+  });
+
+  it.each([
+    [0, null],
+    [1, ['They may not be formatted, because Biome ended with an error: `npm run lint` says which.']],
+  ])('says in a line where Biome failed, and in none where it did not: %i', async (status, lines) => {
+    const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
+    mkdirSync(dirname(biome), { recursive: true });
+    writeFileSync(biome, `process.exit(${status});`);
+    const { code, said } = await runNew('api', 'gauges');
+    expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([0, lines]);
   });
 
   it('writes over nothing, and changes no table where it refuses', async () => {
@@ -237,4 +259,60 @@ describe('npm run new', () => {
       expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
     },
   );
+});
+
+describe('the tests that it writes', () => {
+  const PAGE = 'src/shared/product/pages/order/order.tsx';
+  const HALF = 'src/server/product/pages/order.ts';
+  const SCHEMA = 'src/server/product/api/gauges/schema.ts';
+  const STORE = 'src/server/product/api/gauges/store.ts';
+  let app: OwnedApp;
+  beforeAll(() => {
+    app = createEmptyApp();
+    for (const words of [
+      ['page', '/orders/:id'],
+      ['page', '/about'],
+      ['api', 'gauges'],
+    ]) {
+      createNew(words, { root: app.folder, log: () => undefined });
+    }
+  });
+  afterAll(() => app.remove());
+
+  function edit(path: string, from: string, to: string): void {
+    const text = readFileSync(join(app.folder, path), 'utf8');
+    expect(text).toContain(from);
+    app.write({ [path]: text.replace(from, to) });
+  }
+
+  function runTests(): Promise<string> {
+    const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:VITEST|NODE_ENV)/.test(name)));
+    const args = [vitest, 'run', '--project', 'unit', 'tests/server/product/pages', 'tests/server/product/api'];
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, { cwd: app.folder, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
+    });
+  }
+
+  it('pass, and go on passing when the first thing is changed', async () => {
+    expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
+    edit(PAGE, '  id: string;', '  total: number;');
+    edit(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
+    edit(PAGE, 'data.id', 'data.total');
+    edit(HALF, '({ params }) => ({ id: String(params.id) })', 'async () => ({ total: 3 })');
+    edit(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
+    edit(STORE, '  id: number;', '  id: string;');
+    edit(STORE, 'kept.set(String(lastId), added)', 'kept.set(added.id, added)');
+    expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
+    expect(await app.check()).toBe('');
+  }, 60_000);
+
+  it('say what to do where they fail', async () => {
+    edit(SCHEMA, '  name:', '  river: z.string(),\n  name:');
+    edit(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
+    edit(HALF, 'import', "import { notFound } from '../../../shared/engine/outcome.ts';\nimport");
+    const said = await runTests();
+    expect(said).toContain('Is there a /orders/7? If not, visit one that there is');
+    expect(said).toMatch(/schema\.ts refuses SENT: .*river/);
+  }, 60_000);
 });
