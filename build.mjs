@@ -11,6 +11,7 @@ import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { precompress } from './build/precompress.mjs';
 import { readRouteModules } from './build/route-modules.mjs';
+import { createSites } from './build/sites.mjs';
 import { toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 
@@ -67,14 +68,20 @@ export async function build({
     buildId: toBuildId(served),
   });
 
+  // Compression is on threads of its own, so the table of sites costs next to no time beside it.
+  const compressing = dev ? [] : precompress(served);
+  const sites = createSites(root, bundled.unserved.filter(isMap), owner);
   const files = [
     ...bundled.unserved,
-    ...[...served, ...(dev ? [] : await precompress(served))].map((file) => ({ ...file, path: `client/${file.path}` })),
+    ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
+    { path: 'sites.json', contents: sites },
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);
 }
+
+const isMap = ({ path }) => path.endsWith('.map');
 
 /** Lets go of esbuild's own process, which waits for the next build. */
 export const stopBuilder = () => esbuild.stop();

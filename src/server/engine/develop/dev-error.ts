@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { basename, join, relative, resolve } from 'node:path';
 import type { DevError, DevProblem } from '../../../shared/engine/develop-protocol.ts';
-import type { ErrorFacts } from '../errors/error-facts.ts';
+import type { ErrorFacts } from '../errors/digest/read-error.ts';
 
 /** How many lines are shown before and after the one that is meant. */
 const AROUND = 3;

@@ -11,7 +11,7 @@ import {
   type ThrownInBrowser,
 } from '../../../shared/engine/develop-protocol.ts';
 import { Millisecond } from '../../../shared/units.ts';
-import { readError } from '../errors/error-facts.ts';
+import { readError } from '../errors/digest/read-error.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import type { Readiness } from '../http/health.ts';
 import { toListenError } from '../http/listen.ts';

@@ -4,7 +4,7 @@ import type { PageError } from '../../../shared/engine/payload.ts';
 import { isApiPath } from '../http/api-path.ts';
 import { API_POLICY } from '../http/content-policy.ts';
 import { requestInfo } from '../http/request-info.ts';
-import { read } from './error-facts.ts';
+import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
 import { LAST_RESORT_POLICY, renderLastResort } from './last-resort.ts';
 import { sendProblem } from './problem.ts';

@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
-import { createDigest, createOccurrence, type DigestOptions } from './digest.ts';
-import { causesOf, read, readError } from './error-facts.ts';
+import { createDigest } from './digest/create-digest.ts';
+import { causesOf, read, readError, readErrors } from './digest/read-error.ts';
+import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
 import { toPublicError } from './http-error.ts';
+import { createOccurrence } from './occurrence.ts';
 import { isVisitorGone } from './visitor-gone.ts';
 
 /** Where a failure happened: what the log line and the incident tell. */
@@ -32,8 +35,14 @@ export interface Funnel {
   fail(error: unknown, context: FailureContext): Verdict;
 }
 
-export interface FunnelOptions extends Partial<DigestOptions> {
+export interface FunnelOptions {
   readonly log: Logger;
+  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
+  readonly namespace?: string;
+  /** The project's folder. */
+  readonly root?: string;
+  /** Of the build that runs (`dist/sites.json`). Without one, source files that run as they are have digests of their own, and bundles none. */
+  readonly table?: SiteTable;
   /** Names the build in the log line. */
   readonly build: string;
   /** Told of each failure once, with its address. */
@@ -48,10 +57,8 @@ export const DEFAULT_NAMESPACE = 'spillway';
  * its address (`7K3QM2XA-9F4W0R6B`), written to the log, and all that leaves is the address.
  */
 export function createFunnel(options: FunnelOptions): Funnel {
-  const digestOptions = {
-    namespace: options.namespace ?? DEFAULT_NAMESPACE,
-    root: options.root ?? process.cwd(),
-  };
+  const { namespace = DEFAULT_NAMESPACE, root = process.cwd(), table = emptySiteTable } = options;
+  const paths = { dist: join(root, 'dist') };
   const addresses = new WeakMap<WeakKey, string>();
 
   function toAddress(error: unknown, context: FailureContext): string {
@@ -66,8 +73,10 @@ export function createFunnel(options: FunnelOptions): Funnel {
 
   function record(error: unknown, context: FailureContext): string {
     const facts = readError(error);
-    const where = [context.origin, context.route ?? context.routeId ?? ''];
-    const digest = createDigest(facts, where, digestOptions);
+    const { digest } = createDigest(
+      { side: 'server', errors: readErrors(error, paths), route: context.route ?? context.routeId ?? '' },
+      { namespace, table },
+    );
     const occurrence = createOccurrence();
     const causes = causesOf(error)
       .slice(1)

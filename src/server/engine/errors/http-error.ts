@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { PageError, PageErrorKind } from '../../../shared/engine/payload.ts';
-import { isError, read } from './error-facts.ts';
+import { isError, read } from './digest/read-error.ts';
 
 /**
  * An answer that a request earned by what it asked; it is never reported. Its words are written for

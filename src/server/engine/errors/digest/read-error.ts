@@ -1,11 +1,17 @@
 import { types } from 'node:util';
-import { KiB } from '../../../shared/units.ts';
+import { KiB } from '../../../../shared/units.ts';
+import type { ErrorRecord } from '../failure.ts';
+import type { FramePaths } from './frame-file.ts';
+import { parseStack } from './parse-stack.ts';
 
 /** How far a chain of causes is followed (a count). */
 const MAX_CAUSES = 10;
 /** What is read of a stack's frames, and of a message, whatever their length (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
 const MAX_MESSAGE_LENGTH = 2 * KiB;
+const MAX_CLASS_LENGTH = 100;
+/** How many errors of an `AggregateError` are looked at (a count). */
+const MAX_MEMBERS = 100;
 
 /** What can be learned of anything thrown without trusting it. */
 export interface ErrorFacts {
@@ -25,9 +31,9 @@ export function readError(error: unknown): ErrorFacts {
     return { className: 'NonError', message, stack: message, frames: [] };
   }
   const message = readString(error, 'message').slice(0, MAX_MESSAGE_LENGTH);
-  const className = readString(error, 'name').slice(0, 100) || 'Error';
+  const className = readClass(error);
   const stack = readString(error, 'stack');
-  const start = stack.search(/\n\s+at /);
+  const start = stack.indexOf('\n    at ');
   const framesText = start < 0 ? '' : stack.slice(start + 1, start + 1 + MAX_FRAMES_LENGTH);
   return {
     className,
@@ -37,13 +43,52 @@ export function readError(error: unknown): ErrorFacts {
   };
 }
 
+/** Something thrown and its causes, outermost first, as they are journaled. Never throws, and always has one entry. */
+export function readErrors(thrown: unknown, paths: FramePaths): ErrorRecord[] {
+  const [first, ...causes] = causesOf(thrown);
+  return [toRecord(first, paths), ...causes.map((cause) => toRecord(cause, paths))];
+}
+
+function toRecord(value: unknown, paths: FramePaths): ErrorRecord {
+  if (!isError(value)) return { class: 'NonError', message: describe(value), ...readCode(value), frames: [] };
+  const message = readString(value, 'message');
+  return {
+    class: readClass(value),
+    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    ...readCode(value),
+    frames: parseStack(readString(value, 'stack'), paths, message),
+    ...readMembers(value),
+  };
+}
+
+function readClass(error: unknown): string {
+  return readString(error, 'name').slice(0, MAX_CLASS_LENGTH) || 'Error';
+}
+
+/** `ECONNREFUSED`, `ERR_INVALID_URL`, `23505`: a code of a system, of Node or of SQL. Anything else may be data. */
+function readCode(value: unknown): { code?: string } {
+  const code = readString(value, 'code');
+  return /^(?:[A-Z][A-Z0-9_]{2,59}|[0-9A-Z]{5})$/.test(code) ? { code } : {};
+}
+
+function readMembers(error: unknown): { members?: string[] } {
+  const members = read(error, 'errors');
+  try {
+    if (readClass(error) !== 'AggregateError' || !Array.isArray(members)) return {};
+    const classes = members.slice(0, MAX_MEMBERS).map((one) => (isError(one) ? readClass(one) : 'NonError'));
+    return { members: [...new Set(classes)].sort() };
+  } catch {
+    return {}; // a Proxy around an array
+  }
+}
+
 /** The error and its causes, outermost first; ends at a cycle. */
 export function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
   let current = error;
   while (current !== undefined && chain.length < MAX_CAUSES && !chain.includes(current)) {
     chain.push(current);
-    current = isError(current) ? read(current, 'cause') : undefined;
+    current = isError(current) ? (read(current, 'cause') ?? undefined) : undefined;
   }
   return chain;
 }

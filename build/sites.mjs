@@ -1,0 +1,144 @@
+import { relative, resolve } from 'node:path';
+import { indexSource } from './sites/index-source.mjs';
+import { readMappings, toVlq } from './sites/mappings.mjs';
+
+/** Changes with the shape of the table, which `src/server/engine/errors/digest/site-table.ts` reads. */
+const version = 1;
+
+/** A style sheet has no functions. */
+const isModule = /^src\/.*\.[cm]?[jt]sx?$/;
+
+const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
+
+/**
+ * Makes the table by which a digest finds the place in the source that a place in a bundle belongs to:
+ * file, named function, and the `throw` if it is in one. It is small beside the maps, because all
+ * places of one function are one entry, and all of a dependency.
+ *
+ * @param {string} root
+ * @param {{ path: string, contents: Uint8Array | string }[]} maps of all bundles, with paths as in `dist/maps`
+ * @param {{ helpers?: readonly string[] }} [options] files of the owner's whose functions throw for their callers
+ * @returns {string} JSON
+ */
+export function createSites(root, maps, { helpers = [] } = {}) {
+  const strings = createNumbering((text) => text, ['']);
+  const sites = createNumbering(JSON.stringify, [[0, 0, 0, 0, 0]]);
+  const indexes = new Map();
+  const properties = {};
+  const bundles = {};
+
+  /** One index for all bundles that have the same text of a file. */
+  function indexOf(path, text) {
+    const known = indexes.get(path);
+    if (known?.text === text) return known;
+    const { starts, sites: found, properties: names } = indexSource(path, text, { helpers });
+    const lines = toLineStarts(text);
+    properties[path] = [...new Set([...(properties[path] ?? []), ...names])].sort();
+    const numbers = found.map((site) => sites.numberOf(toEntry(path, site, lines)));
+    const index = { text, starts, numbers, lines };
+    indexes.set(path, index);
+    return index;
+  }
+
+  function toEntry(path, site, lines) {
+    return [
+      strings.numberOf(path),
+      strings.numberOf(site.function),
+      strings.numberOf(site.detail),
+      findLast(lines, site.offset) + 1,
+      (site.isErrorClass ? flags.errorClass : 0) | (site.isHelper ? flags.helper : 0) | (flags[site.kind] ?? 0),
+    ];
+  }
+
+  function toFinder(path, text) {
+    if (isModule.test(path) && text) {
+      const { starts, numbers, lines } = indexOf(path, text);
+      return (line, column) => numbers[findLast(starts, (lines[line] ?? 0) + column)] ?? 0;
+    }
+    const name = path.startsWith('src/') ? path : toPackage(path);
+    const number = sites.numberOf([strings.numberOf(name), 0, 0, 0, 0]);
+    return () => number;
+  }
+
+  for (const { path, contents } of maps) {
+    const map = JSON.parse(typeof contents === 'string' ? contents : new TextDecoder().decode(contents));
+    const file = path.replace(/^maps\//, '').replace(/\.map$/, '');
+    const folder = resolve(root, 'dist', file, '..');
+    const finders = map.sources.map((source, index) =>
+      toFinder(toSourcePath(root, folder, source), map.sourcesContent?.[index]),
+    );
+    bundles[file] = encodeBundle(map.mappings, finders);
+  }
+  return JSON.stringify({
+    version,
+    strings: strings.items,
+    sites: sites.items.flat(),
+    properties: Object.fromEntries(Object.entries(properties).map(([path, names]) => [path, names.join(' ')])),
+    bundles,
+  });
+}
+
+/** Line, column and site, each as the difference to the one before; a place inherits what stands before it. */
+function encodeBundle(mappings, finders) {
+  const parts = [];
+  let [lastLine, lastColumn, lastSite] = [0, 0, 0];
+  readMappings(mappings, (line, column, source, originalLine, originalColumn) => {
+    const site = source < 0 ? 0 : finders[source](originalLine, originalColumn);
+    if (site === lastSite) return;
+    const from = line === lastLine ? lastColumn : 0;
+    parts.push(toVlq(line - lastLine), toVlq(column - from), toVlq(site - lastSite));
+    [lastLine, lastColumn, lastSite] = [line, column, site];
+  });
+  return parts.join('');
+}
+
+/** Relative to the root. esbuild names a file relative to the bundle, and what a plugin made by its namespace. */
+function toSourcePath(root, folder, source) {
+  if (/^[\w-]{2,}:/.test(source)) return source;
+  return relative(root, resolve(folder, source)).replaceAll('\\', '/');
+}
+
+/** `node_modules/pg` of any of its files; for what a plugin made, its namespace. */
+function toPackage(path) {
+  const start = path.lastIndexOf('node_modules/');
+  if (start < 0) return `node_modules/(${path.includes(':') ? path.slice(0, path.indexOf(':')) : 'linked'})`;
+  const [scope = '', name = ''] = path.slice(start + 'node_modules/'.length).split('/');
+  return `node_modules/${scope.startsWith('@') ? `${scope}/${name}` : scope}`;
+}
+
+/** @returns {number[]} the offset at which each line begins, as source maps count lines */
+function toLineStarts(text) {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** The index of the last of `starts` that is not after `offset`. */
+function findLast(starts, offset) {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle] <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Gives each different item a number, in the order in which they come. */
+function createNumbering(toKey, first) {
+  const items = [...first];
+  const numbers = new Map(items.map((item, index) => [toKey(item), index]));
+  return {
+    items,
+    numberOf(item) {
+      const key = toKey(item);
+      let number = numbers.get(key);
+      if (number === undefined) {
+        number = items.push(item) - 1;
+        numbers.set(key, number);
+      }
+      return number;
+    },
+  };
+}

@@ -1,0 +1,295 @@
+// Which named function and which `throw` a place in a source file belongs to. The digest of a failure
+// rests on it, so every name comes from the text of the source and none from what runs: engines and
+// minifiers disagree on the names of functions, and on nothing that stands here.
+
+import { posix } from 'node:path';
+import { parseSync, visitorKeys } from 'oxc-parser';
+import { tokenise } from '../tokens.mjs';
+
+/** How much of a statement takes part in a digest (UTF-16 code units). */
+const maxDetail = 200;
+
+/** A name that says that a class is one of errors. */
+const errorName = /(?:Error|Exception|Failure)$/;
+const errorClasses = /\bclass\s+([\w$]+)[^{};]*?\bextends\s+[\w$.]*(?:Error|Exception|Failure)\b/g;
+
+/** Functions that throw for the one that calls them. */
+const helperName = /^(?:invariant|assert(?:[A-Z]\w*)?)$/;
+const helperFile = /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?$/;
+
+/** What of the language and the platform throws an error whose message does not say where: by the name that is called. */
+const throwingCalls = new Set(
+  'JSON.parse JSON.stringify structuredClone atob btoa BigInt decodeURI decodeURIComponent encodeURI encodeURIComponent'.split(
+    ' ',
+  ),
+);
+const throwingMethods = new Set(
+  'toISOString repeat toFixed toPrecision normalize querySelector querySelectorAll closest matches'.split(' '),
+);
+const throwingConstructors = new Set(
+  'URL RegExp Array Request Response Headers Intl.NumberFormat Intl.DateTimeFormat'.split(' '),
+);
+
+/** Types are no code: nothing in them can fail. */
+const skippedKeys = new Set(['typeAnnotation', 'typeParameters', 'typeArguments', 'returnType', 'superTypeArguments']);
+const skippedTypes = /^TS(?:Interface|TypeAlias|Declare|Type|Import|Export|Namespace)/;
+
+/**
+ * @typedef {object} SourceSite
+ * @property {string} function the nearest named function around, qualified; empty at the top of a module
+ * @property {string} detail the `throw`, the error that is made, or a call that throws without saying where
+ * @property {'' | 'thrown' | 'call'} kind of the detail
+ * @property {boolean} isErrorClass it is part of a class of errors, which only some engines have in their stacks
+ * @property {boolean} isHelper it throws for its caller
+ * @property {number} offset where the function begins, or the detail if there is one
+ * @property {number} functionOffset
+ *
+ * @typedef {object} SourceIndex
+ * @property {number[]} starts offsets, ascending, from each of which on another site holds
+ * @property {SourceSite[]} sites the site from each start on
+ * @property {Set<string>} properties names that are written out in the source after a dot or in a pattern
+ */
+
+/**
+ * @param {string} path relative to the root; its ending tells the language
+ * @param {string} text
+ * @param {{ helpers?: readonly string[] }} [options] further files whose functions throw for their callers
+ * @returns {SourceIndex}
+ */
+export function indexSource(path, text, { helpers = [] } = {}) {
+  const { program } = parseSync(path, text);
+  const starts = [];
+  const sites = [];
+  const properties = new Set();
+  const ownErrors = new Set([...text.matchAll(errorClasses)].map(([, name]) => name));
+  const imported = new Set();
+  const isHelperFile = (file) => helperFile.test(file) || helpers.includes(file);
+  const isErrorName = (name) => errorName.test(name) || ownErrors.has(name);
+
+  /** What holds from here on. */
+  function mark(offset, site) {
+    if (starts.at(-1) === offset) {
+      sites[sites.length - 1] = site;
+    } else if (sites.at(-1) !== site) {
+      starts.push(offset);
+      sites.push(site);
+    }
+  }
+
+  /** Visits a node within a range of its own. */
+  function within(node, site, outer, visitInside) {
+    mark(node.start, site);
+    visitInside();
+    mark(node.end, outer);
+  }
+
+  function visitAll(node, site) {
+    for (const key of visitorKeys[node.type] ?? []) {
+      if (skippedKeys.has(key)) continue;
+      const child = node[key];
+      if (Array.isArray(child)) for (const item of child) visit(item, site);
+      else visit(child, site);
+    }
+  }
+
+  /** @param {string} [name] what the function, class or object is called by what stands around it */
+  function visit(node, site, name = '') {
+    if (!node) return;
+    switch (node.type) {
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        return visitFunction(node, site, node.id?.name ?? name);
+      case 'ClassDeclaration':
+      case 'ClassExpression':
+        return visitClass(node, site, node.id?.name ?? name);
+      case 'ObjectExpression':
+        return visitObject(node, site, name);
+      case 'VariableDeclarator':
+        if (node.id.type !== 'Identifier') visit(node.id, site);
+        return visit(node.init, site, node.id.type === 'Identifier' ? node.id.name : '');
+      case 'AssignmentExpression':
+        visit(node.left, site);
+        return visit(node.right, site, toAssignedName(node.left));
+      case 'ExportDefaultDeclaration':
+        return visit(node.declaration, site, 'default');
+      case 'JSXAttribute':
+        return visit(node.value, site, node.name.name?.name ?? node.name.name);
+      case 'JSXExpressionContainer':
+      case 'TSAsExpression':
+      case 'TSSatisfiesExpression':
+      case 'TSNonNullExpression':
+      case 'ParenthesizedExpression':
+        return visit(node.expression, site, name);
+      case 'ThrowStatement':
+        return visitDetail(node, site, 'thrown', (inner) => visitAll(node, inner));
+      case 'CallExpression':
+      case 'NewExpression':
+        return visitCall(node, site, name);
+      case 'MemberExpression':
+        if (!node.computed) properties.add(node.property.name);
+        return visitAll(node, site);
+      case 'Property': // of a pattern: an object's own are visited with it
+        if (!node.computed) properties.add(toKey(node));
+        return visitAll(node, site);
+      case 'ImportDeclaration':
+        return readImport(node);
+      default:
+        if (!skippedTypes.test(node.type)) visitAll(node, site);
+    }
+  }
+
+  function visitFunction(node, site, name) {
+    const inner = name ? toNamed(site, name, node) : { ...site, detail: '', kind: '', offset: site.functionOffset };
+    within(node, inner, site, () => visitAll(node, inner));
+  }
+
+  function toNamed(site, name, node) {
+    return {
+      function: site.function ? `${site.function}.${name}` : name,
+      detail: '',
+      kind: '',
+      isErrorClass: site.isErrorClass && name === 'constructor',
+      isHelper: site.isHelper || helperName.test(name),
+      offset: node.start,
+      functionOffset: node.start,
+    };
+  }
+
+  function visitClass(node, site, name) {
+    const isErrorClass = isErrorName(toText(node.superClass)) || (node.superClass !== null && isErrorName(name));
+    const inner = { ...toNamed(site, name || 'class', node), isErrorClass };
+    within(node, inner, site, () => {
+      visit(node.superClass, inner);
+      for (const member of node.body.body) visitMember(member, inner);
+    });
+  }
+
+  function visitMember(member, site) {
+    if (!member.key) return visitAll(member, site); // a static block
+    if (member.computed) visit(member.key, site);
+    return visit(member.value, site, toKey(member));
+  }
+
+  function visitObject(node, site, name) {
+    for (const property of node.properties) {
+      if (property.type !== 'Property') {
+        visit(property, site);
+        continue;
+      }
+      if (property.computed) visit(property.key, site);
+      const key = toKey(property);
+      visit(property.value, site, name ? `${name}.${key}` : key);
+    }
+  }
+
+  function visitCall(node, site, name) {
+    const callee = toText(node.callee);
+    const kind = toKind(node, callee);
+    if (!kind) return visitParts(node, site, callee, name);
+    return visitDetail(node, site, kind, (inner) => visitParts(node, inner, callee, name));
+  }
+
+  /** A callback is named by what it is registered for, or by the constant that it is wrapped for. */
+  function visitParts(node, site, callee, name) {
+    visit(node.callee, site);
+    const last = callee.slice(callee.lastIndexOf('.') + 1);
+    const subject = toLiteral(node.arguments[0]);
+    const wrapped = node.callee.type === 'Identifier' || site.function === '' ? name : '';
+    const registered = subject !== undefined ? `${last}(${subject})` : '';
+    const loose = site.function === '' && !wrapped ? `${last}()` : '';
+    for (const argument of node.arguments) {
+      const isFunction = /Function/.test(argument.type) && !argument.id;
+      visit(argument, site, isFunction ? registered || wrapped || loose : wrapped && isCall(argument) ? wrapped : '');
+    }
+  }
+
+  /** Anything but the first thrown one: an error that is made within a `throw` is told by the `throw`. */
+  function visitDetail(node, site, kind, visitInside) {
+    if (site.kind === 'thrown') return visitInside(site);
+    const inner = { ...site, detail: toDetail(text.slice(node.start, node.end)), kind, offset: node.start };
+    within(node, inner, site, () => visitInside(inner));
+  }
+
+  function toKind(node, callee) {
+    const last = callee.slice(callee.lastIndexOf('.') + 1);
+    if (isErrorName(last) && (node.type === 'NewExpression' || /^[A-Z]/.test(callee))) return 'thrown';
+    if (node.type === 'NewExpression') return throwingConstructors.has(callee) ? 'call' : '';
+    if (helperName.test(callee) || callee.startsWith('assert.') || imported.has(callee)) return 'thrown';
+    return throwingCalls.has(callee) || (callee.includes('.') && throwingMethods.has(last)) ? 'call' : '';
+  }
+
+  function readImport({ source, specifiers }) {
+    if (!source.value.startsWith('.')) return;
+    const file = posix.join(posix.dirname(path), source.value);
+    if (isHelperFile(file)) for (const { local } of specifiers) imported.add(local.name);
+  }
+
+  function toText(node) {
+    return node ? text.slice(node.start, node.end).replace(/\s+|\?(?=\.)|<[^()]*>$/g, '') : '';
+  }
+
+  function toKey({ key, computed }) {
+    if (computed) return `[${toText(key).slice(0, 50)}]`;
+    if (key.type === 'PrivateIdentifier') return `#${key.name}`;
+    return String(key.name ?? key.value);
+  }
+
+  function toAssignedName(left) {
+    return /^(?:Identifier|MemberExpression)$/.test(left.type)
+      ? toText(left)
+          .replace(/^(?:this|module|exports|module\.exports|window|globalThis)\./, '')
+          .slice(0, 50)
+      : '';
+  }
+
+  const top = {
+    function: '',
+    detail: '',
+    kind: '',
+    isErrorClass: false,
+    isHelper: isHelperFile(path),
+    offset: 0,
+    functionOffset: 0,
+  };
+  mark(0, top);
+  visitAll(program, top);
+  return { starts, sites, properties };
+}
+
+function isCall(node) {
+  return node.type === 'CallExpression' || node.type === 'ObjectExpression';
+}
+
+/** `"/orders/:id"` of `router.get('/orders/:id', …)`. */
+function toLiteral(node) {
+  return node?.type === 'Literal' && typeof node.value === 'string' && node.value.length <= 80
+    ? JSON.stringify(node.value)
+    : undefined;
+}
+
+/**
+ * A statement in one spelling: a formatter changes white space, quotes, trailing commas and where
+ * lines end.
+ *
+ * @param {string} source
+ */
+export function toDetail(source) {
+  // What is cut off in the end need not be tokenised; comments and white space may be a part of it.
+  const tokens = tokenise(source.slice(0, 10 * maxDetail), { jsx: true }).filter(({ kind }) => kind !== 'comment');
+  let detail = '';
+  for (const [index, { kind, text }] of tokens.entries()) {
+    const next = tokens[index + 1]?.text;
+    if ((text === ',' && /^[)\]}]$/.test(next ?? '')) || (text === ';' && next === undefined)) continue;
+    const word = kind === 'string' ? toQuoted(text) : text;
+    detail += /[\w$]$/.test(detail) && /^[\w$]/.test(word) ? ` ${word}` : word;
+    if (detail.length > maxDetail) break;
+  }
+  return detail.slice(0, maxDetail);
+}
+
+/** `'a'` as `"a"`; a template stays what it is. */
+function toQuoted(text) {
+  if (!text.startsWith("'")) return text;
+  return `"${text.slice(1, -1).replaceAll("\\'", "'").replaceAll('"', '\\"')}"`;
+}

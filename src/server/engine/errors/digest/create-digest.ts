@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto';
+import { toCrockford } from '../crockford.ts';
+import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
+import { findSite, isOwn } from './find-site.ts';
+import { maskMessage } from './mask-message.ts';
+import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
+import type { FoundSite, SiteTable } from './site-table.ts';
+import { isSynthetic, kindOf, readReactNumber } from './special.ts';
+
+/** Changes whenever one failure gets another digest than before. `docs/decisions/006-digest.md` has the rule. */
+export const DIGEST_RULE = 2;
+
+/** Characters of a title. */
+const MAX_TITLE_LENGTH = 200;
+
+export interface DigestInput {
+  /** Where it is known from elsewhere than from the error, such as `csp` or `blocked-loop`. */
+  readonly kind?: FailureKind;
+  readonly side: 'server' | 'browser';
+  /** Outermost first; empty for what has no error. */
+  readonly errors: readonly ErrorRecord[];
+  /** The route's pattern. It counts where nothing in the source does. */
+  readonly route?: string;
+  /** Separates on purpose what would have one digest, such as tenants. */
+  readonly splitBy?: readonly string[];
+  /**
+   * What a special kind rests on: `called` (the route of a failed request), `directive` and `blocked`
+   * (csp), `reason` and `id` (crash, deprecation, intervention).
+   */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+export interface DigestOptions {
+  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
+  readonly namespace: string;
+  readonly table: SiteTable;
+}
+
+export type DigestResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
+
+/** What a digest is made of, in this order. */
+interface Key {
+  readonly class: string;
+  readonly path: string;
+  readonly function: string;
+  readonly detail: string;
+  readonly rootCause: string;
+}
+
+/**
+ * Names the kind of a failure: the same on every replica, after every restart, on every engine, and in
+ * the next release if the code that fails did not change. No line or column takes part, and origin does
+ * not either: one bug that is reached from a render and from a loader is one.
+ */
+export function createDigest(input: DigestInput, { namespace, table }: DigestOptions): DigestResult {
+  const chain = input.errors.filter((error) => !isSynthetic(error));
+  const errors = chain.length > 0 ? chain : input.errors;
+  const { error, site } = findPrimary(errors, table);
+  const isOwnThrow = isOwn(site) && site?.kind === 'thrown';
+  const named = input.kind === undefined || input.kind === 'exception' ? undefined : input.kind;
+  const kind = named ?? kindOf(error, isOwnThrow);
+  const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
+  const key = special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input));
+  const isWeak = special === undefined && site === undefined;
+  const isUnresolved = site === undefined && errors.some((one) => hasUnknownBundle(one, table));
+  return {
+    digest: toDigest([String(DIGEST_RULE), namespace, ...Object.values(key), ...(input.splitBy ?? [])]),
+    kind,
+    rule: DIGEST_RULE,
+    ...(isWeak && { weak: true }),
+    ...(isUnresolved && { unresolved: true }),
+    ...(site && { site: toSite(site, key) }),
+    title: toTitle(kind, error, input.details),
+  };
+}
+
+/**
+ * The error that tells what went wrong: the outermost that the application's own code threw, else the
+ * outermost of the engine's, else the innermost. An `AggregateError` stands for what it holds.
+ */
+function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?: ErrorRecord; site?: FoundSite } {
+  let fallback: { error: ErrorRecord; site: FoundSite } | undefined;
+  for (const error of errors) {
+    const site = findSite(error, table);
+    if (site && isOwn(site)) return { error, site };
+    if (error.members) return { error, ...(site && { site }) };
+    if (site) fallback ??= { error, site };
+  }
+  const innermost = errors.at(-1);
+  return fallback ?? (innermost ? { error: innermost } : {});
+}
+
+function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRecord[], table: SiteTable): Key {
+  return {
+    class: toClass(error, site),
+    path: site.path,
+    function: site.function,
+    detail: toDetail(error, site, table),
+    rootCause: toRootCause(error, errors, table, site),
+  };
+}
+
+function toClass(error: ErrorRecord, site: FoundSite | undefined): string {
+  const name = unifyClass(error.class, error.message);
+  if (name === 'NonError' || isNativeClass(name)) return name;
+  // By the source: the name that a minifier gave to a class is another one in each build.
+  const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(site.detail)?.[1] : undefined;
+  if (made) return made.slice(made.lastIndexOf('.') + 1);
+  return isMinified(name) ? 'Error' : name;
+}
+
+function isMinified(name: string): boolean {
+  return name.length <= 3 || !/^[A-Za-z_$][\w$.: -]*$/.test(name);
+}
+
+function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string {
+  const { message, code } = error;
+  if (isNativeClass(unifyClass(error.class, message))) {
+    const native = readNativeDetail(message);
+    if (native === undefined) return site.detail;
+    const isData = native.property !== undefined && !table.isWritten(site.path, native.property);
+    return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
+  }
+  if (site.kind === 'thrown') return site.detail;
+  // A dependency threw it, in words that are the same on every engine.
+  const number = readReactNumber(message);
+  return code ?? (number === undefined ? maskMessage(message) : `React ${number}`);
+}
+
+function toRootCause(
+  primary: ErrorRecord | undefined,
+  errors: readonly ErrorRecord[],
+  table: SiteTable,
+  site?: FoundSite,
+): string {
+  if (!primary) return '';
+  if (primary.members) return primary.members.map((name) => (isMinified(name) ? 'Error' : name)).join(',');
+  const innermost = errors.at(-1);
+  if (!innermost || innermost === primary) return '';
+  const name = toClass(innermost, findSite(innermost, table));
+  if (innermost.code) return `${name}:${innermost.code}`;
+  return name === toClass(primary, site) ? '' : name;
+}
+
+/** Rule 8: nothing in the source is known, so the words have to do, with the side and the route. */
+function toWordsKey(error: ErrorRecord | undefined, errors: readonly ErrorRecord[], input: DigestInput): Key {
+  const number = readReactNumber(error?.message ?? '');
+  return {
+    class: error ? toClass(error, undefined) : 'unknown',
+    path: input.route ?? '',
+    function: input.side,
+    detail: number === undefined ? maskMessage(error?.message ?? '') : `React ${number}`,
+    rootCause: toRootCause(error, errors, NO_TABLE),
+  };
+}
+
+const NO_TABLE: SiteTable = { find: () => undefined, has: () => false, isWritten: () => true };
+
+function toSpecialKey(
+  kind: FailureKind,
+  error: ErrorRecord | undefined,
+  site: FoundSite | undefined,
+  { route = '', details = {} }: DigestInput,
+): Key {
+  const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
+  const place = { path: site?.path ?? '', function: site?.function ?? '' };
+  switch (kind) {
+    case 'hydration':
+      return { ...key, path: route };
+    case 'timeout':
+      return { ...key, path: route, detail: error?.class ?? '' };
+    case 'network':
+      // Not every engine tells who called; where the called route is known, it is the same for all.
+      if (details.called !== undefined) return { ...key, detail: details.called };
+      return { ...key, ...(site ? place : { path: route }), rootCause: error?.code ?? '' };
+    case 'blocked-loop':
+      return { ...key, ...place };
+    case 'csp':
+      return { ...key, detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
+    case 'crash':
+    case 'deprecation':
+    case 'intervention':
+      return { ...key, detail: details.id ?? details.reason ?? '' };
+    default:
+      return key;
+  }
+}
+
+function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
+  return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
+}
+
+function toSite({ path, function: name }: FoundSite, { detail }: Key): Site {
+  return { path, function: name, detail };
+}
+
+function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {
+  const words = error
+    ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
+    : [kind, ...Object.values(details ?? {})].join(' ');
+  return words.slice(0, MAX_TITLE_LENGTH);
+}
+
+/** Each field with its length, so that no two lists of fields are one text. */
+function toDigest(fields: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const field of fields) {
+    const bytes = Buffer.from(field.normalize('NFC'), 'utf8');
+    hash.update(`${bytes.length}:`).update(bytes);
+  }
+  return toCrockford(hash.digest());
+}

@@ -1,0 +1,66 @@
+import type { ErrorRecord, StackFrame } from '../failure.ts';
+import { readNativeDetail } from './native-error.ts';
+import type { FoundSite, SiteTable } from './site-table.ts';
+
+/** How many frames are looked at for what repeats in an endless recursion: V8 gives no more by itself (a count). */
+const RECURSION_FRAMES = 10;
+
+/** How well a frame serves as the site, the best first. */
+const RANK = { own: 0, ownAwaiting: 1, engine: 2, engineAwaiting: 3, passedThrough: 4 } as const;
+
+/**
+ * The first frame from the throw that is the application's own. Helpers that throw for their callers
+ * and constructors of errors are passed over; a function that only awaited serves where no other does;
+ * the engine's own frames serve where the application has none.
+ */
+export function findSite(error: ErrorRecord, table: SiteTable): FoundSite | undefined {
+  if (isRecursion(error)) return findRepeated(error.frames, table) ?? findFirst(error.frames, table);
+  return findFirst(error.frames, table);
+}
+
+/** True for a site in the application, false in the engine or where there is none. */
+export function isOwn(site: FoundSite | undefined): boolean {
+  return site?.home === 'product' || site?.home === 'desk';
+}
+
+function findFirst(frames: readonly StackFrame[], table: SiteTable): FoundSite | undefined {
+  let best: FoundSite | undefined;
+  let bestRank: number = RANK.passedThrough + 1;
+  for (const frame of frames) {
+    const site = table.find(frame);
+    if (!site || site.home === 'dependency') continue;
+    const rank = rankOf(site, frame.async === true);
+    if (rank === RANK.own) return site;
+    if (rank < bestRank) {
+      best = site;
+      bestRank = rank;
+    }
+  }
+  return best;
+}
+
+function rankOf(site: FoundSite, isAsync: boolean): number {
+  if (site.isHelper || site.isErrorClass) return RANK.passedThrough;
+  if (isOwn(site)) return isAsync ? RANK.ownAwaiting : RANK.own;
+  return isAsync ? RANK.engineAwaiting : RANK.engine;
+}
+
+function isRecursion({ class: name, message }: ErrorRecord): boolean {
+  return (name === 'RangeError' || name === 'InternalError') && readNativeDetail(message)?.detail === 'recursion';
+}
+
+/**
+ * Where functions call each other without end, it is chance which of them stands on top, or what they
+ * called last. The first by name of those that repeat is the same each time.
+ */
+function findRepeated(frames: readonly StackFrame[], table: SiteTable): FoundSite | undefined {
+  const counts = new Map<string, { site: FoundSite; count: number }>();
+  for (const frame of frames.slice(0, RECURSION_FRAMES)) {
+    const site = table.find(frame);
+    if (!isOwn(site) || !site) continue;
+    const key = `${site.path}:${site.function}`;
+    counts.set(key, { site, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  const repeated = [...counts].filter(([, { count }]) => count > 1).sort(([left], [right]) => (left < right ? -1 : 1));
+  return repeated[0]?.[1].site;
+}

@@ -1,0 +1,19 @@
+/** What of a message takes part in a digest (UTF-16 code units). */
+const MAX_MASKED_LENGTH = 300;
+
+/**
+ * The words of a message's first line, without what differs from one visit to the next: quoted values,
+ * URLs, paths, addresses, dates, and any word with a digit in it.
+ */
+export function maskMessage(message: string): string {
+  const end = message.search(/[\r\n\u2028\u2029]/);
+  return message
+    .slice(0, end < 0 ? MAX_MASKED_LENGTH : Math.min(end, MAX_MASKED_LENGTH))
+    .replace(/"[^"]*"|(?<![\w])'[^']*'|`[^`]*`|\u201c[^\u201d]*\u201d/g, '?')
+    .replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/\S+/gi, '?')
+    .replace(/\S+@\S+/g, '?')
+    .replace(/(?:[A-Za-z]:)?[\\/][^\s,;)]+/g, '?')
+    .replace(/\S*\d\S*/g, '?')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

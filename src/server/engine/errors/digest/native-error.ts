@@ -1,0 +1,117 @@
+// What the engines' own errors say, in one wording. Each engine words the same failure differently, and
+// puts names of variables into it that a minifier has changed; what all three tell is the property, or
+// the global that is not defined.
+
+/** Classes whose errors the language itself throws. */
+const NATIVE_CLASSES = new Set([
+  'TypeError',
+  'ReferenceError',
+  'RangeError',
+  'SyntaxError',
+  'URIError',
+  'EvalError',
+  'AggregateError',
+]);
+
+/** The platform's own, by the names of `DOMException`, and Node's. */
+const PLATFORM_CLASS = /^(?:AbortError|TimeoutError|[A-Z][A-Za-z]{2,40}(?:Error|Exception))$/;
+
+const PLATFORM_NAMES = new Set(
+  (
+    'AbortError ConstraintError DataCloneError DataError EncodingError HierarchyRequestError InUseAttributeError ' +
+    'IndexSizeError InvalidAccessError InvalidCharacterError InvalidModificationError InvalidNodeTypeError ' +
+    'InvalidStateError NamespaceError NetworkError NoModificationAllowedError NotAllowedError NotFoundError ' +
+    'NotReadableError NotSupportedError OperationError OptOutError QuotaExceededError ReadOnlyError SecurityError ' +
+    'SyntaxError TimeoutError TransactionInactiveError TypeMismatchError UnknownError VersionError WrongDocumentError'
+  ).split(' '),
+);
+
+export function isNativeClass(name: string): boolean {
+  return NATIVE_CLASSES.has(name) || (PLATFORM_CLASS.test(name) && PLATFORM_NAMES.has(name));
+}
+
+/** What an engine calls differently from the others. */
+export function unifyClass(name: string, message: string): string {
+  if (name === 'InternalError' && /^too much recursion/.test(message)) return 'RangeError';
+  return name;
+}
+
+export interface NativeDetail {
+  /** What failed, in the same words for all engines. */
+  readonly detail: string;
+  /** The property that was missing. It may be data, where it was computed. */
+  readonly property?: string;
+}
+
+type Reading = (found: RegExpExecArray) => NativeDetail;
+
+const named =
+  (words: string): Reading =>
+  () => ({ detail: words });
+const property: Reading = ([, name = '']) => ofProperty(name);
+const global: Reading = ([, name = '']) => ({ detail: `${name} is not defined` });
+/** The last name of the expression that was called, or nothing of it where that is a variable's. */
+const called: Reading = ([, text = '']) => {
+  const name = /[.#]([A-Za-z_$][\w$]*)$/.exec(text)?.[1];
+  return name ? { detail: `.${name}()`, property: name } : { detail: '()' };
+};
+
+function ofProperty(name: string): NativeDetail {
+  return isName(name) ? { detail: `.${name}`, property: name } : { detail: '.' };
+}
+
+function isName(text: string): boolean {
+  return /^[A-Za-z_$#][\w$]{0,99}$/.test(text);
+}
+
+/** Tried in order. All of them are anchored, and given 500 characters at most. */
+const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
+  // V8
+  [/^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \((?:reading|setting) '(.*)'\)$/, property],
+  [/^Cannot (?:read|set) property '(.*)' of (?:undefined|null)$/, property],
+  [/^Cannot read private member (#[\w$]+) from an object/, property],
+  [/^Cannot destructure property '([^']*)' of /, property],
+  // SpiderMonkey
+  [/^can't access property "(.*?)"(?: of |, )/, property],
+  [/^can't access property ([^\s,"]+)(?: of |, )/, property],
+  // JSC: `undefined is not an object (evaluating 'e.customer.total')`
+  [/^(?:undefined|null) is not an object \(evaluating '(.*)'\)$/, readEvaluated],
+
+  [/^(.*?) is not a function(?: or its return value is not iterable)?(?:$|[.;] |\. \(In | \(near )/, called],
+  [/^(.*?) is not a constructor(?:$|[.;] | \(evaluating )/, named('new')],
+  [/^([\w$]+) is not defined$/, global],
+  [/^Can't find variable: ([\w$]+)$/, global],
+  [/before initialization\.?$|^Cannot access uninitialized variable/, named('before initialization')],
+  [/^(?:Maximum call stack size exceeded|too much recursion)/, named('recursion')],
+  [
+    /^(?:Cannot assign to read only property|Cannot set property \S+ of .* which has only a getter|"?.*"? is read-only$|setting getter-only property|Attempted to assign to readonly property)/,
+    named('read-only'),
+  ],
+  [
+    /^(?:Cannot add property .*, object is not extensible|can't define property .*: .* is not extensible|Attempting to define property on object that is not extensible)/,
+    named('not extensible'),
+  ],
+  [/is not iterable|Spread syntax requires|is not a function or its return value is not iterable/, named('iterate')],
+  [/^[Rr]educe of empty array with no initial value/, named('reduce')],
+  [
+    /^Class constructor \S* cannot be invoked|^class constructors must be invoked|^Cannot call a class constructor/,
+    named('class'),
+  ],
+];
+
+function readEvaluated([, expression = '']: RegExpExecArray): NativeDetail {
+  // A write is shown with what is written, a call with its arguments.
+  const target = /^([^=(]+?)(?: = .*|\(.*\))?$/.exec(expression)?.[1] ?? '';
+  const name = /[.]([A-Za-z_$#][\w$]*)$/.exec(target)?.[1];
+  return name ? ofProperty(name) : { detail: '.' };
+}
+
+/** Undefined for an error whose words no engine uses. */
+export function readNativeDetail(message: string): NativeDetail | undefined {
+  const text = message.slice(0, 500);
+  for (const [wording, toDetail] of WORDINGS) {
+    const found = wording.exec(text);
+    if (found) return toDetail(found);
+  }
+  return undefined;
+}

@@ -1,0 +1,207 @@
+import type { Site, StackFrame } from '../failure.ts';
+
+/** Whose code a site is in. The engine's is a framework: what calls it is where a failure is looked for. */
+export type Home = 'product' | 'desk' | 'engine' | 'dependency';
+
+export interface FoundSite extends Site {
+  readonly home: Home;
+  /** Where the function begins, or the statement if there is a detail; from 1, 0 where it is not known. */
+  readonly line: number;
+  /**
+   * What `detail` is: an error that is thrown or made, a call of the language's own functions that throws
+   * without saying where, or nothing.
+   */
+  readonly kind: 'thrown' | 'call' | '';
+  /** It belongs to a class of errors, whose constructors only some engines have in their stacks. */
+  readonly isErrorClass: boolean;
+  /** It throws for its caller: `invariant` and its like. */
+  readonly isHelper: boolean;
+}
+
+export interface SiteTable {
+  /** The site of a frame of one of our bundles, of a source file that runs as it is, or of a dependency. */
+  find(frame: StackFrame): FoundSite | undefined;
+  /** True where the table knows the bundle: nothing can be said of frames in another one. */
+  has(file: string): boolean;
+  /**
+   * False where a name is nowhere written out in the source file: then it is data. True where it is
+   * not known which names are.
+   */
+  isWritten(path: string, property: string): boolean;
+}
+
+/** Changes with the shape of `dist/sites.json`, which `build/sites.mjs` writes. */
+const VERSION = 1;
+
+const FLAG = { errorClass: 1, helper: 2, thrown: 4, call: 8 } as const;
+/** Numbers of one site in `sites`: path, function, detail, line, flags. */
+const SITE_LENGTH = 5;
+
+interface TableFile {
+  readonly version: number;
+  readonly strings: readonly string[];
+  readonly sites: readonly number[];
+  readonly properties: Readonly<Record<string, string>>;
+  readonly bundles: Readonly<Record<string, string>>;
+}
+
+/** Knows no bundle, but what is said of source files and dependencies by their names. */
+export const emptySiteTable: SiteTable = {
+  find: (frame) => toPlainSite(frame),
+  has: () => false,
+  isWritten: () => true,
+};
+
+/**
+ * @param json of `dist/sites.json`
+ * @throws Error where it is of another version or no table at all
+ */
+export function parseSiteTable(json: string): SiteTable {
+  const file = JSON.parse(json) as TableFile; // written by the build of the same release
+  if (file.version !== VERSION) {
+    throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
+  }
+  const { strings, sites, properties, bundles } = file;
+  const places = new Map<string, Places>();
+  const names = new Map<string, ReadonlySet<string>>();
+
+  function placesOf(name: string): Places | undefined {
+    const known = places.get(name);
+    if (known) return known;
+    const text = Object.hasOwn(bundles, name) ? bundles[name] : undefined;
+    if (text === undefined) return undefined;
+    const decoded = decodePlaces(text);
+    places.set(name, decoded);
+    return decoded;
+  }
+
+  function toSite(index: number): FoundSite | undefined {
+    if (index === 0) return undefined;
+    const [path = 0, fn = 0, detail = 0, line = 0, flags = 0] = sites.slice(
+      index * SITE_LENGTH,
+      (index + 1) * SITE_LENGTH,
+    );
+    const name = strings[path] ?? '';
+    return {
+      path: name,
+      function: strings[fn] ?? '',
+      detail: strings[detail] ?? '',
+      line,
+      home: homeOf(name),
+      kind: flags & FLAG.thrown ? 'thrown' : flags & FLAG.call ? 'call' : '',
+      isErrorClass: (flags & FLAG.errorClass) !== 0,
+      isHelper: (flags & FLAG.helper) !== 0,
+    };
+  }
+
+  return {
+    find(frame) {
+      const bundle = placesOf(frame.file);
+      return bundle ? toSite(findPlace(bundle, frame.line - 1, Math.max(0, frame.column - 1))) : toPlainSite(frame);
+    },
+    has: (name) => Object.hasOwn(bundles, name),
+    isWritten(path, property) {
+      const text = Object.hasOwn(properties, path) ? properties[path] : undefined;
+      if (text === undefined) return true;
+      const known = names.get(path) ?? new Set(text.split(' '));
+      names.set(path, known);
+      return known.has(property);
+    },
+  };
+}
+
+/** Line, column and site of each place from which on another site holds, three numbers each, ascending. */
+type Places = Uint32Array;
+
+function decodePlaces(text: string): Places {
+  const numbers = decodeVlq(text);
+  let [line, column, site] = [0, 0, 0];
+  for (let at = 0; at + 2 < numbers.length; at += 3) {
+    const lines = numbers[at] ?? 0;
+    line += lines;
+    column = (lines === 0 ? column : 0) + (numbers[at + 1] ?? 0);
+    site += numbers[at + 2] ?? 0;
+    numbers[at] = line;
+    numbers[at + 1] = column;
+    numbers[at + 2] = site;
+  }
+  return Uint32Array.from(numbers);
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** As source maps write numbers: base64 digits of five bits, the sign in the lowest bit of the first. */
+function decodeVlq(text: string): number[] {
+  const numbers: number[] = [];
+  let value = 0;
+  let shift = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const digit = DIGITS.indexOf(text.charAt(at));
+    value += (digit & 31) << shift;
+    shift += 5;
+    if (digit & 32) continue;
+    numbers.push(value & 1 ? -(value >> 1) : value >> 1);
+    value = 0;
+    shift = 0;
+  }
+  return numbers;
+}
+
+/** The site of the last place that is not after this one, 0 where there is none. */
+function findPlace(places: Places, line: number, column: number): number {
+  let low = 0;
+  let high = places.length / 3;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const middleLine = places[middle * 3] ?? 0;
+    const isAfter = middleLine > line || (middleLine === line && (places[middle * 3 + 1] ?? 0) > column);
+    if (isAfter) high = middle;
+    else low = middle + 1;
+  }
+  return low === 0 ? 0 : (places[low * 3 - 1] ?? 0);
+}
+
+/** Files that run as they are: in development, and in tests. */
+const SOURCE = /^(?:src|tests)\//;
+
+/** What a frame tells by itself: of a source file that runs as it is, with the engine's name of the function. */
+function toPlainSite({ file, line, function: name }: StackFrame): FoundSite | undefined {
+  const isSource = SOURCE.test(file);
+  if (!isSource && !file.startsWith('node_modules/')) return undefined;
+  const path = isSource ? file : toPackage(file);
+  return {
+    path,
+    function: isSource ? toFunctionName(name) : '',
+    detail: '',
+    line,
+    home: homeOf(path),
+    kind: '',
+    isErrorClass: false,
+    isHelper: isSource && HELPER.test(`${file}:${toFunctionName(name)}`),
+  };
+}
+
+/** By file or by function, as `build/sites/index-source.mjs` tells them. */
+const HELPER = /\/(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt]sx?:|[:.](?:invariant|assert(?:[A-Z]\w*)?)$/;
+
+function toPackage(file: string): string {
+  const [folder, scope = '', name = ''] = file.split('/');
+  return scope.startsWith('@') ? `${folder}/${scope}/${name}` : `${folder}/${scope}`;
+}
+
+function toFunctionName(name: string): string {
+  return name
+    .replace(/^new /, '')
+    .replace(/ \[as [^\]]*\]$/, '')
+    .replace(/^(?:Object|Module|Function|async)\.(?=.)/, '')
+    .replace(/(?:\/?<+|\.?<anonymous>)+$/, '');
+}
+
+function homeOf(path: string): Home {
+  if (path.startsWith('node_modules/')) return 'dependency';
+  const [, side = '', family = '', ...rest] = path.split('/');
+  if (!/^(?:server|client|shared)$/.test(side)) return 'product';
+  // What lies in the side's own folder joins engine and product: `main.ts`, `app.ts`.
+  if (family === 'engine' || family === 'reporting' || rest.length === 0) return 'engine';
+  return family === 'desk' ? 'desk' : 'product';
+}

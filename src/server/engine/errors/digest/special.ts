@@ -1,0 +1,47 @@
+// Failures whose stack says nothing of their cause: they have keys of their own.
+
+import type { ErrorRecord, FailureKind } from '../failure.ts';
+
+const REACT_NUMBER = /^Minified React error #(\d{1,4});/;
+
+/** React's own: a mismatch between what the server sent and what the browser rendered. */
+const HYDRATION_NUMBERS = new Set(['418', '421', '425']);
+const HYDRATION = /^(?:Hydration failed because|Text content does not match server-rendered|A tree hydrated but)/;
+
+/** React's wrappers around what failed while hydrating; the failure is their cause. */
+const WRAPPER_NUMBERS = new Set(['419', '422', '423']);
+const WRAPPER =
+  /^(?:There was an error while hydrating|The server could not finish this Suspense boundary|Switched to client rendering because)/;
+
+const LOAD =
+  /^(?:Failed to fetch dynamically imported module|error loading dynamically imported module|Importing a module script failed|Unable to preload CSS|Loading (?:CSS )?chunk )/i;
+
+const NETWORK =
+  /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed|fetch failed|Network request failed|The network connection was lost|The Internet connection appears to be offline)\.?(?: \([^)]{1,200}\))?$/;
+
+/** The number of a minified error of React's, whose words are left out in production. */
+export function readReactNumber(message: string): string | undefined {
+  return REACT_NUMBER.exec(message)?.[1];
+}
+
+/** True for what only wraps another error: React's boundary, and the component stack that an SDK adds as a cause. */
+export function isSynthetic({ class: name, message }: ErrorRecord): boolean {
+  if (name.startsWith('React ErrorBoundary')) return true;
+  return WRAPPER.test(message) || WRAPPER_NUMBERS.has(readReactNumber(message) ?? '');
+}
+
+/**
+ * What kind of failure an error is by its own words.
+ *
+ * @param isOwnThrow the application made the error itself: then its words are its own too
+ */
+export function kindOf(error: ErrorRecord | undefined, isOwnThrow: boolean): FailureKind {
+  if (!error || isOwnThrow) return 'exception';
+  const { class: name, message, frames } = error;
+  if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
+  if (HYDRATION.test(message) || HYDRATION_NUMBERS.has(readReactNumber(message) ?? '')) return 'hydration';
+  if (LOAD.test(message) || name === 'ChunkLoadError' || name === 'RouteLoadError') return 'load';
+  if (name === 'TypeError' && NETWORK.test(message)) return 'network';
+  if (/^(?:Uncaught )?Script error\.?$/.test(message) && frames.every(({ file }) => file === '')) return 'script-error';
+  return 'exception';
+}
