@@ -10,6 +10,7 @@ import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { precompress } from './build/precompress.mjs';
+import { readRelease } from './build/release.mjs';
 import { readRouteModules } from './build/route-modules.mjs';
 import { createSites } from './build/sites.mjs';
 import { toStamp } from './build/stamp.mjs';
@@ -66,6 +67,7 @@ export async function build({
     routeModules,
     styleUrls: sheets.urlsByUser,
     buildId: toBuildId(served),
+    release: readRelease(root),
   });
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.

@@ -5,6 +5,8 @@
 export interface AssetManifest {
   /** Names this build: a hash over every client file. Sent as `X-Build-Id` with pages and page data. */
   readonly buildId: string;
+  /** The setting RELEASE at the time of the build, else the commit; absent where there was neither. */
+  readonly release?: string;
   /** The module that hydrates a page, and what it imports statically. */
   readonly entry: { readonly script: string; readonly preloads: readonly string[]; readonly styles: readonly string[] };
   /** By route id: the chunk of the page, what that chunk imports beyond `entry`, and its style sheets. */
