@@ -14,6 +14,8 @@ import { door } from './engine/http/door.ts';
 import { expectContinue } from './engine/http/expect-continue.ts';
 import { health, type Readiness } from './engine/http/health.ts';
 import { hostCheck } from './engine/http/host-check.ts';
+import type { InFlight } from './engine/http/in-flight.ts';
+import { lateWrites } from './engine/http/late-writes.ts';
 import type { Origins } from './engine/http/origins.ts';
 import type { ProxyTrust } from './engine/http/proxy-trust.ts';
 import type { PublicFile } from './engine/http/public-files.ts';
@@ -35,6 +37,8 @@ export interface AppDeps {
   readonly pages: PageSteps;
   readonly api: RequestHandler;
   readonly compression?: boolean;
+  /** Holds the requests that are being answered. */
+  readonly inFlight?: InFlight;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -57,7 +61,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    accessLog({ log }),
+    accessLog({ log, inFlight: deps.inFlight }),
     securityHeaders(),
     door(),
     health({ readiness }),
@@ -71,6 +75,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(expectContinue());
   if (deps.development) app.use('/_dev', deps.development);
   if (deps.compression) app.use(compress());
+  app.use(lateWrites({ funnel }));
   for (const step of deps.steps ?? []) app.use(seenAsPage(step));
   app.use('/api', deps.api);
   app.use(pages.data);

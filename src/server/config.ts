@@ -1,6 +1,12 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
+import {
+  parseScrubKeys,
+  parseScrubPatterns,
+  SCRUB_KEYS_SENTENCE,
+  SCRUB_PATTERNS_SENTENCE,
+} from './engine/errors/scrub/scrub-settings.ts';
 import { toCheckedHost } from './engine/http/host.ts';
 
 /** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
@@ -134,6 +140,41 @@ export const SETTINGS = {
       return /^.{1,200}$/u.test(text) ? text : undefined;
     }).prefault('spillway'),
   },
+  DESK_DATABASE_URL: {
+    about:
+      'A PostgreSQL database for the desk, for several replicas. Unset: a SQLite file in DATA_DIR, for one instance.',
+    example: 'postgres://spillway@db.internal:5432/spillway',
+    schema: parsed(
+      'is no address of a PostgreSQL database. Use postgres://user:password@host:5432/database.',
+      parseDatabase,
+    ).prefault(''),
+  },
+  SENTRY_DSN: {
+    about: 'Where failures are forwarded to, beside the desk: the DSN of a Sentry project. Unset: nowhere.',
+    example: 'https://publickey@o1.ingest.sentry.io/2',
+    schema: parsed('is no DSN. Use https://<public key>@<host>/<project>, as your Sentry shows it.', parseDsn).prefault(
+      '',
+    ),
+  },
+  TUNNEL_PATH: {
+    about: 'Where browsers report to. A dull name, because blockers match the others.',
+    example: '/_report',
+    schema: parsed(
+      'is no path for reports. Use an absolute path of letters, digits, - and _ that is not under /api, /assets, /desk or /_data, such as /_report.',
+      parseTunnelPath,
+    ).prefault('/_report'),
+  },
+  SCRUB_KEYS: {
+    about:
+      'Names of fields, headers and parameters whose values are never kept, beside the usual ones, separated by commas. Case, - and _ make no difference.',
+    example: 'patient_id,customer number',
+    schema: parsed(SCRUB_KEYS_SENTENCE, parseScrubKeys).prefault(''),
+  },
+  SCRUB_PATTERNS: {
+    about: 'Regular expressions of what is never kept, beside the usual ones, separated by commas.',
+    example: '/KD-\\d{8}/i',
+    schema: parsed(SCRUB_PATTERNS_SENTENCE, parseScrubPatterns).prefault(''),
+  },
   DRAIN_LAG: {
     about:
       'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
@@ -161,6 +202,12 @@ export interface Config {
   /** Undefined where the build id stands in. */
   readonly release: string | undefined;
   readonly digestNamespace: string;
+  /** Undefined for SQLite in `dataDir`. */
+  readonly deskDatabaseUrl: string | undefined;
+  readonly sentryDsn: string | undefined;
+  readonly tunnelPath: string;
+  readonly scrubKeys: readonly string[];
+  readonly scrubPatterns: readonly RegExp[];
   /** Milliseconds. */
   readonly drainLag: number;
   /** Milliseconds. */
@@ -206,6 +253,11 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     compression: values.COMPRESSION,
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
+    deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
+    sentryDsn: values.SENTRY_DSN || undefined,
+    tunnelPath: values.TUNNEL_PATH,
+    scrubKeys: values.SCRUB_KEYS,
+    scrubPatterns: values.SCRUB_PATTERNS,
     drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
     drainDeadline: values.DRAIN_DEADLINE,
   };
@@ -223,6 +275,26 @@ function parseOrigins(text: string): string[] | undefined {
     return scheme && toCheckedHost(url.host, scheme) ? url.origin : undefined;
   });
   return origins.every((origin) => origin !== undefined) ? [...new Set(origins)] : undefined;
+}
+
+function parseDatabase(text: string): string | undefined {
+  if (text === '') return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
+}
+
+function parseDsn(text: string): string | undefined {
+  if (text === '') return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined;
+  return /^\w+$/.test(url.username) && /\/\d+$/.test(url.pathname) ? text : undefined;
+}
+
+/** What the server answers itself, and so cannot be where browsers report to. */
+const TAKEN_PATHS = /^\/(?:api|assets|desk|_data|_dev|livez|readyz|metrics)(?:\/|$)/;
+
+function parseTunnelPath(text: string): string | undefined {
+  return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !TAKEN_PATHS.test(text) ? text : undefined;
 }
 
 function parseTrust(text: string): number | string[] | undefined {

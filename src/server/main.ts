@@ -7,9 +7,12 @@ import { errorPages } from '../shared/product/error-pages.tsx';
 import { routes } from '../shared/product/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
+import { createTableLoader } from './engine/errors/load-site-table.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
+import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
+import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain } from './engine/http/drain.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
@@ -30,6 +33,7 @@ import { type AppContext, contextCreator } from './product/context.ts';
 import { contentSources } from './product/csp.ts';
 import { existingApp } from './product/existing-app.ts';
 import { pages as serverPages } from './product/pages/index.ts';
+import { reporting } from './product/reporting.ts';
 import { createRoutes } from './product/routes.ts';
 import { type ProductSettings, readProductSettings } from './product/settings.ts';
 import { createSteps } from './product/steps.ts';
@@ -43,6 +47,7 @@ const owner: OwnersFiles<ProductSettings> = {
   routes: createRoutes,
   upgrades: createUpgrades,
   contentSources,
+  reporting,
   existingApp,
 };
 
@@ -63,8 +68,12 @@ async function start(): Promise<void> {
   const funnel = createFunnel({
     log,
     namespace: config.digestNamespace,
-    build: config.release ?? manifest.buildId,
-    root: join(DIST, '..'),
+    build: manifest.buildId,
+    release: config.release ?? manifest.release,
+    paths: { dist: DIST },
+    table: createTableLoader(join(DIST, 'sites.json'), log),
+    scrubber: createEnvironmentScrubber(config),
+    splitBy: owner.reporting?.splitBy,
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -127,6 +136,12 @@ async function start(): Promise<void> {
   if (config.host === 'localhost' || (isIP(config.host) > 0 && /^(?:127\.|::1$)/.test(config.host))) {
     log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
   }
+}
+
+/** Knows the secrets among the settings too: an error's message may hold one. */
+function createEnvironmentScrubber({ scrubKeys: keys, scrubPatterns: patterns }: Config): Scrubber {
+  const scrubber = createScrubber({ keys, patterns });
+  return scrubber.with(listEnvironmentSecrets(process.env, scrubber));
 }
 
 function readManifest(): AssetManifest {

@@ -24,6 +24,11 @@ it('has a default for everything', () => {
     compression: true,
     release: undefined,
     digestNamespace: 'spillway',
+    deskDatabaseUrl: undefined,
+    sentryDsn: undefined,
+    tunnelPath: '/_report',
+    scrubKeys: [],
+    scrubPatterns: [],
     drainLag: 1000,
     drainDeadline: 8000,
   });
@@ -79,6 +84,11 @@ describe('a wrong value', () => {
     ['COMPRESSION', ['canary', '2']],
     ['RELEASE', ['canary canary', 'x'.repeat(101)]],
     ['DIGEST_NAMESPACE', ['x'.repeat(201)]],
+    ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
+    ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'https://key@canary/x', 'ftp://key@canary/2']],
+    ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary']],
+    ['SCRUB_KEYS', ['x,canary:', '(canary)']],
+    ['SCRUB_PATTERNS', ['canary', '/(canary/', '/(c+a+n+a+r+y+)+\\d/', '/(x+x+)+y/']],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
     ['DRAIN_DEADLINE', ['canary', 'Infinity']],
   ])('of %s is answered by one sentence that names it and not the value', (name, values) => {

@@ -174,6 +174,7 @@ function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] 
   return {
     failures,
     funnel: {
+      ...real,
       fail(error, context) {
         const verdict = real.fail(error, context);
         if (verdict.kind === 'error' && verdict.error.kind === 'failure') failures.push(error);

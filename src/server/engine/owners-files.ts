@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { FailureContext } from './errors/create-failure.ts';
 import type { ContentSources } from './http/content-policy.ts';
 import type { ExistingApp } from './http/existing-app.ts';
 import type { Upgrades } from './http/upgrades.ts';
@@ -16,6 +17,17 @@ export interface OwnersFiles<Settings> {
   readonly upgrades?: (settings: Settings) => Upgrades;
   /** `csp.ts`: sources beyond this site. */
   readonly contentSources?: ContentSources;
+  /** `reporting.ts`: how failures are told apart, and whom requests tell of their trace. */
+  readonly reporting?: OwnersReporting;
   /** `existing-app.ts`: an Express app that was there before. */
   readonly existingApp?: ExistingApp;
+}
+
+/** What an owner may say of failures. */
+export interface OwnersReporting {
+  /**
+   * Keeps failures at one place apart on purpose: by tenant, by a provider's code. Few and bounded
+   * words; what it throws is taken as no words.
+   */
+  readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }

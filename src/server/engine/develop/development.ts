@@ -71,7 +71,9 @@ export async function createDevelopment({
   const failures = new Map<string, DevError>();
 
   function onFailure(address: string, error: unknown, context: FailureContext): void {
-    const title = `${context.method ?? ''} ${context.url ?? ''} failed (${context.origin})`.trim();
+    const { info, origin } = context;
+    const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
+    const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
     failures.set(address, toDevError(title, readError(error), context.componentStack, projectRoot));
     const [oldest] = failures.keys();
     if (failures.size > KEPT_FAILURES && oldest !== undefined) failures.delete(oldest);

@@ -26,13 +26,8 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
   // Express tells error handlers by their four parameters.
   return function errorHandler(error, req, res, _next): void {
     const info = requestInfo(req);
-    const verdict = funnel.fail(error, {
-      origin: isApiPath(info.path) ? 'api' : 'step',
-      route: info.route,
-      method: req.method,
-      url: info.path,
-      requestId: info.requestId,
-    });
+    const origin = isApiPath(info.path) ? 'api' : 'step';
+    const verdict = funnel.fail(error, { origin, info, headers: req.headers });
     if (verdict.kind === 'visitor-gone') {
       res.destroy();
       return;
@@ -68,7 +63,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       // In front of Express nothing throws but failures, which were answered above.
       .then(() => renderError(req as Request, res as Response, error))
       .catch((cause: unknown) => {
-        const verdict = funnel.fail(cause, { origin: 'render', method: req.method, url: requestInfo(req).path });
+        const verdict = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
         if (res.headersSent || verdict.kind !== 'error') res.destroy();
         else sendLastResort(req, res, verdict.error);
       });

@@ -1,28 +1,15 @@
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
-import { createDigest } from './digest/create-digest.ts';
-import { causesOf, read, readError, readErrors } from './digest/read-error.ts';
-import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
+import type { Count } from '../count.ts';
+import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
+import { causesOf, read, readError } from './digest/read-error.ts';
+import { type Failure, type FailureKind, type Reporter, toAddress } from './failure.ts';
 import { toPublicError } from './http-error.ts';
-import { createOccurrence } from './occurrence.ts';
+import { currentRequest } from './request-context.ts';
 import { isVisitorGone } from './visitor-gone.ts';
 
-/** Where a failure happened: what the log line and the incident tell. */
-export interface FailureContext {
-  readonly origin: 'loader' | 'action' | 'guard' | 'render' | 'late' | 'api' | 'step' | 'request' | 'process';
-  readonly routeId?: string;
-  /** The route's pattern (`/orders/:id`), never the URL. */
-  readonly route?: string;
-  readonly method?: string;
-  readonly url?: string;
-  readonly requestId?: string;
-  /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
-  readonly endedBy?: unknown;
-  /** React's, of a failed render: the components around it, innermost first. */
-  readonly componentStack?: string;
-}
+export type { FailureContext } from './create-failure.ts';
 
 /** What the funnel made of something thrown. */
 export type Verdict =
@@ -33,85 +20,116 @@ export type Verdict =
 export interface Funnel {
   /** Never throws, whatever was thrown, and may be asked about one error any number of times: it is recorded once. */
   fail(error: unknown, context: FailureContext): Verdict;
+  /**
+   * Records what nobody threw, such as an event loop that was blocked.
+   *
+   * @returns its address
+   */
+  record(event: Recorded & { readonly kind: FailureKind }, context: FailureContext): string;
 }
 
-export interface FunnelOptions {
+export interface FunnelOptions extends RecorderOptions {
   readonly log: Logger;
-  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
-  readonly namespace?: string;
-  /** The project's folder. */
-  readonly root?: string;
-  /** Of the build that runs (`dist/sites.json`). Without one, source files that run as they are have digests of their own, and bundles none. */
-  readonly table?: SiteTable;
-  /** Names the build in the log line. */
-  readonly build: string;
-  /** Told of each failure once, with its address. */
+  /** Told of each failure once, in this order. The first is where it is kept. */
+  readonly reporters?: readonly Reporter[];
+  readonly count?: Count;
+  /** `npm run dev`: told of each failure once, with its address. */
   readonly onFailure?: (address: string, error: unknown, context: FailureContext) => void;
 }
 
-/** A constant by default, so that replicas and fresh disks agree. */
-export const DEFAULT_NAMESPACE = 'spillway';
-
 /**
  * The one place that decides what the outside may see of something thrown. A failure is stamped with
- * its address (`7K3QM2XA-9F4W0R6B`), written to the log, and all that leaves is the address.
+ * its address (`7K3QM2XA-9F4W0R6B`), kept, reported and written to the log, and all that leaves is
+ * the address.
  */
 export function createFunnel(options: FunnelOptions): Funnel {
-  const { namespace = DEFAULT_NAMESPACE, root = process.cwd(), table = emptySiteTable } = options;
-  const paths = { dist: join(root, 'dist') };
-  const addresses = new WeakMap<WeakKey, string>();
+  const { log, reporters = [], count = ignore } = options;
+  const toFailure = createFailureRecorder(options);
+  const addresses = new Addresses();
 
-  function toAddress(error: unknown, context: FailureContext): string {
-    const chain = causesOf(error).filter(isWeakKey);
-    let address = chain.map((link) => addresses.get(link)).find((known) => known !== undefined);
-    if (address === undefined) {
-      address = record(error, context);
-    }
-    for (const link of chain) addresses.set(link, address);
+  function toAddressOf(error: unknown, context: FailureContext): string {
+    const chain = causesOf(error);
+    const request = context.info ?? currentRequest();
+    const known = addresses.find(chain, request);
+    const address = known ?? record({ error }, context);
+    addresses.set(chain, request, address);
     return address;
   }
 
-  function record(error: unknown, context: FailureContext): string {
-    const facts = readError(error);
-    const { digest } = createDigest(
-      { side: 'server', errors: readErrors(error, paths), route: context.route ?? context.routeId ?? '' },
-      { namespace, table },
-    );
-    const occurrence = createOccurrence();
-    const causes = causesOf(error)
-      .slice(1)
-      .map((cause) => readError(cause).stack);
-    writeLine(options.log, {
-      digest,
-      occurrence,
-      build: options.build,
-      origin: context.origin,
-      routeId: context.routeId,
-      route: context.route,
-      method: context.method,
-      url: context.url === undefined ? undefined : withoutSearch(context.url),
-      requestId: context.requestId,
-      stack: facts.stack,
-      componentStack: context.componentStack,
-      causes: causes.length > 0 ? causes : undefined,
-    });
-    const address = `${digest}-${occurrence}`;
-    options.onFailure?.(address, error, context);
+  function record(event: Recorded, context: FailureContext): string {
+    const failure = toFailure(event, context);
+    const kept = reporters.map((reporter) => report(reporter, failure, event.error));
+    const isKept = kept.length === 0 || kept[0] === true;
+    writeLine(log, toLogLine(failure, event.error, isKept, options));
+    const address = toAddress(failure);
+    options.onFailure?.(address, event.error, context);
     return address;
+  }
+
+  /** A reporter that fails must not turn one failure into another one. */
+  function report(reporter: Reporter, failure: Failure, error: unknown): boolean {
+    try {
+      return reporter.report(failure, error);
+    } catch (cause) {
+      writeLine(log, { digest: failure.digest, occurrence: failure.occurrence, stack: readError(cause).stack }, FAILED);
+      return false;
+    }
+  }
+
+  function pass(verdict: Verdict, reason: string): Verdict {
+    count('spillway_reports_ignored_total', { reason });
+    return verdict;
   }
 
   return {
+    record,
     fail(error, context) {
       if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
-        return { kind: 'visitor-gone' };
+        return pass({ kind: 'visitor-gone' }, 'visitor-gone');
       }
       const verdict = isOutcome(error) ? fromOutcome(error) : undefined;
-      if (verdict) return verdict;
+      if (verdict) return pass(verdict, verdict.kind === 'error' ? verdict.error.kind : verdict.kind);
       const known = toPublicError(error);
-      if (known) return { kind: 'error', error: known };
-      return { kind: 'error', error: { kind: 'failure', status: 500, digest: toAddress(error, context) } };
+      if (known) return pass({ kind: 'error', error: known }, known.kind);
+      return { kind: 'error', error: { kind: 'failure', status: 500, digest: toAddressOf(error, context) } };
     },
   };
+}
+
+const FAILED = 'A failure could not be reported.';
+
+/**
+ * Which address an error already has. React calls once for each boundary that a rejected promise
+ * passes, and what is re-thrown with a cause is the same failure. Something thrown that is no object
+ * is known again within its request.
+ */
+class Addresses {
+  readonly #byError = new WeakMap<WeakKey, string>();
+  readonly #byValue = new WeakMap<WeakKey, Map<unknown, string>>();
+
+  find(chain: readonly unknown[], request: WeakKey | undefined): string | undefined {
+    const values = request && this.#byValue.get(request);
+    for (const link of chain) {
+      const address = isWeakKey(link) ? this.#byError.get(link) : values?.get(link);
+      if (address !== undefined) return address;
+    }
+    return undefined;
+  }
+
+  set(chain: readonly unknown[], request: WeakKey | undefined, address: string): void {
+    for (const link of chain) {
+      if (isWeakKey(link)) this.#byError.set(link, address);
+      else if (request) this.#valuesOf(request).set(link, address);
+    }
+  }
+
+  #valuesOf(request: WeakKey): Map<unknown, string> {
+    const known = this.#byValue.get(request);
+    if (known) return known;
+    const values = new Map<unknown, string>();
+    this.#byValue.set(request, values);
+    return values;
+  }
 }
 
 /** Undefined for an imitation whose fields cannot be read or used. */
@@ -135,16 +153,46 @@ function isWeakKey(value: unknown): value is WeakKey {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
+/** One line for each failure. Where it could not be kept elsewhere, the line holds all of it. */
+function toLogLine(failure: Failure, error: unknown, isKept: boolean, { scrubber }: RecorderOptions): object {
+  const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
+  const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
+  const scrub = (text: string) => scrubber?.text(text) ?? text;
+  return {
+    digest,
+    occurrence,
+    kind,
+    origin,
+    build,
+    release,
+    routeId,
+    route,
+    method: request?.method,
+    url: request && withoutSearch(request.url),
+    requestId,
+    traceId,
+    title: failure.title,
+    site: failure.site,
+    stack: own === undefined ? undefined : scrub(own),
+    componentStack: failure.componentStack,
+    causes: causes.length > 0 ? causes.map(scrub) : undefined,
+    extra: failure.extra,
+    ...(isKept ? {} : { lost: 'It could not be written to the journal: this line is all there is.', failure }),
+  };
+}
+
 function withoutSearch(url: string): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
 }
 
 /** A log that fails must not turn one failure into another one. */
-function writeLine(log: Logger, line: Record<string, unknown>): void {
+function writeLine(log: Logger, line: object, words = 'A request failed.'): void {
   try {
-    log.error(line, 'A request failed.');
+    log.error(line, words);
   } catch (cause) {
     process.stderr.write(`The log could not be written (${readError(cause).message}): ${JSON.stringify(line)}\n`);
   }
 }
+
+function ignore(): void {}

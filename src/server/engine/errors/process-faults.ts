@@ -18,13 +18,9 @@ export interface ProcessFaultsOptions {
  */
 export function watchProcess({ funnel, log, stop }: ProcessFaultsOptions): () => void {
   function handleRejection(reason: unknown): void {
-    const request = currentRequest();
-    if (!request) {
-      handleException(reason);
-      return;
-    }
-    const { route, method, path, requestId } = request;
-    funnel.fail(reason, { origin: 'request', route, method, url: path, requestId });
+    const info = currentRequest();
+    if (info) funnel.fail(reason, { origin: 'request', info });
+    else handleException(reason);
   }
 
   function handleException(error: unknown): void {

@@ -1,18 +1,27 @@
 import type { Logger } from 'pino';
+import type { InFlight } from './in-flight.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
 /** Probes come every second and say nothing new. */
 const QUIET = new Set(['/livez', '/readyz']);
 
-/** One line when a reply is complete or its visitor left. The search is not logged: it carries tokens and names. */
-export function accessLog({ log }: { log: Logger }): Step {
+/**
+ * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
+ * and names.
+ *
+ * @param inFlight holds the request for as long as it is being answered
+ */
+export function accessLog({ log, inFlight }: { log: Logger; inFlight?: InFlight }): Step {
   return function accessLog(req, res, next) {
     // Kept: Node takes the socket off a request whose body was left unread.
     const { socket } = req;
     const before = socket.bytesWritten;
+    const started = requestInfo(req);
+    inFlight?.add(started);
     res.once('close', () => {
       const info = requestInfo(req);
+      inFlight?.delete(started);
       const line = {
         requestId: info.requestId,
         traceId: info.knownTraceId,

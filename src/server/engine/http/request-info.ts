@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
+import type { Breadcrumb } from '../errors/failure.ts';
 
 /** W3C Trace Context: what the outgoing requests of this request carry on. */
 export interface Trace {
@@ -35,6 +37,7 @@ export class RequestInfo {
   readonly #traceparent: string | undefined;
   #url: URL | undefined;
   #trace: Trace | undefined;
+  #trail: Breadcrumb[] | undefined;
 
   constructor(init: { requestId: string; method: string; address: string; origin: string; traceparent?: string }) {
     this.requestId = init.requestId;
@@ -74,6 +77,16 @@ export class RequestInfo {
   /** For logs: the trace where it is continued or was used, so that none is made up for a line. */
   get knownTraceId(): string | undefined {
     return this.#trace?.traceId ?? parseTraceparent(this.#traceparent)?.traceId;
+  }
+
+  /** What was done for this request so far, for the story of a failure; the oldest are dropped. */
+  get trail(): readonly Breadcrumb[] | undefined {
+    return this.#trail;
+  }
+
+  addBreadcrumb(breadcrumb: Breadcrumb): void {
+    this.#trail ??= [];
+    if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
   }
 
   /** `origin` must be one that was checked. */

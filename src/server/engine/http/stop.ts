@@ -3,6 +3,8 @@ import type { Drain } from './drain.ts';
 
 export interface StopOptions {
   readonly drain: Drain;
+  /** Ends what must outlive the last reply, such as the desk. */
+  readonly close?: () => Promise<void>;
   /** When the process ends whatever happens (ms). */
   readonly within: number;
   readonly log: Logger;
@@ -15,13 +17,19 @@ export interface StopOptions {
 export type Stop = (code: number, signal?: NodeJS.Signals) => void;
 
 /** A second signal ends the process at once: whoever sends it has waited long enough. */
-export function createStop({ drain, within, log, flush, exit = process.exit }: StopOptions): Stop {
+export function createStop({ drain, close, within, log, flush, exit = process.exit }: StopOptions): Stop {
   let stopping = false;
   let exitCode = 0;
 
   function end(code: number): void {
     flush();
     exit(code);
+  }
+
+  async function finish(): Promise<void> {
+    const cut = await drain.start();
+    if (cut > 0) log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
+    await close?.();
   }
 
   return function stop(code, signal) {
@@ -33,12 +41,8 @@ export function createStop({ drain, within, log, flush, exit = process.exit }: S
     stopping = true;
     log.info({ signal }, 'The server finishes what is in flight, then ends.');
     setTimeout(() => end(1), within).unref();
-    drain.start().then(
-      (cut) => {
-        if (cut > 0)
-          log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
-        end(exitCode);
-      },
+    finish().then(
+      () => end(exitCode),
       (error: unknown) => {
         log.error(error, 'The drain failed.');
         end(1);

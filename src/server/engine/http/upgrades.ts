@@ -109,8 +109,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     Promise.resolve()
       .then(() => handlers.get(info.path)?.(req, socket, head))
       .catch((error: unknown) => {
-        const { method, requestId, route, path } = info;
-        funnel.fail(error, { origin: 'step', method, requestId, route, url: path });
+        funnel.fail(error, { origin: 'step', info, headers: req.headers });
         socket.destroy();
       });
   }

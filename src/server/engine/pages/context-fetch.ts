@@ -1,7 +1,7 @@
 import { PAGE_DATA_ATTEMPTS } from '../../../shared/engine/limits.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Trace } from '../http/request-info.ts';
+import type { RequestInfo, Trace } from '../http/request-info.ts';
 
 export interface ContextFetchOptions {
   /** Asked for by the first call: most pages make none. */
@@ -10,6 +10,8 @@ export interface ContextFetchOptions {
   readonly trace: () => Trace | undefined;
   /** Origins that get trace headers (F8). */
   readonly traceTargets: readonly string[];
+  /** The request on whose trail the calls leave a mark. */
+  readonly info?: RequestInfo;
 }
 
 /** All attempts of one call together (ms). */
@@ -20,13 +22,42 @@ const FETCH_DEADLINE = 8 * Second;
  * them all, and an end when the visitor leaves. Trace headers go to the listed origins alone.
  */
 export function createContextFetch(options: ContextFetchOptions): typeof fetch {
-  return function contextFetch(input, init) {
-    return fetchWithRetry(fetch, input, withTrace(input, init, options), {
-      attempts: PAGE_DATA_ATTEMPTS,
-      deadlineMs: FETCH_DEADLINE,
-      signal: options.signal(),
-    });
+  return async function contextFetch(input, init) {
+    const startedAt = performance.now();
+    try {
+      const response = await fetchWithRetry(fetch, input, withTrace(input, init, options), {
+        attempts: PAGE_DATA_ATTEMPTS,
+        deadlineMs: FETCH_DEADLINE,
+        signal: options.signal(),
+      });
+      leaveMark(options.info, input, init, startedAt, response.status);
+      return response;
+    } catch (error) {
+      leaveMark(options.info, input, init, startedAt);
+      throw error;
+    }
   };
+}
+
+/** `GET https://api.example.com/orders`, with how it ended; the search may hold what is nobody's business. */
+function leaveMark(
+  info: RequestInfo | undefined,
+  input: string | URL | Request,
+  init: RequestInit | undefined,
+  startedAt: number,
+  status?: number,
+): void {
+  if (!info) return;
+  const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+  const url = (input instanceof Request ? input.url : String(input)).replace(/[?#].*$/s, '');
+  const ms = Math.round(performance.now() - startedAt);
+  info.addBreadcrumb({
+    at: Date.now(),
+    category: 'fetch',
+    message: `${method.toUpperCase()} ${url}`,
+    level: status === undefined || status >= 500 ? 'error' : 'info',
+    data: { ms, ...(status === undefined ? {} : { status }) },
+  });
 }
 
 function withTrace(

@@ -135,6 +135,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
         signal: () => visit.signal,
         trace: () => visit.info.trace,
         traceTargets,
+        info: visit.info,
       });
       return { ...own, fetch: contextFetch };
     }

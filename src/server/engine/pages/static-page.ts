@@ -108,6 +108,7 @@ function watchFunnel(funnel: Funnel): { readonly funnel: Funnel; hasFailed(): bo
   let failed = false;
   return {
     funnel: {
+      ...funnel,
       fail(error, context) {
         failed = true;
         return funnel.fail(error, context);

@@ -128,8 +128,9 @@ export class RequestVisit extends Ending implements Visit {
   }
 
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    const { method, path, match, info, endedBy } = this;
-    return { origin, routeId, route: match.pattern, method, url: path, requestId: info.requestId, endedBy };
+    const { match, info, endedBy } = this;
+    const { headers } = this.#options.request;
+    return { origin, routeId, route: match.pattern, url: this.path + this.search, info, headers, endedBy };
   }
 
   async #createArgs(): Promise<LoaderArgs> {

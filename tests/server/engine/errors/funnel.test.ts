@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
+import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/outcome.ts';
 import { spyOnLog } from '../../../support/app.ts';
 
@@ -10,13 +12,18 @@ const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 function createTestFunnel() {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ log, build: 'test' });
+  const info = createInfo();
   const fail = (error: unknown) =>
-    funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary' });
+    funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info });
   const addressOf = (error: unknown) => {
     const verdict = fail(error);
     return verdict.kind === 'error' ? verdict.error.digest : undefined;
   };
   return { fail, addressOf, lines };
+}
+
+function createInfo(): RequestInfo {
+  return new RequestInfo({ requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' });
 }
 
 function caught(action: () => unknown): unknown {
@@ -134,11 +141,70 @@ describe('a failure', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('that is a primitive is a new one each time, of the same kind', () => {
+  it('that is no object is one failure within its request, and another one of the same kind in the next', () => {
     const { addressOf } = createTestFunnel();
-    const [first, second] = [addressOf('boom'), addressOf('boom')];
+    const [first, second] = [addressOf('boom'), createTestFunnel().addressOf('boom')];
+    expect(addressOf('boom')).toBe(first);
     expect(first).not.toBe(second);
     expect(first?.slice(0, 8)).toBe(second?.slice(0, 8));
+  });
+
+  it('reaches every reporter once, whole, before its address is known, with what led to it', () => {
+    const { log } = spyOnLog();
+    const told: { failure: Failure; error: unknown }[] = [];
+    const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };
+    const funnel = createFunnel({ log, build: 'b1', release: 'v1', reporters: [reporter, reporter] });
+    const info = createInfo();
+    info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
+    const error = new Error('boom');
+    const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
+    const verdict = funnel.fail(error, { origin: 'action', routeId: 'cart', info, headers });
+    funnel.fail(error, { origin: 'render' });
+
+    expect(told).toHaveLength(2);
+    const { failure } = told[0] ?? {};
+    expect(told[0]?.error).toBe(error);
+    expect(verdict).toMatchObject({ error: { digest: `${failure?.digest}-${failure?.occurrence}` } });
+    expect(failure).toMatchObject({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
+      kind: 'exception',
+      side: 'server',
+      origin: 'action',
+      build: 'b1',
+      release: 'v1',
+      title: 'Error: boom',
+      routeId: 'cart',
+      requestId: 'request-1',
+      request: { method: 'GET', url: '/', headers: { 'user-agent': 'canary-agent' } },
+      breadcrumbs: [{ category: 'fetch', message: 'GET https://api.example/' }],
+      errors: [{ class: 'Error', message: 'boom' }],
+    });
+    expect(failure?.errors[0]?.frames.length).toBeGreaterThan(0);
+    expect(JSON.stringify(failure)).not.toContain('sid=');
+  });
+
+  it('that cannot be kept is in the log, whole, and so is why a reporter failed', () => {
+    const { log, lines } = spyOnLog();
+    const broken = {
+      report: (): boolean => {
+        throw new Error('no space left');
+      },
+    };
+    const funnel = createFunnel({ log, build: 'b1', reporters: [broken] });
+    const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
+    expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
+    expect(lines).toMatchObject([
+      { msg: 'A failure could not be reported.', stack: expect.stringContaining('no space left') },
+      { lost: expect.any(String), failure: { title: 'Error: boom', errors: [{ message: 'boom' }] } },
+    ]);
+  });
+
+  it('that nobody threw has an address too', () => {
+    const { log, lines } = spyOnLog();
+    const funnel = createFunnel({ log, build: 'b1' });
+    const address = funnel.record({ kind: 'blocked-loop', errors: [], extra: { ms: 1500 } }, { origin: 'process' });
+    expect(address).toMatch(ADDRESS);
+    expect(lines).toMatchObject([{ kind: 'blocked-loop', extra: { ms: 1500 }, digest: address.slice(0, 8) }]);
   });
 
   it('shows nothing but its address', () => {
@@ -165,6 +231,19 @@ describe('a failure', () => {
     );
     expect(digests[0]).not.toEqual(digests[1]);
   });
+});
+
+it('counts what is ignored, and why', () => {
+  const { log } = spyOnLog();
+  const count = vi.fn();
+  const funnel = createFunnel({ log, build: 'b1', count });
+  for (const outcome of [() => notFound(), () => redirect('/x')]) funnel.fail(caught(outcome), { origin: 'loader' });
+  funnel.fail(new VisitorGone(), { origin: 'loader' });
+  expect(count.mock.calls.map(([name, labels]) => [name, labels])).toEqual([
+    ['spillway_reports_ignored_total', { reason: 'not-found' }],
+    ['spillway_reports_ignored_total', { reason: 'redirect' }],
+    ['spillway_reports_ignored_total', { reason: 'visitor-gone' }],
+  ]);
 });
 
 describe('what is no failure', () => {

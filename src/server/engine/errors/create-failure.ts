@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import type { RequestInfo } from '../http/request-info.ts';
+import { toCrockford } from './crockford.ts';
+import { createDigest } from './digest/create-digest.ts';
+import type { FramePaths } from './digest/frame-file.ts';
+import { readErrors } from './digest/read-error.ts';
+import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
+import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
+import { currentRequest } from './request-context.ts';
+import { listRequestSecrets } from './scrub/secret-values.ts';
+import type { Scrubber } from './scrub.ts';
+import { trimFailure } from './trim.ts';
+
+/** Where something was thrown: what the incident tells of it. */
+export interface FailureContext {
+  readonly origin: FailureOrigin;
+  readonly routeId?: string;
+  /** The route's pattern (`/orders/:id`), never the URL. */
+  readonly route?: string;
+  /** Path and search of the page, where it is not the request's own. */
+  readonly url?: string;
+  /** The request that it was done for; otherwise the one in whose async context it was thrown. */
+  readonly info?: RequestInfo;
+  readonly headers?: IncomingHttpHeaders;
+  /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
+  readonly endedBy?: unknown;
+  /** React's, of a failed render: the components around it, innermost first. */
+  readonly componentStack?: string;
+}
+
+/** What is recorded: something thrown, or what a watcher saw. */
+export interface Recorded {
+  readonly error?: unknown;
+  readonly kind?: FailureKind;
+  /** In the place of a thrown error's. */
+  readonly errors?: readonly ErrorRecord[];
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
+export interface RecorderOptions {
+  readonly build: string;
+  /** Unset: the build. */
+  readonly release?: string;
+  /** The same on all replicas and releases; keeps strangers from confirming a guess. */
+  readonly namespace?: string;
+  readonly paths?: FramePaths;
+  /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
+  readonly table?: () => SiteTable;
+  readonly scrubber?: Scrubber;
+  /** The owner's: what keeps failures at one place apart on purpose. */
+  readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
+}
+
+/** A constant by default, so that replicas and fresh disks agree. */
+export const DEFAULT_NAMESPACE = 'spillway';
+
+const NO_BUILD: FramePaths = { dist: join(process.cwd(), 'dist') };
+
+/** Headers that help to understand a failure, and tell nothing of who it was. */
+const SHOWN_HEADERS = [
+  'accept',
+  'accept-language',
+  'content-length',
+  'content-type',
+  'purpose',
+  'referer',
+  'sec-fetch-dest',
+  'sec-fetch-mode',
+  'sec-fetch-site',
+  'user-agent',
+] as const;
+
+/** Makes the record of a failure: read, named, scrubbed and cut. Never throws. */
+export function createFailureRecorder(
+  options: RecorderOptions,
+): (recorded: Recorded, context: FailureContext) => Failure {
+  const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
+
+  return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
+    const info = context.info ?? currentRequest();
+    const id = randomBytes(16);
+    const route = context.route ?? info?.route;
+    const found = createDigest(
+      { kind, side: 'server', errors, route, splitBy: split(error, context) },
+      { namespace, table: options.table?.() ?? emptySiteTable },
+    );
+    const failure: Failure = {
+      id: id.toString('hex'),
+      digest: found.digest,
+      occurrence: toCrockford(id.subarray(11)),
+      rule: found.rule,
+      ...(found.weak ? { weak: true } : {}),
+      kind: found.kind,
+      side: 'server',
+      origin: context.origin,
+      at: Date.now(),
+      build,
+      release,
+      errors,
+      title: found.title,
+      site: found.site,
+      route,
+      routeId: context.routeId,
+      requestId: info?.requestId,
+      traceId: info?.knownTraceId,
+      request: toRequestRecord(context, info),
+      componentStack: context.componentStack,
+      breadcrumbs: info?.trail,
+      extra,
+    };
+    return trimFailure(scrub(failure, context.headers));
+  };
+
+  function split(error: unknown, context: FailureContext): readonly string[] | undefined {
+    try {
+      return options.splitBy?.(error, context);
+    } catch {
+      return undefined; // the owner's code fails on what is hostile; the failure itself counts more
+    }
+  }
+
+  function scrub(failure: Failure, headers: IncomingHttpHeaders | undefined): Failure {
+    const { scrubber } = options;
+    if (!scrubber) return failure;
+    const { cookie, authorization } = headers ?? {};
+    const secrets = listRequestSecrets({ cookie, authorization, url: failure.request?.url }, scrubber);
+    return scrubber.with(secrets).value(failure) as Failure; // a copy of the same shape
+  }
+}
+
+function toRequestRecord(context: FailureContext, info: RequestInfo | undefined): RequestRecord | undefined {
+  if (!info) return undefined;
+  const shown: Record<string, string> = {};
+  for (const name of SHOWN_HEADERS) {
+    const value = context.headers?.[name];
+    if (value !== undefined) shown[name] = String(value);
+  }
+  return { method: info.method, url: context.url ?? info.target, ...(context.headers ? { headers: shown } : {}) };
+}
