@@ -37,7 +37,7 @@ export function planPage(root, wanted) {
       },
       { path: routesFile, text: addRoute(routes, route), byHand: `${route}, in the children of your layout` },
     ],
-    next: `\`npm run dev\` shows it at ${toExample(path)}. What its loader brings is the interface beside the page.`,
+    next: `\`npm run dev\` shows it at ${toExample(path)}. What its loader brings is the interface beside the page; what its forms post to is declared in src/shared/product/actions.ts.`,
   };
 }
 

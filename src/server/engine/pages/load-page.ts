@@ -95,13 +95,13 @@ export async function runGuards({
   pages,
   funnel,
   ids = visit.match.ids,
-  toArgs = () => visit.toArgs(),
+  toArgs,
 }: GuardOptions): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await untilEnd(visit, runGuard(page, toArgs));
+      await untilEnd(visit, runGuard(page, visit, toArgs));
     } catch (error) {
       const verdict = funnel.fail(error, visit.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
@@ -112,8 +112,8 @@ export async function runGuards({
   return undefined;
 }
 
-async function runGuard(page: ServerPage, toArgs: () => Promise<LoaderArgs>): Promise<void> {
-  await page.guard?.(await toArgs());
+async function runGuard(page: ServerPage, visit: Visit, toArgs: GuardOptions['toArgs']): Promise<void> {
+  await page.guard?.(await (toArgs ? toArgs() : visit.toArgs()));
 }
 
 /** Waits for something of the owner's, but no longer than for the visit: it is rejected with what ends that. */
