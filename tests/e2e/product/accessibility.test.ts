@@ -66,15 +66,34 @@ describe('axe finds no violation', () => {
   });
 });
 
-describe('at 390 px', () => {
-  test('no page is wider than the screen', async () => {
-    const { page } = await site.open('/', { viewport: NARROW });
+describe.each([WIDE, NARROW])('at $width px', (viewport) => {
+  test('neither a page nor the code on it is wider than its place', async () => {
+    const { page } = await site.open('/', { viewport });
+    let shown = 0;
     for (const path of paths) {
       await page.goto(path);
       await hydrated(page);
-      const surplus = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const surplus = await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth);
       expect(surplus, path).toBeLessThanOrEqual(0);
+      const code = await page.locator('pre').evaluateAll((all) => all.map((pre) => pre.scrollWidth - pre.clientWidth));
+      expect(Math.max(0, ...code), path).toBe(0);
+      shown += code.length;
     }
+    expect(shown).toBeGreaterThan(20);
+  });
+
+  test('a line of code goes on further in than it began', async () => {
+    const { page } = await site.open('/tour/forms', { viewport });
+    const line = page.locator('pre > code > span').filter({ hasText: '<Field label="Your e-mail address"' });
+    const [first, ...others] = await line.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      const indent = element.firstElementChild?.getBoundingClientRect();
+      return [indent, ...range.getClientRects()].flatMap((box) => (box ? [{ left: box.left, top: box.top }] : []));
+    });
+    const continued = others.filter(({ top }) => top > (first?.top ?? 0) + 5);
+    expect(continued).not.toHaveLength(0);
+    for (const { left } of continued) expect(left).toBeGreaterThan((first?.left ?? 0) + 40);
   });
 });
 
@@ -136,7 +155,7 @@ describe('the code on a page', () => {
       const figures = await page.locator('figure').evaluateAll((all) =>
         all.map((figure) => ({
           caption: figure.querySelector('figcaption')?.textContent ?? '',
-          text: figure.querySelector('pre')?.textContent ?? '',
+          text: figure.querySelector('pre')?.innerText ?? '',
         })),
       );
       for (const { caption, text } of figures) {

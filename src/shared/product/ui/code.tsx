@@ -14,8 +14,7 @@ export function Code({ title, note, children }: CodeProps) {
       <figcaption className={styles.title}>
         <span>{title}</span> {note && <span>{note}</span>}
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: code that scrolls sideways must be reachable by keyboard */}
-      <pre className={styles.code} tabIndex={0}>
+      <pre className={styles.code}>
         <code>{children}</code>
       </pre>
     </figure>

@@ -1,5 +1,5 @@
 import { Code } from './code.tsx';
-import styles from './excerpt.module.css';
+import { CodeLines, type Span } from './code-lines.tsx';
 
 /** What an import of `excerpt:<file>#<name>` gives. */
 export interface Source {
@@ -7,8 +7,7 @@ export interface Source {
   file: string;
   firstLine: number;
   lastLine: number;
-  /** Text, and text of a kind that has a colour. */
-  spans: (string | [kind: string, text: string])[];
+  spans: Span[];
 }
 
 /** Lines of a file of this project, as they are. */
@@ -23,15 +22,7 @@ export function Excerpt({ of: { file, firstLine, lastLine, spans } }: { of: Sour
   );
   return (
     <Code title={title} note={firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine} to ${lastLine}`}>
-      {spans.map((span, index) =>
-        typeof span === 'string' ? (
-          span
-        ) : (
-          <span key={index} className={styles[span[0]]}>
-            {span[1]}
-          </span>
-        ),
-      )}
+      <CodeLines of={spans} />
     </Code>
   );
 }

@@ -2,6 +2,7 @@ import list from 'excerpt:src/server/product/api/todos/router.ts#list';
 import { useHost } from '../../../engine/hooks.ts';
 import { Ask } from '../../ui/ask.tsx';
 import { Code } from '../../ui/code.tsx';
+import { CodeLines } from '../../ui/code-lines.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -25,16 +26,18 @@ export default function Api() {
         code={
           <>
             <Code title="Terminal">
-              {toLines([
-                `curl ${todos}`,
-                `curl ${todos} --json '{"title":"Open the gates"}'`,
-                `curl ${todos}/1`,
-                `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
-                `curl -X DELETE ${todos}/1`,
-              ])}
+              <CodeLines
+                of={toLines([
+                  `curl ${todos}`,
+                  `curl ${todos} --json '{"title":"Open the gates"}'`,
+                  `curl ${todos}/1`,
+                  `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
+                  `curl -X DELETE ${todos}/1`,
+                ])}
+              />
             </Code>
             <Code title="Terminal">
-              {toLines([`curl -i ${todos} --json '{"title":""}'`, `curl -i -X PUT ${todos}`])}
+              <CodeLines of={toLines([`curl -i ${todos} --json '{"title":""}'`, `curl -i -X PUT ${todos}`])} />
             </Code>
           </>
         }
@@ -46,4 +49,4 @@ export default function Api() {
   );
 }
 
-const toLines = (lines: string[]) => lines.join('\n');
+const toLines = (lines: string[]) => [lines.join('\n')];

@@ -11,10 +11,16 @@ const CLAIMS = [
   ['layout', 'Layouts stay', 'Pages inside pages, each part with data of its own, all in one request.'],
   ['navigation', 'The next page is there', 'Its data alone is fetched, often before the click. Back is instant.'],
   ['forms', 'Forms need no JavaScript', 'One server action answers with a page, or in the background.'],
-  ['static', 'Static pages are kept', 'Rendered once, answered from memory or with 304, renewed behind you.'],
+  ['static', 'Static pages are kept', 'Rendered once, answered from memory, renewed in the background.'],
   ['cards', 'Rendering is cheap', 'Fifty cards cost less CPU than React on bare Node does.'],
   ['api', 'APIs are plain Express', 'JSON under /api, with its errors as problem+json.'],
   ['failures', 'Failures are found', 'No message and no stack leave the server: an address does.'],
+] as const;
+
+const COMMANDS = [
+  ['npm ci && npm start', 'serves this tour'],
+  ['npm run dev', 'shows each change as you make it'],
+  ['npm run own', 'leaves an empty app in its place'],
 ] as const;
 
 export default function Home() {
@@ -22,27 +28,33 @@ export default function Home() {
   return (
     <article>
       <title>Spillway: React, streamed by Express</title>
-      <meta name="description" content="A tour of Spillway: an Express server that streams React pages." />
+      <meta
+        name="description"
+        content="Spillway is a web app to start from: React pages, streamed by an Express server of your own. This is its tour."
+      />
       <div className={styles.hero}>
         <div>
           <h1>React, streamed by Express</h1>
           <p className={styles.motto}>Every failure has an address.</p>
           <p className="lead">
-            Spillway is the server of a web app, to clone, own and read: Express 5, React 19, TypeScript. Replace the
-            pages of this tour with yours. They stream, work without JavaScript, and say where to look when something
-            breaks.
+            Spillway is a whole web app to start from: pages in React 19 on a server of your own, Express 5, all in
+            TypeScript. Clone it, put your pages and your API in the place of this tour, and read any line of the rest.
+            Pages stream, work without JavaScript, and say where to look when something breaks.
           </p>
-          <pre className={styles.commands}>
-            <code>npm ci && npm start</code>
-            <code>npm ci && npm test</code>
-          </pre>
+          <ul className={styles.commands}>
+            {COMMANDS.map(([command, effect]) => (
+              <li key={command}>
+                <code>{command}</code> {effect}
+              </li>
+            ))}
+          </ul>
         </div>
         <dl className={styles.address}>
-          <dt>A visitor sees</dt>
+          <dt>When something breaks, a visitor sees</dt>
           <dd>
             This could not be loaded. Digest: <strong>7K3QM2XA-9F4W0R6B</strong>
           </dd>
-          <dt>Your log says</dt>
+          <dt>Your log has the same address, and the stack</dt>
           <dd>
             <code>
               "digest":"<strong>7K3QM2XA</strong>", "occurrence":"<strong>9F4W0R6B</strong>", "route":"/gauges/:id",
