@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findFreePort } from './free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,8 +20,11 @@ export interface DevApp {
   stop(): Promise<void>;
 }
 
-/** Copies the engine, puts this product into it, and starts. */
-export async function startDevApp(files: Readonly<Record<string, string>> = {}): Promise<DevApp> {
+/** Copies the engine, puts this product into it, and starts. @param settings environment variables */
+export async function startDevApp(
+  files: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DevApp> {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-dev-'));
   for (const path of ['bin', 'build', 'build.mjs', 'package.json', 'src']) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
@@ -36,14 +39,22 @@ export async function startDevApp(files: Readonly<Record<string, string>> = {}):
   };
   for (const [path, text] of Object.entries({ ...PRODUCT, ...files })) write(path, text);
 
-  const port = await findPort();
+  const { HOST: host = '127.0.0.1' } = settings;
+  const port = await findFreePort(host); // kept over many servers, so it is not left to the first of them
   const child = spawn(process.execPath, ['bin/dev.mjs'], {
     cwd: folder,
-    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), NODE_ENV: 'development', DRAIN_LAG: '0' },
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      DRAIN_LAG: '0',
+      HOST: host,
+      PORT: String(port),
+      ...settings,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${host}:${port}`;
   await new Promise<void>((resolve, reject) => {
     function read(chunk: Buffer): void {
       output += String(chunk);
@@ -79,18 +90,6 @@ function end(child: ChildProcess): Promise<void> {
     child.removeAllListeners('exit');
     child.once('exit', () => resolve());
     child.kill('SIGTERM');
-  });
-}
-
-/** `npm run dev` wants to know its port, because it keeps it over many servers. */
-function findPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('No port.')),
-      );
-    });
   });
 }
 

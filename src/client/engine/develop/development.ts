@@ -10,6 +10,7 @@ import {
 } from '../../../shared/engine/develop-protocol.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
+import { Millisecond } from '../../../shared/units.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
@@ -22,6 +23,9 @@ export interface LivePage {
   replaceModule(routeId: string, module: PageModule): void;
   replaceStyles(routeId: string, hrefs: readonly string[]): void;
 }
+
+/** How long to wait before the stream of builds is asked for again (ms). */
+const REOPEN_AFTER = 500 * Millisecond;
 
 interface DevGlobals {
   /** Modules of the product that this page has evaluated, in whichever version: by file. */
@@ -97,6 +101,10 @@ function follow(): void {
       .then(() => apply(next))
       .catch((error: unknown) => reload(`the change could not be taken up (${error})`));
   };
+  // A browser tries again by itself where it cannot connect, but not where a proxy answers that it could not.
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) setTimeout(follow, REOPEN_AFTER);
+  };
 }
 
 async function apply(next: DevState): Promise<void> {
@@ -125,7 +133,7 @@ async function apply(next: DevState): Promise<void> {
 async function untilAnswered(): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
-      () => true,
+      ({ ok }) => ok,
       () => false,
     );
     if (answered) return;
