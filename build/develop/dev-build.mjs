@@ -11,6 +11,7 @@ import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
 import { byName, fastRefresh, isProductModule, pagesByName, productFolders } from './refresh.mjs';
+import { createStableNames } from './stable-names.mjs';
 
 const devEntry = 'src/client/engine/develop/entry.ts';
 /** What joins product and engine. It is no part of either, and stays what it is while its text does. */
@@ -47,6 +48,7 @@ export function createDevBuild(root) {
   let entries = '';
   /** What is on the disk already, so that a rebuild writes what is new alone. */
   const written = new Map();
+  const keepNames = createStableNames(root);
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
 
   async function open() {
@@ -103,12 +105,13 @@ export function createDevBuild(root) {
     async buildClient(changed) {
       await open();
       for (const file of changed) styles.forget(join(root, file));
-      const [{ metafile, outputFiles }, routeModules, publicFiles] = await Promise.all([
+      const [built, routeModules, publicFiles] = await Promise.all([
         client.rebuild(),
         readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
         readFiles(join(root, 'src/client/public')),
       ]);
-      requireClientInputs(metafile);
+      requireClientInputs(built.metafile);
+      const { metafile, outputFiles } = keepNames(built);
       const sheets = await bundleStyles({
         metafile,
         entry: wiring,

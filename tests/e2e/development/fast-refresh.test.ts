@@ -105,6 +105,22 @@ describe('an edit', () => {
     expect(documents).toEqual(['/']);
   });
 
+  test('that adds a module and uses it is shown, and costs no state', async () => {
+    for (let index = 0; index < 4; index++) {
+      app.write(`src/shared/product/parts/part-${index}.tsx`, `export const Part = () => <i>part ${index}</i>;\n`);
+      app.edit(
+        HOME,
+        'export default',
+        `import { Part as Part${index} } from '../parts/part-${index}.tsx';\nexport default`,
+      );
+      app.edit(HOME, '<footer>', `<Part${index} /><footer>`);
+      await page.getByText(`part ${index}`).waitFor();
+    }
+    await expectKept();
+    expect(documents).toEqual(['/']);
+    expect(complaints).toEqual([]);
+  });
+
   test('of a page that is not open is there when it is gone to', async () => {
     app.edit('src/shared/product/pages/other.tsx', '<h1>Other', '<h1>Another');
     await poll(() => app.output()).toContain('other.tsx: built');
@@ -167,6 +183,36 @@ describe('the server', () => {
     await asking;
     expect(failures).toEqual([]);
     expect(asked).toBeGreaterThan(20);
+  });
+});
+
+/** As where the server ends before it has answered. */
+async function cutFirst(path: string): Promise<() => number> {
+  let cut = 0;
+  await page.route(path, (route) => {
+    cut += 1;
+    return cut === 1 ? route.abort('connectionreset') : route.continue();
+  });
+  return () => cut;
+}
+
+describe('a request that is cut while the server is exchanged', () => {
+  test('is made again where it asked for data: no state is lost', async () => {
+    const countRequests = await cutFirst('**/_data/');
+    app.edit('src/server/product/words.ts', 'from the loader', 'from another loader');
+    await poll(() => page.locator('#data').innerText()).toBe('from another loader');
+    expect(countRequests()).toBeGreaterThan(1);
+    await expectKept();
+    expect(documents).toEqual(['/']);
+  });
+
+  test('is made again where it asked for a module', async () => {
+    const countRequests = await cutFirst('**/assets/home-*.js');
+    app.edit(HOME, 'First words', 'Second words');
+    await page.getByRole('heading', { name: 'Second words' }).waitFor();
+    expect(countRequests()).toBeGreaterThan(1);
+    await expectKept();
+    expect(documents).toEqual(['/']);
   });
 });
 

@@ -36,7 +36,13 @@ test('prints the time from saving to painted, with 300 modules of the product', 
   const page = await browser.newPage({ baseURL: app.url });
   // What would explain a reload, which costs the state that the last line asks for.
   page.on('console', (message) => message.text().startsWith('Spillway') && console.log(message.text()));
-  page.on('requestfailed', (request) => console.log('failed:', request.url(), request.failure()?.errorText));
+  page.on('requestfailed', (request) => {
+    // Chromium says of every HEAD without a length that it was aborted.
+    if (request.method() !== 'HEAD') console.log('failed:', request.url(), request.failure()?.errorText);
+  });
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) console.log('document:', request.url());
+  });
   await page.goto('/');
   await exchanged(page);
   await page.getByRole('button').click();

@@ -11,6 +11,7 @@ import {
 import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import { Millisecond } from '../../../shared/units.ts';
+import { importAgain, repeatCutRequests, untilAnswered } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
@@ -45,10 +46,11 @@ let reloadBecause: string | undefined;
 
 /** Learns what the last build is, and follows the builds to come. */
 export async function startDevelopment(): Promise<void> {
+  repeatCutRequests();
   state = (await (await fetch(DEV_STATE)).json()) as DevState;
   globalThis.__spillway = {
     evaluated: new Set(),
-    load: (file) => import(toUrl(file)),
+    load: (file) => importAgain(toUrl(file)),
   };
   follow();
 }
@@ -129,22 +131,10 @@ async function apply(next: DevState): Promise<void> {
   }
 }
 
-/** The next server may be on its way already; a request that fails would end in a load of the whole page. */
-async function untilAnswered(): Promise<void> {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const answered = await fetch(DEV_STATE, { method: 'HEAD' }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (answered) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
 /** @returns whether the page could be kept */
 async function refresh(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
-    const module = (await import(toUrl(file))) as Record<string, unknown>;
+    const module = (await importAgain(toUrl(file))) as Record<string, unknown>;
     const other = Object.keys(module).find((name) => !isExchangeable(module[name]));
     if (other !== undefined) {
       reload(`${file} exports \`${other}\`, which is neither a component nor a function`);
