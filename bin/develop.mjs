@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
-import { watch } from 'node:fs';
+import { statSync, watch } from 'node:fs';
 import net from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
@@ -9,6 +11,8 @@ import { toDevError } from '../build/develop/dev-error.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Editors write a file in several steps: a change is taken up when it has been quiet for this long. */
 const quietMs = 15;
+/** For this long an empty file may be one that is about to be written. */
+const emptyMs = 300;
 /** A server that has not ended by then holds a connection that a developer does not need. */
 const drainMs = 1000;
 
@@ -48,11 +52,18 @@ async function work() {
   if (working) return;
   working = true;
   do {
+    await untilWritten();
     const files = [...changed];
     changed = new Set();
     await take(files);
   } while (changed.size > 0);
   working = false;
+}
+
+/** Editors empty a file before they write it. A build in between would take a page's component away, and its state. */
+async function untilWritten() {
+  const isEmpty = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.size === 0;
+  for (let waited = 0; waited < emptyMs && [...changed].some(isEmpty); waited += quietMs) await sleep(quietMs);
 }
 
 async function take(files) {

@@ -14,6 +14,7 @@ export interface DevApp {
   readonly output: () => string;
   /** Saves a file as an editor does. */
   write(path: string, text: string): void;
+  read(path: string): string;
   /** Replaces a piece of a file. @throws where the file does not hold it once */
   edit(path: string, from: string, to: string): void;
   remove(path: string): void;
@@ -65,12 +66,14 @@ export async function startDevApp(
     child.once('exit', (code) => reject(new Error(`npm run dev ended with ${code}:\n${output}`)));
   });
 
+  const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
   return {
     url,
     output: () => output,
     write,
+    read,
     edit(path, from, to) {
-      const text = readFileSync(join(folder, path), 'utf8');
+      const text = read(path);
       if (text.split(from).length !== 2) throw new Error(`${path} does not hold ${JSON.stringify(from)} once.`);
       write(
         path,

@@ -121,6 +121,16 @@ describe('an edit', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('that is saved in two steps, the first of which empties the file, is shown, and costs no state', async () => {
+    const text = app.read(HOME);
+    app.write(HOME, '');
+    await new Promise((resolve) => setTimeout(resolve, 60)); // long enough for a build to begin
+    app.write(HOME, text.replace('First words', 'Second words'));
+    await page.getByRole('heading', { name: 'Second words' }).waitFor();
+    await expectKept();
+    expect(documents).toEqual(['/']);
+  });
+
   test('of a page that is not open is there when it is gone to', async () => {
     app.edit('src/shared/product/pages/other.tsx', '<h1>Other', '<h1>Another');
     await poll(() => app.output()).toContain('other.tsx: built');

@@ -36,15 +36,13 @@ function isRepeatable(input: RequestInfo | URL, init: RequestInit | undefined): 
   return origin === window.location.origin && (method === 'GET' || method === 'HEAD');
 }
 
-/** Browsers remember of a module that it failed while it ran, and not that it did not come. */
-export async function importAgain(url: string): Promise<unknown> {
-  try {
-    return await import(url);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    await untilAnswered();
-    return import(url);
-  }
+/**
+ * Fetches a module before it is imported, which then finds it in the cache: browsers remember of a module
+ * that it did not come, and do not ask for it a second time.
+ */
+export async function importModule(url: string): Promise<unknown> {
+  await (await globalThis.fetch(url)).arrayBuffer();
+  return import(url);
 }
 
 /** The next server may be on its way already. */

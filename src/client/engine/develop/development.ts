@@ -11,7 +11,7 @@ import {
 import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import { Millisecond } from '../../../shared/units.ts';
-import { importAgain, repeatCutRequests, untilAnswered } from './cut-requests.ts';
+import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
@@ -50,7 +50,7 @@ export async function startDevelopment(): Promise<void> {
   state = (await (await fetch(DEV_STATE)).json()) as DevState;
   globalThis.__spillway = {
     evaluated: new Set(),
-    load: (file) => importAgain(toUrl(file)),
+    load: (file) => importModule(toUrl(file)),
   };
   follow();
 }
@@ -134,7 +134,7 @@ async function apply(next: DevState): Promise<void> {
 /** @returns whether the page could be kept */
 async function refresh(files: readonly string[]): Promise<boolean> {
   for (const file of files) {
-    const module = (await importAgain(toUrl(file))) as Record<string, unknown>;
+    const module = (await importModule(toUrl(file))) as Record<string, unknown>;
     const other = Object.keys(module).find((name) => !isExchangeable(module[name]));
     if (other !== undefined) {
       reload(`${file} exports \`${other}\`, which is neither a component nor a function`);

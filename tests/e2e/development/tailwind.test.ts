@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, watch } from '../../support/browser.ts';
+import { type DevApp, startDevApp } from '../../support/dev-app.ts';
+import { listBlocks } from '../../support/recipe-blocks.ts';
+import { exchanged } from '../site.ts';
+
+/** A build under load takes seconds. */
+const PATIENCE = { timeout: 20_000 };
+
+const HOME = 'src/shared/product/pages/home.tsx';
+const ROOT = 'src/shared/product/pages/root.tsx';
+const SHEET = 'src/shared/product/tailwind.css';
+
+let browser: Browser;
+let app: DevApp;
+let page: Page;
+let documents: string[];
+let complaints: string[];
+
+beforeAll(async () => {
+  const recipe = readFileSync(fileURLToPath(new URL('../../../docs/recipes/tailwind.md', import.meta.url)), 'utf8');
+  const wanted = listBlocks(recipe).filter(({ file }) => file === SHEET || file.endsWith('build.mjs'));
+  const files = Object.fromEntries(wanted.map(({ file, text }) => [file, text]));
+  const root = `import { Outlet } from 'react-router';
+import '../tailwind.css';
+
+export default function Root() {
+  return <Outlet />;
+}
+`;
+  [browser, app] = await Promise.all([launchBrowser(), startDevApp({ ...files, [ROOT]: root })]);
+  page = await browser.newPage({ baseURL: app.url });
+  page.setDefaultTimeout(10_000);
+  ({ documents, complaints } = await watch(page));
+  await page.goto('/');
+  await exchanged(page);
+  await page.getByRole('button').click();
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+});
+
+/** The title as it is painted, once it is as it should be. */
+async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<void> {
+  const read = (): Promise<Record<string, string>> =>
+    page.getByRole('heading').evaluate((title, names) => {
+      const style = getComputedStyle(title);
+      return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name)]));
+    }, Object.keys(wanted));
+  await expect.poll(read, PATIENCE).toEqual(wanted);
+}
+
+async function expectKept(): Promise<void> {
+  await page.getByRole('button', { name: 'clicked 1' }).waitFor();
+  expect(documents).toEqual(['/']);
+  expect(complaints).toEqual([]);
+}
+
+test('a class that a component is given has its style, without a reload', async () => {
+  await expectTitle({ 'padding-top': '0px', color: 'rgb(1, 2, 3)' });
+  app.edit(HOME, 'className={styles.title}', 'className="pt-[13px] text-water"');
+  await expectTitle({ 'padding-top': '13px', color: 'rgb(29, 111, 165)' });
+  await expectKept();
+});
+
+test('a value of the theme that is changed is shown, without a reload', async () => {
+  app.edit(SHEET, '#1d6fa5', '#010203');
+  await expectTitle({ 'padding-top': '13px', color: 'rgb(1, 2, 3)' });
+  await expectKept();
+});
+
+test('a class in a part that is new has its style, without a reload', async () => {
+  app.write('src/shared/product/ui/mark.tsx', 'export const Mark = () => <i className="pt-[17px] block">mark</i>;\n');
+  app.edit(HOME, 'import { Button }', "import { Mark } from '../ui/mark.tsx';\nimport { Button }");
+  app.edit(HOME, '<Button />', '<Button /><Mark />');
+  const mark = page.getByText('mark', { exact: true });
+  await expect.poll(() => mark.evaluate((element) => getComputedStyle(element).paddingTop), PATIENCE).toBe('17px');
+  await expectKept();
+});
