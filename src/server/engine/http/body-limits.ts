@@ -1,6 +1,7 @@
 import express, { type Request, type RequestHandler } from 'express';
 import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_DEPTH } from '../../limits.ts';
 import { badRequest, unsupportedMediaType } from '../errors/http-error.ts';
+import { measureJson } from './json-shape.ts';
 
 export interface BodyLimits {
   /** Bytes; 413 beyond. */
@@ -59,7 +60,7 @@ function refuseBody(req: Request, type: string): Error | undefined {
 function requireSoundJson(bytes: Buffer): void {
   const text = decodeUtf8(bytes);
   if (text.trim() === '') throw badRequest('The request has no body.');
-  if (depthOf(bytes) > MAX_JSON_DEPTH) throw badRequest('The JSON is nested too deeply.');
+  if (measureJson(bytes).depth > MAX_JSON_DEPTH) throw badRequest('The JSON is nested too deeply.');
 }
 
 function decodeUtf8(bytes: Buffer): string {
@@ -69,32 +70,3 @@ function decodeUtf8(bytes: Buffer): string {
     throw badRequest('The body is not UTF-8.');
   }
 }
-
-/** The deepest nesting, read without recursion and without regard to whether the rest is JSON. */
-function depthOf(json: Uint8Array): number {
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let index = 0; index < json.length; index += 1) {
-    const byte = json[index];
-    if (inText) {
-      if (byte === BACKSLASH) index += 1;
-      else if (byte === QUOTE) inText = false;
-    } else if (byte === QUOTE) {
-      inText = true;
-    } else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
-      depth -= 1;
-    }
-  }
-  return deepest;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const BRACKET_OPEN = 0x5b;
-const BRACKET_CLOSE = 0x5d;
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
