@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { ECHO_TAG, KIND_TAG, REQUEST_TAG, ROUTE_TAG } from '../../../shared/engine/report-tags.ts';
+import { Hour, Minute, Second } from '../../../shared/units.ts';
+import { toCrockford } from '../../engine/errors/crockford.ts';
+import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
+import { readEventErrors } from './event-errors.ts';
+import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
+import { type FailureParts, type KnownBuild, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';
+
+/** Kinds that our own browser code may name; the others come by ways of their own, or are found in the error. */
+const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
+  'exception',
+  'hydration',
+  'load',
+  'network',
+  'timeout',
+  'script-error',
+]);
+
+/** Tags that say what strangers cannot know, or that are ours to set. */
+const RESERVED_TAGS =
+  /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
+
+const MAX_BREADCRUMBS = 100;
+const MAX_TAGS = 50;
+const MAX_TAG_KEY_LENGTH = 32;
+/** Of tags and breadcrumbs (UTF-16 code units, F14). */
+const MAX_VALUE_LENGTH = 250;
+const MAX_URL_LENGTH = 2000;
+/** A browser's clock is believed for errors that waited in the page; what lies further back, or ahead, is now. */
+const MAX_AGE = Hour;
+const MAX_AHEAD = Minute;
+
+const NO_BUILD: KnownBuild = { build: '', release: '' };
+
+/**
+ * What the desk keeps of an event that came through the tunnel. Nothing in it is believed that a
+ * stranger could make up: no fingerprint, level or environment, no build that nobody published, no
+ * route that is none. It is scrubbed, and then cut.
+ */
+export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: FailureParts): Failure {
+  const { scrubber } = parts;
+  const told = toRecord(event.tags);
+  const { errors, componentStack } = readEventErrors(event, sender, scrubber);
+  const route = readRoute(told, event, parts);
+  const made = parts.makeDigest({ kind: readKind(told), side: 'browser', errors, route });
+  const echoOf = readAddress(told[ECHO_TAG]);
+  const { build, release } = findBuild(event, parts);
+  return parts.trim({
+    id,
+    digest: echoOf?.slice(0, 8) ?? made.digest,
+    occurrence: toOccurrence(id),
+    rule: made.rule,
+    ...(made.weak && { weak: true }),
+    ...(made.unresolved && !echoOf && { unresolved: true }),
+    kind: made.kind,
+    side: 'browser',
+    origin: 'browser',
+    at: readTime(event.timestamp, parts.now()),
+    build,
+    release,
+    errors,
+    title: made.title,
+    site: made.site,
+    route,
+    requestId: readRequestId(told[REQUEST_TAG]),
+    ...readTrace(event),
+    request: readRequest(event, sender, scrubber),
+    componentStack: componentStack && scrubber.text(componentStack),
+    breadcrumbs: readBreadcrumbs(event, parts),
+    tags: readTags(event.tags, scrubber),
+    extra: readExtra(event, scrubber),
+    visitor: sender.visitor,
+    echoOf,
+  });
+}
+
+/** 32 hexadecimal digits, with hyphens or without; a new one where what is told is none. */
+export function toEventId(...told: readonly unknown[]): string {
+  for (const value of told) {
+    const id = typeof value === 'string' ? value.replaceAll('-', '').toLowerCase() : '';
+    if (/^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id)) return id;
+  }
+  return randomBytes(16).toString('hex');
+}
+
+export function toOccurrence(id: string): string {
+  return toCrockford(Buffer.from(id.slice(-10), 'hex'));
+}
+
+/** An address that could be one of ours. Whether it is, the store knows. */
+export function readAddress(value: unknown): string | undefined {
+  const alphabet = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+  return typeof value === 'string' && alphabet.test(value) ? value : undefined;
+}
+
+/** The build that the event names, where it is one of ours. */
+export function findBuild(event: JsonRecord, { findBuild }: FailureParts): KnownBuild {
+  for (const value of [event.dist, event.release]) {
+    const named = typeof value === 'string' && value.length <= 200 ? value : '';
+    const known = named === '' ? undefined : findBuild(named);
+    if (known) return known;
+  }
+  return NO_BUILD;
+}
+
+/** What an event may keep of its tags, scrubbed. */
+export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string, string> | undefined {
+  const kept: [string, string][] = [];
+  for (const [name, value] of toPairs(tags)) {
+    if (kept.length === MAX_TAGS) break;
+    const key = toLine(name, MAX_TAG_KEY_LENGTH);
+    if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
+    const text = scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' });
+    kept.push([key, toScrubbed(String(toRecord(text)[key]), scrubber, MAX_VALUE_LENGTH)]);
+  }
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+/** SDKs write tags as an object; the format also has pairs. */
+function toPairs(tags: unknown): [string, unknown][] {
+  if (isRecord(tags)) return Object.entries(tags);
+  return toList(tags).flatMap((pair): [string, unknown][] => {
+    const [name, value] = toList(pair);
+    return typeof name === 'string' ? [[name, value]] : [];
+  });
+}
+
+function readKind(tags: JsonRecord): FailureKind | undefined {
+  const kind = tags[KIND_TAG];
+  return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set holds kinds alone
+}
+
+function readRoute(tags: JsonRecord, event: JsonRecord, { isRoute }: FailureParts): string | undefined {
+  const told = [tags[ROUTE_TAG], event.transaction].filter((value) => typeof value === 'string');
+  return told.find((pattern) => pattern.length <= MAX_VALUE_LENGTH && isRoute(pattern));
+}
+
+function readRequestId(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Za-z0-9][\w.:-]{7,127}$/.test(value) ? value : undefined;
+}
+
+function readTrace(event: JsonRecord): Pick<Failure, 'traceId' | 'spanId'> {
+  const { trace_id: traceId, span_id: spanId } = toRecord(toRecord(event.contexts).trace);
+  return { traceId: toHex(traceId, 32), spanId: toHex(spanId, 16) };
+}
+
+/** A W3C id: lower-case hexadecimal digits, not all of them 0. */
+export function toHex(value: unknown, length: number): string | undefined {
+  const sound =
+    typeof value === 'string' && value.length === length && /^[0-9a-f]+$/.test(value) && !/^0+$/.test(value);
+  return sound ? value : undefined;
+}
+
+function readTime(timestamp: unknown, now: number): number {
+  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number(timestamp) * Second;
+  return at > now - MAX_AGE && at < now + MAX_AHEAD ? Math.round(at) : now;
+}
+
+function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
+  const { url, method } = toRecord(event.request);
+  const address = toLine(url, MAX_URL_LENGTH);
+  if (!address || !/^https?:\/\//i.test(address)) return undefined;
+  const agent = sender.userAgent;
+  return {
+    method: typeof method === 'string' && /^[A-Z]{3,7}$/.test(method) ? method : 'GET',
+    url: scrubber.url(address),
+    ...(agent && { headers: { 'user-agent': toScrubbed(agent, scrubber, MAX_VALUE_LENGTH) } }),
+  };
+}
+
+function readBreadcrumbs(event: JsonRecord, parts: FailureParts): Breadcrumb[] | undefined {
+  const { breadcrumbs } = event;
+  const values = toList(isRecord(breadcrumbs) ? breadcrumbs.values : breadcrumbs).filter(isRecord);
+  const kept = values.slice(-MAX_BREADCRUMBS).map((value) => toBreadcrumb(value, parts));
+  return kept.length > 0 ? kept : undefined;
+}
+
+function toBreadcrumb(value: JsonRecord, { scrubber, now }: FailureParts): Breadcrumb {
+  const message = toLine(value.message, MAX_VALUE_LENGTH * 2) ?? '';
+  const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
+  const level = toLevel(value.level);
+  return {
+    at: readTime(value.timestamp, now()),
+    category: scrubber.text(toLine(value.category ?? value.type, MAX_TAG_KEY_LENGTH) ?? 'default'),
+    message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
+    ...(level && { level }),
+    ...(data && { data }),
+  };
+}
+
+function toLevel(level: unknown): Breadcrumb['level'] {
+  if (level === 'debug' || level === 'info' || level === 'warning' || level === 'error') return level;
+  return level === 'fatal' ? 'error' : level === 'log' ? 'info' : undefined;
+}
+
+function toScalars(data: unknown, scrubber: ReportScrubber): Record<string, string | number | boolean> | undefined {
+  const kept: [string, string | number | boolean][] = [];
+  for (const [key, value] of Object.entries(toRecord(data)).slice(0, MAX_TAGS)) {
+    if (!isScalar(value)) continue;
+    const text = typeof value === 'string' ? toScrubbed(scrubber.url(value), scrubber, MAX_VALUE_LENGTH) : value;
+    kept.push([toLine(key, MAX_VALUE_LENGTH) ?? '', text]);
+  }
+  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+/** What else the SDK knows: of browser, device, and what the owner's code added. */
+function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
+  const { trace: _trace, react: _react, ...contexts } = toRecord(event.contexts);
+  const { componentStack: _stack, ...extra } = toRecord(event.extra);
+  const all = { ...extra, ...(Object.keys(contexts).length > 0 && { contexts }) };
+  return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;
+}

@@ -1,0 +1,220 @@
+import { MiB } from '../../../shared/units.ts';
+import type { Count } from '../../engine/count.ts';
+import { type Failure, toAddress } from '../../engine/errors/failure.ts';
+import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';
+import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
+import { type Feedback, readFeedback, readUserReport, rewriteFeedbackContext, rewriteUserReport } from './feedback.ts';
+import type { NewIncidents } from './new-incidents.ts';
+import type { RecentIds } from './recent-ids.ts';
+import { ReportError } from './report-error.ts';
+import { isRecord, type JsonRecord, parseReportRecord, toRecord } from './report-json.ts';
+import { type ReportOutbox, toCategory } from './report-outbox.ts';
+import type { FailureParts, Sender } from './report-parts.ts';
+import { rewriteEvent } from './rewrite-event.ts';
+
+export interface EnvelopeParts extends FailureParts {
+  /** Whether the DSN is the one that our pages were given. */
+  readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
+  /** Keeps a failure, and says whether it could. */
+  readonly keep: (failure: Failure) => boolean;
+  readonly keepFeedback: (feedback: Feedback) => boolean;
+  /** A word for what is not worth keeping, such as an extension's error. */
+  readonly ignore: (failure: Failure) => string | undefined;
+  readonly newIncidents: NewIncidents;
+  readonly recentIds: RecentIds;
+  /** The incident for errors past the cap on new ones. */
+  readonly toOverflow: (failure: Failure) => Failure;
+  readonly outbox: ReportOutbox | undefined;
+  readonly environment: string | undefined;
+  /** The desk's page of an address. */
+  readonly toDeskUrl: (address: string, sender: Sender) => string;
+  readonly count: Count;
+}
+
+/** What the sender is told. */
+export interface Taken {
+  /** Of the event or the feedback, where there is one. */
+  readonly id?: string | undefined;
+  /** Of the event, where this build's table tells it. */
+  readonly digest?: string | undefined;
+  /** False where the journal could not take it. */
+  readonly stored: boolean;
+}
+
+/** What became of one item. */
+interface TakenItem {
+  /** To be passed on; undefined for what is dropped. */
+  readonly item?: EnvelopeItem;
+  readonly digest?: string | undefined;
+  readonly stored?: boolean;
+  readonly outcome?: 'ignored';
+}
+
+/** Sentry takes no larger event either (bytes). */
+const MAX_EVENT_BYTES = MiB;
+
+/** Read, kept, and written anew. */
+const READ_TYPES: ReadonlySet<string> = new Set(['event', 'feedback', 'user_report']);
+
+/** Types that counters name; any other one is `other`. */
+const COUNTED_TYPES: ReadonlySet<string> = new Set([
+  ...READ_TYPES,
+  ...['transaction', 'session', 'sessions', 'attachment', 'client_report', 'replay_event', 'replay_recording'],
+  ...['profile', 'profile_chunk', 'check_in', 'span', 'log', 'metric', 'trace_metric', 'raw_security'],
+]);
+
+/**
+ * Takes in an envelope: keeps its event and its feedback, and passes it on where there is an upstream.
+ * Everything is read before anything is kept, so that a malformed envelope changes nothing.
+ *
+ * @param headers of the sender, for the upstream
+ * @throws ReportError where it is malformed, or not for us
+ */
+export async function takeEnvelope(
+  bytes: Uint8Array,
+  sender: Sender,
+  headers: Readonly<Record<string, string>>,
+  parts: EnvelopeParts,
+): Promise<Taken> {
+  const envelope = parseEnvelope(bytes);
+  requireOurDsn(envelope, sender, parts);
+  const read = readItems(envelope);
+  const id = findId(envelope, read);
+  const answered = id === undefined ? undefined : parts.recentIds.find(id);
+  if (answered !== undefined) {
+    for (const { type } of envelope.items) countItem(type, 'duplicate', parts);
+    return { id, digest: answered || undefined, stored: true };
+  }
+  const taken: TakenItem[] = [];
+  for (const item of envelope.items) taken.push(await takeItem(item, read.get(item), id ?? '', sender, parts));
+  const stored = taken.every((one) => one.stored !== false);
+  const digest = taken.find((one) => one.digest !== undefined)?.digest;
+  if (id !== undefined && stored) parts.recentIds.add(id, digest ?? '');
+  passOn(envelope, taken, id, headers, parts);
+  return { id, digest, stored };
+}
+
+function requireOurDsn({ headers }: Envelope, sender: Sender, { isOurDsn }: EnvelopeParts): void {
+  const { dsn } = headers;
+  if (typeof dsn !== 'string') throw new ReportError(400, 'The header of the envelope names no DSN.');
+  if (!isOurDsn(dsn, sender)) throw new ReportError(403, 'The envelope is for another DSN than the one of this site.');
+}
+
+/** The items that are read, parsed. One of each at most, and an event or a feedback: both have the envelope's id. */
+function readItems({ items }: Envelope): Map<EnvelopeItem, JsonRecord> {
+  const read = new Map<EnvelopeItem, JsonRecord>();
+  const kinds = new Set<string>();
+  for (const item of items) {
+    if (!READ_TYPES.has(item.type)) continue;
+    const kind = item.type === 'user_report' ? item.type : 'event';
+    if (kinds.has(kind)) throw new ReportError(400, 'An envelope has one event alone. Send each in its own.');
+    kinds.add(kind);
+    read.set(item, readItem(item));
+  }
+  return read;
+}
+
+function readItem({ type, payload }: EnvelopeItem): JsonRecord {
+  const what = type === 'user_report' ? 'The user report' : 'The event';
+  if (payload.length > MAX_EVENT_BYTES) throw new ReportError(413, `${what} is larger than ${MAX_EVENT_BYTES} bytes.`);
+  return parseReportRecord(payload, what);
+}
+
+function findId({ headers }: Envelope, read: ReadonlyMap<EnvelopeItem, JsonRecord>): string | undefined {
+  for (const [{ type }, value] of read) if (type !== 'user_report') return toEventId(value.event_id, headers.event_id);
+  return undefined;
+}
+
+async function takeItem(
+  item: EnvelopeItem,
+  value: JsonRecord | undefined,
+  id: string,
+  sender: Sender,
+  parts: EnvelopeParts,
+): Promise<TakenItem> {
+  if (!value) return { item };
+  if (item.type === 'event') return takeEvent(item, value, id, sender, parts);
+  const at = { scrubber: parts.scrubber, visitor: sender.visitor, at: parts.now() };
+  const feedback = item.type === 'feedback' ? readFeedback(value, id, at) : readUserReport(value, at);
+  if (!feedback) throw new ReportError(400, 'The feedback says nothing.');
+  const rewritten =
+    item.type === 'feedback' ? rewriteFeedback(value, id, feedback, parts) : rewriteUserReport(feedback);
+  return { item: createItem({ ...item.headers, type: item.type }, rewritten), stored: parts.keepFeedback(feedback) };
+}
+
+async function takeEvent(
+  item: EnvelopeItem,
+  event: JsonRecord,
+  id: string,
+  sender: Sender,
+  parts: EnvelopeParts,
+): Promise<TakenItem> {
+  const failure = toFailure(event, id, sender, parts);
+  const reason = parts.ignore(failure);
+  if (reason !== undefined) {
+    parts.count('spillway_reports_ignored_total', { reason });
+    return { outcome: 'ignored' };
+  }
+  const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
+  if (!admitted) parts.count('spillway_reports_past_cap_total');
+  const kept = admitted ? failure : parts.toOverflow(failure);
+  const stored = parts.keep(kept);
+  const digest = kept.unresolved ? undefined : kept.digest;
+  const believed = {
+    id,
+    build: findBuild(event, parts),
+    environment: parts.environment,
+    tags: { ...(digest && { digest }), incident: parts.toDeskUrl(kept.echoOf ?? toAddress(kept), sender) },
+  };
+  const rewritten = parts.outbox && rewriteEvent(event, believed, parts.scrubber);
+  return { item: rewritten && createItem({ ...item.headers, type: 'event' }, rewritten), digest, stored };
+}
+
+function rewriteFeedback(event: JsonRecord, id: string, feedback: Feedback, parts: EnvelopeParts): JsonRecord {
+  const believed = { id, build: findBuild(event, parts), environment: parts.environment, tags: {} };
+  const rewritten = rewriteEvent({ ...event, type: 'feedback' }, believed, parts.scrubber);
+  const said = rewriteFeedbackContext(toRecord(toRecord(event.contexts).feedback), feedback);
+  return { ...rewritten, contexts: { ...toRecord(rewritten.contexts), feedback: said } };
+}
+
+/** An event that is ignored takes its attachments with it. */
+function passOn(
+  envelope: Envelope,
+  taken: readonly TakenItem[],
+  id: string | undefined,
+  headers: Readonly<Record<string, string>>,
+  parts: EnvelopeParts,
+): void {
+  const ignored = taken.some(({ outcome }) => outcome === 'ignored');
+  const items = taken.flatMap(({ item }) => (item && !(ignored && item.type === 'attachment') ? [item] : []));
+  const sent = parts.outbox !== undefined && items.length > 0 && add(parts.outbox, envelope, items, id, headers);
+  for (const [index, { type }] of envelope.items.entries()) {
+    const goesOn = sent && items.includes(taken[index]?.item as EnvelopeItem);
+    countItem(type, goesOn ? 'forwarded' : READ_TYPES.has(type) && !ignored ? 'kept' : 'dropped', parts);
+  }
+}
+
+function add(
+  outbox: ReportOutbox,
+  envelope: Envelope,
+  items: readonly EnvelopeItem[],
+  id: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): boolean {
+  const main = items.find(({ type }) => READ_TYPES.has(type)) ?? items[0];
+  const written = serializeEnvelope({ headers: rewriteHeaders(envelope.headers, id), items });
+  return outbox.add(written, toCategory(main?.type ?? ''), headers);
+}
+
+/** The header with the event's id. Of its trace, release and environment are the sender's word for an event. */
+function rewriteHeaders(headers: JsonRecord, id: string | undefined): JsonRecord {
+  if (id === undefined) return headers;
+  const { trace, ...rest } = headers;
+  if (!isRecord(trace)) return { ...rest, event_id: id };
+  const { release: _release, environment: _environment, ...kept } = trace;
+  return { ...rest, event_id: id, trace: kept };
+}
+
+function countItem(type: string, outcome: string, { count }: EnvelopeParts): void {
+  count('spillway_tunnel_items_total', { type: COUNTED_TYPES.has(type) ? type : 'other', outcome });
+}

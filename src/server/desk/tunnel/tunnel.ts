@@ -1,0 +1,251 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { Minute, Second } from '../../../shared/units.ts';
+import type { Count } from '../../engine/count.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { isVisitorGone } from '../../engine/errors/visitor-gone.ts';
+import { isOfThisSite } from '../../engine/http/cross-site.ts';
+import type { Origins } from '../../engine/http/origins.ts';
+import { refuse } from '../../engine/http/refuse.ts';
+import { requestInfo } from '../../engine/http/request-info.ts';
+import type { Step } from '../../engine/http/step.ts';
+import { takeBrowserReports } from './browser-reports.ts';
+import { type Dsn, isOwnDsn, isSameDsn } from './dsn.ts';
+import type { Feedback } from './feedback.ts';
+import { createNewIncidents } from './new-incidents.ts';
+import { createOverflow } from './overflow.ts';
+import { createReportBodies } from './read-report-body.ts';
+import { createRecentIds } from './recent-ids.ts';
+import { ReportError } from './report-error.ts';
+import { presentLimits, type ReportOutbox } from './report-outbox.ts';
+import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
+import { type Taken, takeEnvelope } from './take-envelope.ts';
+import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
+import { createVisitors } from './visitors.ts';
+
+/** Where Sentry's envelopes go on. */
+export interface Upstream {
+  /** The configured one: browsers are given it, and nothing else is taken. */
+  readonly dsn: Dsn;
+  readonly outbox: ReportOutbox;
+}
+
+export interface TunnelOptions {
+  /** `/_report`; the browser's own reports come to `/_report/browser`. */
+  readonly path: string;
+  readonly origins: Origins;
+  readonly upstream?: Upstream | undefined;
+  /** Keeps a failure, and says whether it could. */
+  readonly journal: (failure: Failure) => boolean;
+  readonly keepFeedback: (feedback: Feedback) => boolean;
+  readonly makeDigest: MakeReportDigest;
+  /** Whether there is an incident with this digest, or an alias of one. */
+  readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
+  /** The build of this id, or the newest one of this release. */
+  readonly findBuild: (named: string) => KnownBuild | undefined;
+  /** Whether a route has this pattern. */
+  readonly isRoute?: (pattern: string) => boolean;
+  readonly scrubber: ReportScrubber;
+  readonly trim: (failure: Failure) => Failure;
+  /** A word for what is not worth keeping (F9), such as `extension`. */
+  readonly ignore?: (failure: Failure) => string | undefined;
+  /** What the upstream is told of events, in the place of what their senders say. */
+  readonly environment?: string | undefined;
+  /** A hash of an address that changes daily. */
+  readonly toVisitor?: (address: string) => string;
+  readonly count: Count;
+  readonly log: Logger;
+  /** Answers where the tunnel itself fails. */
+  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
+  readonly limits?: Partial<TunnelLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** How many reports are read, by sender and by all together. */
+export interface TunnelLimits {
+  readonly perAddress: BucketSize;
+  readonly together: BucketSize;
+}
+
+const LIMITS: TunnelLimits = {
+  // An office behind one address may fail at once; what comes all the time is a loop.
+  perAddress: { burst: 100, perSecond: 10 },
+  // A report costs about a millisecond: a fifth of one core at the most.
+  together: { burst: 400, perSecond: 200 },
+};
+
+/** Of the browser's own reports that are kept: one a minute of each kind, 30 a minute in all. */
+const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
+const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
+
+/** What the Reporting API and `report-uri` send; a page of ours may send plain JSON. */
+const REPORT_TYPES: ReadonlySet<string> = new Set([
+  'application/reports+json',
+  'application/csp-report',
+  'application/json',
+]);
+
+/** How long a sender waits where nothing can be kept (s). */
+const RETRY_AFTER = 30;
+
+/** Of the sender's headers, those that the upstream is told. Cookies and credentials are never among them. */
+const PASSED_HEADERS = [
+  ['User-Agent', 'user-agent'],
+  ['Origin', 'origin'],
+  ['Referer', 'referer'],
+] as const;
+const MAX_PASSED_LENGTH = 1000;
+
+/**
+ * Takes in what browsers report: Sentry's envelopes by POST on exactly `path`, the browser's own
+ * reports below it. Everything else goes on. It belongs behind the host check and in front of whatever
+ * reads bodies; it refuses what another site makes a browser send, as `crossSite()` does: a request
+ * that says nothing of where it comes from is from no browser, or is a browser's own report.
+ */
+export function tunnel(options: TunnelOptions): Step {
+  const { path, origins, upstream, count, scrubber, fail, now = Date.now } = options;
+  const { perAddress, together } = { ...LIMITS, ...options.limits };
+  const senders = createTokenBuckets(perAddress);
+  const all = createTokenBuckets(together);
+  const bodies = createReportBodies();
+  const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
+  const toVisitor = options.toVisitor ?? createVisitors();
+  const parts = {
+    ...options,
+    now,
+    newIncidents,
+    keep,
+    isOurDsn,
+    toDeskUrl,
+    isRoute: options.isRoute ?? (() => false),
+    ignore: options.ignore ?? (() => undefined),
+    recentIds: createRecentIds(),
+    toOverflow: createOverflow(options.makeDigest),
+    outbox: upstream?.outbox,
+    environment: options.environment,
+    perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
+    together: createTokenBuckets(REPORTS_TOGETHER),
+  };
+  const ways = new Map([
+    [path, answerEnvelope],
+    [`${path}/browser`, answerReports],
+  ]);
+
+  async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const bytes = await bodies.read(req);
+    const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, scrubber), parts);
+    sendTaken(res, taken, upstream?.outbox);
+  }
+
+  async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
+    await takeBrowserReports(await bodies.read(req), toReportSender(req), parts);
+    res.statusCode = 204;
+    res.end();
+  }
+
+  function toReportSender(req: IncomingMessage): Sender {
+    const { origin, address } = requestInfo(req);
+    return {
+      origin,
+      isOurs: (other) => origins.isOurs(other, origin),
+      userAgent: req.headers['user-agent'],
+      visitor: toVisitor(address),
+    };
+  }
+
+  function isOurDsn(dsn: string, { origin }: Sender): boolean {
+    return upstream ? isSameDsn(dsn, upstream.dsn) : isOwnDsn(dsn, new URL(origin).host);
+  }
+
+  function toDeskUrl(address: string, { origin }: Sender): string {
+    return `${origins.configured[0] ?? origin}/desk/${address}`;
+  }
+
+  function keep(failure: Failure): boolean {
+    const stored = options.journal(failure);
+    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
+    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    if (stored) options.log.warn(line, 'A browser reported a failure.');
+    else options.log.error({ ...line, failure }, 'A browser reported a failure, and it could not be journaled.');
+    return stored;
+  }
+
+  /** Milliseconds until the sender may come again; 0 where it may now. */
+  function takeTurn(req: IncomingMessage): number {
+    const wait = senders.take(toSender(requestInfo(req).address)) || all.take('');
+    return wait || (bodies.full ? Second : 0);
+  }
+
+  function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {
+    count('spillway_tunnel_refused_total', { status: String(error.status) });
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+    refuse(req, res, error.status, error.message);
+  }
+
+  function handleError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    if (isVisitorGone(error)) count('spillway_tunnel_refused_total', { status: 'gone' });
+    else if (error instanceof HttpError) refuseReport(req, res, error);
+    else fail(error, req, res);
+  }
+
+  return function tunnel(req, res, next) {
+    const info = requestInfo(req);
+    const answer = info.target.startsWith(path) ? ways.get(info.path) : undefined;
+    if (!answer) {
+      next();
+      return;
+    }
+    info.route = info.path;
+    const refusal = findRefusal(req, origins) ?? toWait(takeTurn(req));
+    if (refusal) {
+      refuseReport(req, res, refusal);
+      return;
+    }
+    // Node has asked for nothing yet: the step that does stands behind this one.
+    if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
+    answer(req, res).catch((error: unknown) => handleError(error, req, res));
+  };
+}
+
+function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
+  if (req.method !== 'POST') return new HttpError(405, 'Reports are posted.', { Allow: 'POST' });
+  if (isOfThisSite(req, origins)) return undefined;
+  return new ReportError(403, 'This report comes from another site, so it was not taken.');
+}
+
+/** Sentry's SDKs hold back for as long as the headers say. The empty list of categories stands for all. */
+function toWait(ms: number): HttpError | undefined {
+  if (ms === 0) return undefined;
+  const seconds = Math.max(1, Math.ceil(ms / Second));
+  return new HttpError(429, 'Too many reports. Wait a moment.', {
+    'Retry-After': String(seconds),
+    'X-Sentry-Rate-Limits': `${seconds}::key`,
+  });
+}
+
+function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, outbox: ReportOutbox | undefined): void {
+  const limits = outbox && presentLimits(outbox.limits());
+  if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
+  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  const body = Buffer.from(JSON.stringify(stored ? { id, digest } : {}), 'utf8');
+  res.statusCode = stored ? 200 : 503;
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+function toPassedHeaders(req: IncomingMessage, scrubber: ReportScrubber): Record<string, string> {
+  const passed: Record<string, string> = { 'X-Sentry-Forwarded-For': requestInfo(req).address };
+  for (const [name, key] of PASSED_HEADERS) {
+    const value = req.headers[key];
+    if (value !== undefined && value.length <= MAX_PASSED_LENGTH && /^[\x20-\x7e]+$/.test(value)) {
+      passed[name] = key === 'user-agent' ? value : scrubber.url(value);
+    }
+  }
+  return passed;
+}

@@ -1,0 +1,302 @@
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askRaw, parseReply, sendRaw } from '../../../support/raw-http.ts';
+import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
+import { until } from '../../../support/until.ts';
+
+let site: TunnelSite;
+let serial = 0;
+
+beforeAll(async () => {
+  site = await startTunnelSite();
+});
+afterAll(() => site.close());
+
+function nextId(): string {
+  serial += 1;
+  return serial.toString(16).padStart(32, 'a');
+}
+
+function own(): Record<string, unknown> {
+  return { dsn: `https://spillway@127.0.0.1:${site.port}/1` };
+}
+
+function sound(): Buffer {
+  return writeEnvelope(own(), [{ type: 'event' }, createEvent({ event_id: nextId() })]);
+}
+
+function post(body: Uint8Array | string, headers: Record<string, string> = {}, path = '/_report'): Promise<Response> {
+  return fetch(site.origin + path, { method: 'POST', body: body as BodyInit, headers });
+}
+
+describe('the address', () => {
+  it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'answers %s with 405 and what it takes',
+    async (method) => {
+      for (const path of ['/_report', '/_report/browser', '/_report?x=1']) {
+        const reply = await fetch(site.origin + path, { method });
+        expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'POST']);
+      }
+    },
+  );
+
+  it.each([
+    '/_report/',
+    '/_report/x',
+    '/_report/admin',
+    '/_report/browser/x',
+    '/_reportx',
+    '/_REPORT',
+    '/x/_report',
+    '/',
+    '/?/_report',
+  ])('lets %s pass', async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const reply = await fetch(site.origin + path, { method });
+      expect([reply.status, await reply.text()]).toEqual([404, `passed ${method} ${path.replace(/\?.*/, '')}\n`]);
+    }
+  });
+
+  it.each([
+    '/%5Freport',
+    '/%5freport',
+    '/_%72eport',
+    '/x/../_report',
+    '/x/%2e%2e/_report',
+    '//_report',
+    '/./_report',
+    '/_report/../admin',
+    '/_report/%2e%2e/admin',
+    '/_report%2fbrowser',
+    '/_report%00',
+    '/_report;x=1',
+    '\\_report',
+  ])('is no tunnel as %s', async (target) => {
+    const before = site.failures.length;
+    const body = sound().toString('latin1');
+    const reply = await askRaw(
+      site.port,
+      `POST ${target} HTTP/1.1`,
+      [`Host: 127.0.0.1:${site.port}`, `Content-Length: ${body.length}`],
+      body,
+    );
+    expect([308, 400, 404]).toContain(reply.status);
+    expect(site.failures).toHaveLength(before);
+  });
+});
+
+describe('an envelope with an event', () => {
+  it('is answered with its id and digest once it is kept', async () => {
+    const id = nextId();
+    const reply = await post(writeEnvelope(own(), [{ type: 'event' }, createEvent({ event_id: id })]));
+    const failure = site.failures.at(-1);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(await reply.json()).toEqual({ id, digest: failure?.digest });
+    expect(failure).toMatchObject({ id, side: 'browser', origin: 'browser', title: 'TypeError: x is not a function' });
+  });
+
+  it.each([
+    'text/plain;charset=UTF-8',
+    'application/x-sentry-envelope',
+    'application/json',
+    'application/octet-stream',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded',
+    '%%%',
+  ])('is taken as %s', async (type) => {
+    expect((await post(sound(), { 'Content-Type': type })).status).toBe(200);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['identity', (bytes: Buffer) => bytes],
+  ])('is taken in %s', async (coding, encode) => {
+    const before = site.failures.length;
+    expect((await post(encode(sound()), { 'Content-Encoding': coding })).status).toBe(200);
+    expect(site.failures).toHaveLength(before + 1);
+  });
+
+  it('is taken in chunks without a length', async () => {
+    const body = sound();
+    const chunks = [body.subarray(0, 7), body.subarray(7, 90), body.subarray(90)];
+    const written = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk.toString('latin1')}\r\n`).join('');
+    const reply = await askRaw(
+      site.port,
+      'POST /_report HTTP/1.1',
+      [`Host: 127.0.0.1:${site.port}`, 'Transfer-Encoding: chunked'],
+      `${written}0\r\n\r\n`,
+    );
+    expect(reply.status).toBe(200);
+  });
+
+  it('is asked for where the sender waits to be', async () => {
+    const body = sound().toString('latin1');
+    const head = `POST /_report HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n`;
+    const text = await sendRaw(
+      site.port,
+      `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+  });
+
+  it('is taken once, and answered again', async () => {
+    const body = sound();
+    const first = await (await post(body)).json();
+    const count = site.failures.length;
+    expect(await (await post(body)).json()).toEqual(first);
+    expect(site.failures).toHaveLength(count);
+    expect(site.counts.get('spillway_tunnel_items_total{type=event,outcome=duplicate}')).toBe(1);
+  });
+
+  it('gets a new id where its own is none', async () => {
+    for (const id of ['', 'x', '0'.repeat(32), 12, null, '../../etc/passwd', 'a'.repeat(33)]) {
+      const reply = await post(writeEnvelope(own(), [{ type: 'event' }, createEvent({ event_id: id })]));
+      expect(await reply.json()).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}$/), digest: expect.any(String) });
+    }
+  });
+
+  it('has no digest where its build is not at hand', async () => {
+    const frames = [{ filename: `${site.origin}/assets/old-AAAAAAAA.js`, lineno: 1, colno: 2 }];
+    const exception = { values: [{ type: 'Error', value: 'old', stacktrace: { frames } }] };
+    const event = createEvent({ event_id: nextId(), exception, dist: 'build-1', release: 'forged' });
+    const reply = await post(writeEnvelope(own(), [{ type: 'event' }, event]));
+    expect(await reply.json()).toEqual({ id: event.event_id });
+    expect(site.failures.at(-1)).toMatchObject({ unresolved: true, build: 'build-1', release: 'v1' });
+  });
+
+  it('is not said to be kept where it was not', async () => {
+    const broken = await startTunnelSite({ journal: () => false });
+    const body = writeEnvelope({ dsn: `http://spillway@127.0.0.1:${broken.port}/1` }, [
+      { type: 'event' },
+      createEvent(),
+    ]);
+    const reply = await fetch(`${broken.origin}/_report`, { method: 'POST', body: new Uint8Array(body) });
+    expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
+    broken.close();
+  });
+});
+
+describe('where it comes from', () => {
+  const cases = [
+    ['nothing said', {}, 200],
+    ['a page of ours', { 'Sec-Fetch-Site': 'same-origin', Origin: 'SELF' }, 200],
+    ['a beacon of ours from an old browser', { Origin: 'SELF' }, 200],
+    ['a page of ours without a referrer policy', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, 200],
+    ['the browser itself', { 'Sec-Fetch-Site': 'none' }, 200],
+    ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
+    ['another subdomain', { 'Sec-Fetch-Site': 'same-site', Origin: 'https://x.example' }, 403],
+    ['another site by an old browser', { Origin: 'https://evil.example' }, 403],
+    ['a sandboxed frame of an old browser', { Origin: 'null' }, 403],
+    ['a liar about its site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'SELF' }, 403],
+  ] as const;
+
+  it.each(cases)('takes or refuses: %s', async (_name, given, status) => {
+    const headers = Object.entries(given).map(([name, value]) => `${name}: ${value === 'SELF' ? site.origin : value}`);
+    const body = sound().toString('latin1');
+    const all = [`Host: 127.0.0.1:${site.port}`, `Content-Length: ${body.length}`, ...headers];
+    const before = site.failures.length;
+    expect((await askRaw(site.port, 'POST /_report HTTP/1.1', all, body)).status).toBe(status);
+    expect(site.failures).toHaveLength(before + (status === 200 ? 1 : 0));
+  });
+});
+
+describe('a kept connection', () => {
+  it.each([
+    ['a body of 3 MB that is too large', `Content-Length: ${3 << 20}`, 3 << 20, 413],
+    ['a coding that is not taken', 'Content-Encoding: br', 50_000, 415],
+    ['another site', 'Sec-Fetch-Site: cross-site', 50_000, 403],
+    ['no envelope', 'X-Nothing: 1', 9000, 400],
+  ])('stays in step after %s', async (_name, header, size, status) => {
+    const length = header.startsWith('Content-Length') ? [] : [`Content-Length: ${size}`];
+    const head = ['POST /_report HTTP/1.1', `Host: 127.0.0.1:${site.port}`, header, ...length].join('\r\n');
+    const next = `GET /after HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n\r\n`;
+    const text = await sendRaw(site.port, `${head}\r\n\r\n${'x'.repeat(size)}${next}`, { patience: 5000 });
+    expect(parseReply(text).status).toBe(status);
+    expect(text).toContain('passed GET /after');
+    expect(text.match(/^HTTP\/1\.1 /gm)).toHaveLength(2);
+  });
+
+  it('stays in step after a chunked body that is too large', async () => {
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const head = `POST /_report HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const next = `GET /after HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n\r\n`;
+    const text = await sendRaw(site.port, `${head}${chunk.repeat(40)}0\r\n\r\n${next}`, { patience: 5000 });
+    expect(parseReply(text).status).toBe(413);
+    expect(text).toContain('passed GET /after');
+  });
+});
+
+describe('what is too large', () => {
+  it('is refused by what it decodes to', async () => {
+    const bomb = gzipSync(Buffer.alloc(200 << 20));
+    expect(bomb.length).toBeLessThan(1 << 20);
+    expect((await post(bomb, { 'Content-Encoding': 'gzip' })).status).toBe(413);
+    expect((await post(deflateSync(Buffer.alloc(5 << 20)), { 'Content-Encoding': 'deflate' })).status).toBe(413);
+  });
+
+  it('is taken up to 4 MB decoded', async () => {
+    const envelope = writeEnvelope(own(), [{ type: 'attachment', length: 3 << 20 }, Buffer.alloc(3 << 20)]);
+    expect((await post(gzipSync(envelope), { 'Content-Encoding': 'gzip' })).status).toBe(200);
+  });
+
+  it.each([
+    ['a list of codings', 'gzip, gzip', gzipSync(gzipSync('{}')), 415],
+    ['Brotli', 'br', Buffer.from('x'), 415],
+    ['zstd', 'zstd', Buffer.from('x'), 415],
+    ['compress', 'compress', Buffer.from('x'), 415],
+    ['a name of the prototype', 'constructor', Buffer.from('x'), 415],
+    ['gzip in gzip', 'gzip', gzipSync(gzipSync('{}')), 400],
+    ['half of gzip', 'gzip', gzipSync(Buffer.alloc(999)).subarray(0, 20), 400],
+    ['gzip that is none', 'gzip', Buffer.from('hello'), 400],
+    ['deflate without its frame', 'deflate', deflateRawSync('{}'), 400],
+    ['gzip with a broken sum', 'gzip', Buffer.concat([gzipSync('{}').subarray(0, -8), Buffer.alloc(8, 1)]), 400],
+  ])('refuses %s', async (_name, coding, body, status) => {
+    const reply = await post(body, { 'Content-Encoding': coding });
+    expect(reply.status).toBe(status);
+    if (status === 415) expect(reply.headers.get('accept-encoding')).toBe('gzip, deflate');
+  });
+
+  it('leaves alone what nobody waits for', async () => {
+    const before = site.counts.get('spillway_tunnel_refused_total{status=gone}') ?? 0;
+    await sendRaw(
+      site.port,
+      `POST /_report HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nContent-Length: 900\r\n\r\n{"a"`,
+      { patience: 100 },
+    );
+    await until(
+      () => (site.counts.get('spillway_tunnel_refused_total{status=gone}') ?? 0) > before,
+      'the count of those who left',
+    );
+    expect(site.faults).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  it('answers 429 in the headers that SDKs obey, by address and for all', async () => {
+    const small = { burst: 2, perSecond: 0.01 };
+    const options = {
+      trustProxy: ['loopback'],
+      limits: { perAddress: small, together: { burst: 5, perSecond: 0.01 } },
+    };
+    const limited = await startTunnelSite(options);
+    const ask = async (address: string) => {
+      const body = new Uint8Array(writeEnvelope({ dsn: `http://spillway@127.0.0.1:${limited.port}/1` }));
+      return fetch(`${limited.origin}/_report`, { method: 'POST', body, headers: { 'X-Forwarded-For': address } });
+    };
+    const statuses: number[] = [];
+    for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.1', '2001:db8::1', '2001:db8::2', '2001:db8::3']) {
+      statuses.push((await ask(address)).status);
+    }
+    expect(statuses).toEqual([200, 200, 429, 200, 200, 429]);
+    expect((await ask('192.0.2.7')).status).toBe(200);
+    const reply = await ask('192.0.2.8');
+    expect(reply.status).toBe(429);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(reply.headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
+    limited.close();
+  });
+});

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import type { Feedback } from '../../src/server/desk/tunnel/feedback.ts';
+import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
+import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
+import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
+import { toCrockford } from '../../src/server/engine/errors/crockford.ts';
+import type { Failure } from '../../src/server/engine/errors/failure.ts';
+import { door } from '../../src/server/engine/http/door.ts';
+import { hostCheck } from '../../src/server/engine/http/host-check.ts';
+import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
+import { sendText } from '../../src/server/engine/http/refuse.ts';
+import { requestId } from '../../src/server/engine/http/request-id.ts';
+import { requestInfo } from '../../src/server/engine/http/request-info.ts';
+import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
+import { chain } from '../../src/server/engine/http/step.ts';
+
+export interface Forwarded {
+  readonly bytes: Buffer;
+  readonly category: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the tunnel did. */
+export interface TunnelSpies {
+  readonly failures: Failure[];
+  readonly feedback: Feedback[];
+  readonly forwarded: Forwarded[];
+  /** `name{label=value}` and how much. */
+  readonly counts: Map<string, number>;
+  /** What reached `fail`: faults of the tunnel itself. */
+  readonly faults: unknown[];
+  readonly limits: Map<string, number>;
+}
+
+/** Keeps apart by class and message; frames named `old-` are of a build that is not at hand. */
+export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, details = {} }) => {
+  const { class: name = kind, message = JSON.stringify(details), frames = [] } = errors[0] ?? {};
+  const title = `${name}: ${message}`;
+  return {
+    digest: toCrockford(createHash('sha256').update(title).digest()),
+    kind,
+    rule: 1,
+    title,
+    unresolved: frames.some(({ file }) => file.includes('old-')),
+  };
+};
+
+/** Takes out `hush` and the letters that follow it. */
+export const fakeScrubber: ReportScrubber = {
+  text: (text) => text.replace(/hush\w*/g, '[redacted]'),
+  url: (url) => url.replace(/hush\w*/g, '[redacted]'),
+  value: function value(given: unknown): unknown {
+    if (typeof given === 'string') return fakeScrubber.text(given);
+    if (Array.isArray(given)) return given.map(value);
+    if (typeof given !== 'object' || given === null) return given;
+    return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, value(inner)]));
+  },
+};
+
+export interface TunnelSiteOptions extends Partial<TunnelOptions> {
+  readonly publicOrigins?: readonly string[];
+  readonly trustProxy?: number | readonly string[];
+  /** With an upstream: its DSN. */
+  readonly upstreamDsn?: NonNullable<TunnelOptions['upstream']>['dsn'];
+}
+
+export interface TunnelSite extends TunnelSpies {
+  readonly port: number;
+  /** `http://127.0.0.1:1234` */
+  readonly origin: string;
+  close(): void;
+}
+
+const PLENTY = { burst: 1e6, perSecond: 1e6 };
+
+/** The real server and the steps in front of the tunnel, around fakes; what the tunnel lets pass is answered 404 with its path. */
+export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
+  const { publicOrigins = [], trustProxy, upstreamDsn, ...overrides } = options;
+  const spies: TunnelSpies = {
+    failures: [],
+    feedback: [],
+    forwarded: [],
+    counts: new Map(),
+    faults: [],
+    limits: new Map(),
+  };
+  const log = pino({ enabled: false });
+  const trust = createProxyTrust(trustProxy);
+  const origins = createOrigins(publicOrigins, 'http://localhost:3000');
+  const outbox: ReportOutbox = {
+    add: (envelope, category, headers) => {
+      spies.forwarded.push({ bytes: Buffer.from(envelope), category, headers });
+      return true;
+    },
+    limits: () => spies.limits,
+  };
+  const step = tunnel({
+    path: '/_report',
+    origins,
+    upstream: upstreamDsn && { dsn: upstreamDsn, outbox },
+    journal: (failure) => spies.failures.push(failure) > 0,
+    keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
+    makeDigest: makeFakeDigest,
+    isKnownDigest: () => false,
+    findBuild: (named) => {
+      if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
+      return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
+    },
+    isRoute: (pattern) => pattern === '/orders/:id',
+    scrubber: fakeScrubber,
+    trim: (failure) => failure,
+    count: (name, labels = {}, by = 1) => {
+      const key = `${name}{${Object.entries(labels)
+        .map(([label, value]) => `${label}=${value}`)
+        .join(',')}}`;
+      spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
+    },
+    log,
+    fail: (error, req, res) => {
+      spies.faults.push(error);
+      sendText(res, 500, `fault at ${req.url}`);
+    },
+    limits: { perAddress: PLENTY, together: PLENTY },
+    ...overrides,
+  });
+  const front = [requestId({ origins, trust }), securityHeaders(), door(), hostCheck({ origins, trust, log }), step];
+  const listener = chain(front, (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`));
+  const { server } = createHttpServer(listener, { log });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...spies,
+    port,
+    origin: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** An envelope as SDKs write it. A payload that is no text or bytes is written as JSON. */
+export function writeEnvelope(
+  headers: unknown,
+  ...items: readonly (readonly [headers: Record<string, unknown>, payload: unknown])[]
+): Buffer {
+  const parts = [Buffer.from(JSON.stringify(headers))];
+  for (const [itemHeaders, payload] of items) {
+    const bytes =
+      payload instanceof Uint8Array || typeof payload === 'string'
+        ? Buffer.from(payload as string)
+        : Buffer.from(JSON.stringify(payload));
+    parts.push(Buffer.from(`\n${JSON.stringify(itemHeaders)}\n`), bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** An error event as a browser's SDK writes it. */
+export function createEvent(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    event_id: 'fc6d8c0c43fc4630ad850ee518f1b9d0',
+    timestamp: Date.now() / 1000,
+    platform: 'javascript',
+    level: 'error',
+    exception: {
+      values: [
+        {
+          type: 'TypeError',
+          value: 'x is not a function',
+          mechanism: { type: 'onerror', handled: false },
+          stacktrace: { frames: [{ filename: 'https://shop.example/assets/home-X7K2QM2X.js', lineno: 1, colno: 20 }] },
+        },
+      ],
+    },
+    ...overrides,
+  };
+}
