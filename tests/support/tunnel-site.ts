@@ -65,7 +65,7 @@ export interface TunnelSiteOptions extends Partial<TunnelOptions> {
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
   /** With an upstream: its DSN. */
-  readonly upstreamDsn?: NonNullable<TunnelOptions['upstream']>['dsn'];
+  readonly upstreamDsn?: string;
 }
 
 export interface TunnelSite extends TunnelSpies {
@@ -101,7 +101,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   const step = tunnel({
     path: '/_report',
     origins,
-    upstream: upstreamDsn && { dsn: upstreamDsn, outbox },
+    upstream: upstreamDsn === undefined ? undefined : { dsn: upstreamDsn, outbox },
     journal: (failure) => spies.failures.push(failure) > 0,
     keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
     makeDigest: makeFakeDigest,

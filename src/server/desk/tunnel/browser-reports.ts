@@ -1,3 +1,4 @@
+import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../../engine/count.ts';
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
@@ -22,7 +23,6 @@ export interface BrowserReportParts extends FailureParts {
 const MAX_REPORTS = 100;
 /** A report may wait in the browser for as long as this (ms). */
 const MAX_AGE = 3600 * Second;
-const MAX_VALUE_LENGTH = 250;
 
 /** https://www.w3.org/TR/CSP3/#csp-directives, those that can be violated. */
 const DIRECTIVES: ReadonlySet<string> = new Set(

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ECHO_TAG, KIND_TAG, REQUEST_TAG, ROUTE_TAG } from '../../../shared/engine/report-tags.ts';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
+import { REPORT_TAGS } from '../../../shared/engine/report-tags.ts';
 import { Hour, Minute, Second } from '../../../shared/units.ts';
 import { toCrockford } from '../../engine/errors/crockford.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
@@ -21,11 +22,8 @@ const TOLD_KINDS: ReadonlySet<string> = new Set<FailureKind>([
 const RESERVED_TAGS =
   /^(?:spillway\..*|digest|incident|environment|release|dist|level|server_name|user|__proto__|constructor|prototype)$/i;
 
-const MAX_BREADCRUMBS = 100;
 const MAX_TAGS = 50;
 const MAX_TAG_KEY_LENGTH = 32;
-/** Of tags and breadcrumbs (UTF-16 code units, F14). */
-const MAX_VALUE_LENGTH = 250;
 const MAX_URL_LENGTH = 2000;
 /** A browser's clock is believed for errors that waited in the page; what lies further back, or ahead, is now. */
 const MAX_AGE = Hour;
@@ -42,9 +40,9 @@ export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: 
   const { scrubber } = parts;
   const told = toRecord(event.tags);
   const { errors, componentStack } = readEventErrors(event, sender, scrubber);
-  const route = readRoute(told, event, parts);
+  const route = readRoute(event, parts);
   const made = parts.makeDigest({ kind: readKind(told), side: 'browser', errors, route });
-  const echoOf = readAddress(told[ECHO_TAG]);
+  const echoOf = readAddress(told[REPORT_TAGS.echo]);
   const { build, release } = findBuild(event, parts);
   return parts.trim({
     id,
@@ -63,7 +61,6 @@ export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: 
     title: made.title,
     site: made.site,
     route,
-    requestId: readRequestId(told[REQUEST_TAG]),
     ...readTrace(event),
     request: readRequest(event, sender, scrubber),
     componentStack: componentStack && scrubber.text(componentStack),
@@ -96,7 +93,7 @@ export function readAddress(value: unknown): string | undefined {
 
 /** The build that the event names, where it is one of ours. */
 export function findBuild(event: JsonRecord, { findBuild }: FailureParts): KnownBuild {
-  for (const value of [event.dist, event.release]) {
+  for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
     const known = named === '' ? undefined : findBuild(named);
     if (known) return known;
@@ -127,17 +124,14 @@ function toPairs(tags: unknown): [string, unknown][] {
 }
 
 function readKind(tags: JsonRecord): FailureKind | undefined {
-  const kind = tags[KIND_TAG];
+  const kind = tags[REPORT_TAGS.kind];
   return typeof kind === 'string' && TOLD_KINDS.has(kind) ? (kind as FailureKind) : undefined; // the set holds kinds alone
 }
 
-function readRoute(tags: JsonRecord, event: JsonRecord, { isRoute }: FailureParts): string | undefined {
-  const told = [tags[ROUTE_TAG], event.transaction].filter((value) => typeof value === 'string');
-  return told.find((pattern) => pattern.length <= MAX_VALUE_LENGTH && isRoute(pattern));
-}
-
-function readRequestId(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[A-Za-z0-9][\w.:-]{7,127}$/.test(value) ? value : undefined;
+/** SDKs call it the transaction. */
+function readRoute({ transaction }: JsonRecord, { isRoute }: FailureParts): string | undefined {
+  const told = typeof transaction === 'string' && transaction.length <= MAX_VALUE_LENGTH;
+  return told && isRoute(transaction) ? transaction : undefined;
 }
 
 function readTrace(event: JsonRecord): Pick<Failure, 'traceId' | 'spanId'> {
@@ -210,10 +204,19 @@ function isScalar(value: unknown): value is string | number | boolean {
   );
 }
 
-/** What else the SDK knows: of browser, device, and what the owner's code added. */
+/** What else the SDK knows: how it came to know, browser and device, and what the owner's code added. */
 function readExtra(event: JsonRecord, scrubber: ReportScrubber): Record<string, unknown> | undefined {
-  const { trace: _trace, react: _react, ...contexts } = toRecord(event.contexts);
-  const { componentStack: _stack, ...extra } = toRecord(event.extra);
-  const all = { ...extra, ...(Object.keys(contexts).length > 0 && { contexts }) };
+  const { trace: _trace, react, ...contexts } = toRecord(event.contexts);
+  const { componentStack: _inContext, ...said } = toRecord(react);
+  const { componentStack: _inExtra, ...extra } = toRecord(event.extra);
+  const more = { ...contexts, ...(Object.keys(said).length > 0 && { react: said }) };
+  const all = { ...extra, ...readVia(event), ...(Object.keys(more).length > 0 && { contexts: more }) };
   return Object.keys(all).length > 0 ? { ...toRecord(scrubber.value(all)) } : undefined;
+}
+
+/** Sentry's mechanism of the outermost error: `onerror`, `react.caught`. */
+function readVia({ exception }: JsonRecord): { via?: string } {
+  const values = toList(isRecord(exception) ? exception.values : exception);
+  const via = toLine(toRecord(toRecord(values.at(-1)).mechanism).type, MAX_TAG_KEY_LENGTH);
+  return via ? { via } : {};
 }

@@ -1,3 +1,4 @@
+import { MAX_BREADCRUMBS, MAX_EVENT_BYTES, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { KiB } from '../../../shared/units.ts';
 import { readTags, toHex } from './event-to-failure.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
@@ -12,11 +13,6 @@ export interface Believed {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** An event that is passed on is no larger (bytes, F15). */
-const MAX_EVENT_BYTES = 100 * KiB;
-/** Messages, URLs and other values (UTF-16 code units, F14). */
-const MAX_VALUE_LENGTH = 250;
-const MAX_BREADCRUMBS = 100;
 const MAX_EXCEPTIONS = 50;
 const MAX_FRAMES = 50;
 /** Levels that are left of what the owner's code added, where an event is too large (a count). */

@@ -13,13 +13,15 @@ import type { FailureParts, Sender } from './report-parts.ts';
 import { rewriteEvent } from './rewrite-event.ts';
 
 export interface EnvelopeParts extends FailureParts {
-  /** Whether the DSN is the one that our pages were given. */
+  /** Whether the DSN is the one that our pages were given, letter for letter: another spelling of it is another one. */
   readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
   /** Keeps a failure, and says whether it could. */
   readonly keep: (failure: Failure) => boolean;
   readonly keepFeedback: (feedback: Feedback) => boolean;
   /** A word for what is not worth keeping, such as an extension's error. */
   readonly ignore: (failure: Failure) => string | undefined;
+  /** The same of the payload of a `transaction`, such as one of a page that does not exist. */
+  readonly ignoreTransaction: (payload: unknown) => string | undefined;
   readonly newIncidents: NewIncidents;
   readonly recentIds: RecentIds;
   /** The incident for errors past the cap on new ones. */
@@ -47,7 +49,7 @@ interface TakenItem {
   readonly item?: EnvelopeItem;
   readonly digest?: string | undefined;
   readonly stored?: boolean;
-  readonly outcome?: 'ignored';
+  readonly outcome?: 'ignored' | 'dropped';
 }
 
 /** Sentry takes no larger event either (bytes). */
@@ -132,7 +134,7 @@ async function takeItem(
   sender: Sender,
   parts: EnvelopeParts,
 ): Promise<TakenItem> {
-  if (!value) return { item };
+  if (!value) return isIgnored(item, parts) ? { outcome: 'dropped' } : { item };
   if (item.type === 'event') return takeEvent(item, value, id, sender, parts);
   const at = { scrubber: parts.scrubber, visitor: sender.visitor, at: parts.now() };
   const feedback = item.type === 'feedback' ? readFeedback(value, id, at) : readUserReport(value, at);
@@ -140,6 +142,15 @@ async function takeItem(
   const rewritten =
     item.type === 'feedback' ? rewriteFeedback(value, id, feedback, parts) : rewriteUserReport(feedback);
   return { item: createItem({ ...item.headers, type: item.type }, rewritten), stored: parts.keepFeedback(feedback) };
+}
+
+/** Only transactions are looked into, and only where they would be passed on. */
+function isIgnored({ type, payload }: EnvelopeItem, parts: EnvelopeParts): boolean {
+  if (type !== 'transaction' || !parts.outbox || payload.length > MAX_EVENT_BYTES) return false;
+  const reason = parts.ignoreTransaction(parseReportRecord(payload, 'The transaction'));
+  if (reason === undefined) return false;
+  parts.count('spillway_reports_ignored_total', { reason });
+  return true;
 }
 
 async function takeEvent(

@@ -11,7 +11,6 @@ import { refuse } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
 import { takeBrowserReports } from './browser-reports.ts';
-import { type Dsn, isOwnDsn, isSameDsn } from './dsn.ts';
 import type { Feedback } from './feedback.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
@@ -26,8 +25,8 @@ import { createVisitors } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
 export interface Upstream {
-  /** The configured one: browsers are given it, and nothing else is taken. */
-  readonly dsn: Dsn;
+  /** The configured one as SDKs write it, without a secret: browsers are given it, and nothing else is taken. */
+  readonly dsn: string;
   readonly outbox: ReportOutbox;
 }
 
@@ -50,6 +49,8 @@ export interface TunnelOptions {
   readonly trim: (failure: Failure) => Failure;
   /** A word for what is not worth keeping (F9), such as `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
+  /** The same of the payload of a `transaction`. */
+  readonly ignoreTransaction?: (payload: unknown) => string | undefined;
   /** What the upstream is told of events, in the place of what their senders say. */
   readonly environment?: string | undefined;
   /** A hash of an address that changes daily. */
@@ -62,6 +63,9 @@ export interface TunnelOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
+
+/** Of the DSN that browsers are given where there is no upstream: `https://spillway@example.com/1`. */
+const OWN_KEY = 'spillway';
 
 /** How many reports are read, by sender and by all together. */
 export interface TunnelLimits {
@@ -121,6 +125,7 @@ export function tunnel(options: TunnelOptions): Step {
     toDeskUrl,
     isRoute: options.isRoute ?? (() => false),
     ignore: options.ignore ?? (() => undefined),
+    ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
     recentIds: createRecentIds(),
     toOverflow: createOverflow(options.makeDigest),
     outbox: upstream?.outbox,
@@ -158,7 +163,9 @@ export function tunnel(options: TunnelOptions): Step {
   }
 
   function isOurDsn(dsn: string, { origin }: Sender): boolean {
-    return upstream ? isSameDsn(dsn, upstream.dsn) : isOwnDsn(dsn, new URL(origin).host);
+    if (upstream) return dsn === upstream.dsn;
+    const own = `://${OWN_KEY}@${origin.slice(origin.indexOf('//') + 2)}/1`;
+    return dsn === `https${own}` || dsn === `http${own}`;
   }
 
   function toDeskUrl(address: string, { origin }: Sender): string {
