@@ -33,7 +33,8 @@ export interface TunnelSpies {
   readonly counts: Map<string, number>;
   /** What reached `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
-  readonly limits: Map<string, number>;
+  /** What the upstream has asked for. */
+  limits: string | undefined;
 }
 
 /** Keeps apart by class and message; frames named `old-` are of a build that is not at hand. */
@@ -86,7 +87,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     forwarded: [],
     counts: new Map(),
     faults: [],
-    limits: new Map(),
+    limits: undefined,
   };
   const log = pino({ enabled: false });
   const trust = createProxyTrust(trustProxy);
@@ -132,15 +133,14 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   const { server } = createHttpServer(listener, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return {
-    ...spies,
+  return Object.assign(spies, {
     port,
     origin: `http://127.0.0.1:${port}`,
     close: () => {
       server.close();
       server.closeAllConnections();
     },
-  };
+  });
 }
 
 /** An envelope as SDKs write it. A payload that is no text or bytes is written as JSON. */

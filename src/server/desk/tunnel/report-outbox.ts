@@ -6,8 +6,8 @@ export interface ReportOutbox {
    * @returns false where there is no room, or the upstream wants no more of this category
    */
   add(envelope: Uint8Array, category: string, headers: Readonly<Record<string, string>>): boolean;
-  /** Seconds for which the upstream wants no more, by category; the empty one stands for all. */
-  limits(): ReadonlyMap<string, number>;
+  /** The value of `X-Sentry-Rate-Limits` to answer with; undefined where the upstream limits nothing. */
+  limits(): string | undefined;
 }
 
 /** Names that differ from the item's type. https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/ */
@@ -28,10 +28,4 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
 /** What rate limits call an item of this type. */
 export function toCategory(type: string): string {
   return CATEGORIES.get(type) ?? type;
-}
-
-/** The value of `X-Sentry-Rate-Limits`: `60:error;transaction:key`; undefined where nothing is limited. */
-export function presentLimits(limits: ReadonlyMap<string, number>): string | undefined {
-  const groups = [...limits].map(([category, seconds]) => `${Math.ceil(seconds)}:${category}:key`);
-  return groups.length > 0 ? groups.join(', ') : undefined;
 }

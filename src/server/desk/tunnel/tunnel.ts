@@ -17,7 +17,7 @@ import { createOverflow } from './overflow.ts';
 import { createReportBodies } from './read-report-body.ts';
 import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
-import { presentLimits, type ReportOutbox } from './report-outbox.ts';
+import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
@@ -39,7 +39,7 @@ export interface TunnelOptions {
   readonly journal: (failure: Failure) => boolean;
   readonly keepFeedback: (feedback: Feedback) => boolean;
   readonly makeDigest: MakeReportDigest;
-  /** Whether there is an incident with this digest, or an alias of one. */
+  /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
   /** The build of this id, or the newest one of this release. */
   readonly findBuild: (named: string) => KnownBuild | undefined;
@@ -235,7 +235,7 @@ function toWait(ms: number): HttpError | undefined {
 }
 
 function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, outbox: ReportOutbox | undefined): void {
-  const limits = outbox && presentLimits(outbox.limits());
+  const limits = outbox?.limits();
   if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
   if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
   const body = Buffer.from(JSON.stringify(stored ? { id, digest } : {}), 'utf8');

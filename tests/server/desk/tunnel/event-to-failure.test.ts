@@ -119,7 +119,9 @@ describe('errors', () => {
     [12, ''],
     [undefined, ''],
   ])('name the file %s as %s', (filename, file) => {
-    const { errors } = read(thrown({ type: 'E', stacktrace: { frames: [{ filename, lineno: -1, colno: 1e400 }] } }));
+    const { errors } = read(
+      thrown({ type: 'E', stacktrace: { frames: [{ filename, lineno: -1, colno: Number.POSITIVE_INFINITY }] } }),
+    );
     expect(errors[0]?.frames).toEqual([{ file, line: 0, column: 0, function: '' }]);
   });
 
@@ -208,7 +210,18 @@ describe('what a stranger says', () => {
   it('has its time from its own clock where that can be', () => {
     expect(read(createEvent({ timestamp: NOW / 1000 - 60 })).at).toBe(NOW - 60_000);
     expect(read(createEvent({ timestamp: '2026-11-21T11:59:00Z' })).at).toBe(NOW - 60_000);
-    for (const timestamp of [0, -1, NOW, NOW / 1000 + 3600, 1e400, 'never', null, {}, [1], undefined]) {
+    for (const timestamp of [
+      0,
+      -1,
+      NOW,
+      NOW / 1000 + 3600,
+      Number.POSITIVE_INFINITY,
+      'never',
+      null,
+      {},
+      [1],
+      undefined,
+    ]) {
       expect(read(createEvent({ timestamp })).at).toBe(NOW);
     }
   });
