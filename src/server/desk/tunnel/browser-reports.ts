@@ -148,8 +148,8 @@ function readNotice(
   body: JsonRecord,
   scrubber: ReportScrubber,
 ): Finding | string {
-  const id = toLine(body.id, 100);
-  if (!id || !/^[\w.-]+$/.test(id)) return 'malformed';
+  const { id } = body;
+  if (typeof id !== 'string' || !/^[\w.-]{1,100}$/.test(id)) return 'malformed';
   if (typeof body.sourceFile === 'string' && FOREIGN.test(body.sourceFile)) return 'extension';
   const shown = ['message', 'anticipatedRemoval'];
   return { kind, details: { id }, extra: toExtra({ id, ...readPlace(body) }, body, shown, scrubber) };
