@@ -97,6 +97,30 @@ export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }
   };
 }
 
+/**
+ * The desk's thread: a bundle of its own, because a worker starts from a file. Nothing of the product
+ * or of React is in it.
+ *
+ * @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>}
+ */
+export function bundleKeeper(options) {
+  return esbuild.build(keeperOptions(options));
+}
+
+export function keeperOptions({ root, entry, outfile, dev, owner }) {
+  return {
+    ...commonOptions({ root, dev, owner }),
+    entryPoints: { keeper: entry },
+    outfile,
+    platform: 'node',
+    target: serverTarget,
+    // `pg` asks for its native half where somebody installed it, and does without.
+    external: ['pg-native'],
+    banner: { js: requireBanner },
+    sourcemap: 'external',
+  };
+}
+
 /** esbuild's errors with the lines of source that they are about. */
 export async function throwReadable(error) {
   if (!Array.isArray(error.errors)) throw error;

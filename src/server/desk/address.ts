@@ -1,0 +1,24 @@
+/** What an operator asked for: a digest, and perhaps one occurrence of it. */
+export interface Address {
+  readonly digest: string;
+  readonly occurrence?: string;
+}
+
+/** Digest and occurrence, each 8 characters of Crockford base32. */
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}(?:[0-9A-HJKMNP-TV-Z]{8})?$/;
+
+/**
+ * Reads an address as it is typed from a screenshot or told over a telephone: case, hyphens and
+ * spaces do not count, I and L are 1, O is 0.
+ */
+export function parseAddress(text: string): Address | undefined {
+  if (text.length > 64) return undefined;
+  const symbols = text
+    .toUpperCase()
+    .replace(/[-\s/]/g, '')
+    .replace(/[IL]/g, '1')
+    .replaceAll('O', '0');
+  if (!ADDRESS.test(symbols)) return undefined;
+  const digest = symbols.slice(0, 8);
+  return symbols.length > 8 ? { digest, occurrence: symbols.slice(8) } : { digest };
+}

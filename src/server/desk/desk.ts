@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Failure, Reporter } from '../engine/errors/failure.ts';
+import type { DeskLog } from './desk-log.ts';
+import { type FileLock, takeLock } from './file-lock.ts';
+import type { BlockedLoop, InFlightRequest } from './in-flight.ts';
+import { createJournal, type Journal } from './journal.ts';
+import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
+import { createSignals, type Signals } from './keeper/signals.ts';
+import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
+import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_IN_FLIGHT, PULSE_INTERVAL } from './limits.ts';
+import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
+
+/** Where failures are kept and looked up. Whatever happens to it, the site is served. */
+export interface Desk {
+  readonly reporter: Reporter;
+  /**
+   * Stores a failure: it is in this process's journal when this returns, and outlives the process.
+   *
+   * @returns false where it could not be written: then the log must hold all of it
+   */
+  journal(failure: Failure): boolean;
+  /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
+  ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
+  /** An asset of an earlier build, or of one that another replica has already. */
+  readonly findOldAsset: FindOldAsset;
+  /** Resolves when all that was journaled is in the store. */
+  flush(): Promise<void>;
+  /**
+   * The same, standing still meanwhile: for a process that is about to exit.
+   *
+   * @returns false where the time was up first; the journal has it all the same
+   */
+  flushSync(timeoutMs: number): boolean;
+  /** Takes in what is left and says that the process ends on purpose. Nothing is stored after it. */
+  close(): Promise<void>;
+}
+
+export interface DeskOptions {
+  readonly dataDir: string;
+  /** PostgreSQL's; without it SQLite in `dataDir`, which only one process may use. */
+  readonly databaseUrl?: string | undefined;
+  readonly build: string;
+  readonly release: string;
+  readonly namespace: string;
+  /** The folder of the build: `dist`. */
+  readonly dist: string;
+  /** What is being answered at the moment. */
+  readonly inFlight: () => readonly InFlightRequest[];
+  /** Told when the event loop goes on after it stood still for over a second. */
+  readonly onBlockedLoop: (report: BlockedLoop) => void;
+  readonly log: DeskLog;
+  /** Another entry of the keeper's thread, for tests. */
+  readonly keeperFile?: string;
+}
+
+/** A second process on the same folder: its text says what to do. */
+export class DeskInUseError extends Error {
+  constructor(dataDir: string) {
+    super(
+      `Another server uses the folder ${dataDir} (DATA_DIR), and the desk's database there is for one alone. Stop that server, give this one a DATA_DIR of its own, or set DESK_DATABASE_URL to a PostgreSQL that both can use.`,
+    );
+    this.name = 'DeskInUseError';
+  }
+}
+
+/**
+ * Takes the folder, and starts the keeper. It waits for no store: that is opened while pages load,
+ * and what fails meanwhile is in the journal.
+ *
+ * @throws DeskInUseError where another process has the folder
+ */
+export async function openDesk(options: DeskOptions): Promise<Desk> {
+  const { dataDir, databaseUrl, log } = options;
+  const run = createRunId();
+  const locks = takeLocks({ dataDir, isAlone: databaseUrl === undefined, run, log });
+  const signals = createSignals();
+  const journal = createJournal({
+    folder: join(dataDir, 'journal', run),
+    signals,
+    log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
+  });
+  const keeper = createKeeperThread({
+    file: options.keeperFile ?? join(options.dist, 'server/keeper.js'),
+    start: {
+      signals: signals.buffer,
+      run,
+      startedAt: Date.now(),
+      dataDir,
+      databaseUrl,
+      build: options.build,
+      release: options.release,
+      namespace: options.namespace,
+      dist: options.dist,
+    },
+    log,
+    onBlocked: options.onBlockedLoop,
+  });
+  return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight });
+}
+
+interface Locks {
+  release(): void;
+}
+
+/** `mf8x2k1a-9f4w0r6b`: sorts by the time of the start. */
+function createRunId(): string {
+  return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
+}
+
+/** @throws DeskInUseError */
+function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; log: DeskLog }): Locks {
+  const { dataDir, isAlone, run, log } = options;
+  const journals = join(dataDir, 'journal');
+  const taken: FileLock[] = [];
+  const lockFile = join(journals, `${run}.lock`);
+  try {
+    mkdirSync(journals, { recursive: true, mode: 0o700 });
+    const instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
+    if (isAlone && !instance) throw new DeskInUseError(dataDir);
+    taken.push(...[instance, takeLock(lockFile)].filter((lock) => lock !== undefined));
+  } catch (error) {
+    if (error instanceof DeskInUseError) throw error;
+    log.error(
+      { err: error },
+      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make it writable and start again.`,
+    );
+  }
+  return {
+    release() {
+      if (!existsSync(join(journals, run))) rmSync(lockFile, { force: true });
+      for (const lock of taken) lock.release();
+    },
+  };
+}
+
+class OpenDesk implements Desk {
+  readonly reporter: Reporter;
+  readonly findOldAsset: FindOldAsset;
+  readonly #journal: Journal;
+  readonly #keeper: KeeperThread;
+  readonly #signals: Signals;
+  readonly #locks: Locks;
+  readonly #inFlight: () => readonly InFlightRequest[];
+  readonly #timers: readonly NodeJS.Timeout[];
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: {
+    journal: Journal;
+    keeper: KeeperThread;
+    signals: Signals;
+    locks: Locks;
+    inFlight: () => readonly InFlightRequest[];
+  }) {
+    this.#journal = parts.journal;
+    this.#keeper = parts.keeper;
+    this.#signals = parts.signals;
+    this.#locks = parts.locks;
+    this.#inFlight = parts.inFlight;
+    this.reporter = { report: (failure) => this.journal(failure) };
+    this.findOldAsset = createFindOldAsset((path) => this.#keeper.ask('readAsset', path));
+    this.#timers = [
+      setInterval(() => this.#signals.pulse(), PULSE_INTERVAL).unref(),
+      setInterval(() => this.#beat(), BEAT_INTERVAL).unref(),
+    ];
+  }
+
+  journal(failure: Failure): boolean {
+    const isStored = this.#journal.append(failure);
+    // One message wakes the keeper for all that comes until it looks.
+    if (isStored && this.#signals.setDirty()) this.#keeper.wake();
+    return isStored;
+  }
+
+  ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>> {
+    return this.#keeper.ask(name, ...args);
+  }
+
+  flush(): Promise<void> {
+    return this.#keeper.ask('flush');
+  }
+
+  flushSync(timeoutMs: number): boolean {
+    // Nobody will be there to hear the answer.
+    this.#keeper.ask('flush').catch(() => undefined);
+    this.#signals.waiting = true;
+    try {
+      return this.#signals.waitFor(this.#journal.end, timeoutMs);
+    } finally {
+      this.#signals.waiting = false;
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#journal.close();
+    await Promise.race([this.#keeper.ask('close').catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
+    await this.#keeper.end();
+    this.#locks.release();
+  }
+
+  #beat(): void {
+    this.#journal.settle();
+    const oldest = [...this.#inFlight()].sort((left, right) => right.ms - left.ms).slice(0, MAX_IN_FLIGHT);
+    this.#keeper.beat({ inFlight: oldest, memory: process.memoryUsage.rss() });
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

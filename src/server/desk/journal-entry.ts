@@ -1,0 +1,81 @@
+import type { Failure, FailureKind } from '../engine/errors/failure.ts';
+
+/** What is kept of one time that something failed, where many fail alike: enough to find it by its address. */
+export interface ThinOccurrence {
+  readonly digest: string;
+  readonly occurrence: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly side: Failure['side'];
+  readonly build: string;
+  readonly release: string;
+  readonly route?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly visitor?: string | undefined;
+}
+
+/** How often something failed, where even its addresses were too many to be kept. */
+export interface CountRecord {
+  readonly digest: string;
+  readonly side: Failure['side'];
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly build: string;
+  readonly release: string;
+  /** The first and the last of them (ms since 1970), in the same hour. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+}
+
+/** A line of a journal. */
+export type JournalEntry =
+  | { readonly entry: 'whole'; readonly failure: Failure }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
+  | { readonly entry: 'count'; readonly record: CountRecord };
+
+export function toThin(failure: Failure): ThinOccurrence {
+  const { digest, occurrence, at, side, build, release, route, requestId, visitor } = failure;
+  return { digest, occurrence, at, side, build, release, route, requestId, visitor };
+}
+
+/**
+ * Reads one line of a journal. The writer is this program, perhaps an older one, and perhaps one that
+ * was killed in the middle of the line: whatever is no whole entry is refused.
+ */
+export function parseJournalLine(line: string): JournalEntry | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  return isJournalEntry(value) ? value : undefined;
+}
+
+function isJournalEntry(value: unknown): value is JournalEntry {
+  if (!isObject(value)) return false;
+  if (value.entry === 'whole') return isFailure(value.failure);
+  if (value.entry === 'thin') return hasAddress(value.thin) && typeof value.thin.occurrence === 'string';
+  return value.entry === 'count' && isObject(value.record) && hasCount(value.record);
+}
+
+function isFailure(value: unknown): boolean {
+  return hasAddress(value) && typeof value.occurrence === 'string' && Array.isArray(value.errors);
+}
+
+function hasCount(record: Record<string, unknown>): boolean {
+  return typeof record.digest === 'string' && isNumber(record.count) && isNumber(record.firstAt);
+}
+
+function hasAddress(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && typeof value.digest === 'string' && isNumber(value.at);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,224 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StackFrame } from '../../engine/errors/failure.ts';
+import { parseAddress } from '../address.ts';
+import type { DeskLog } from '../desk-log.ts';
+import type { Beat, BlockedLoop } from '../in-flight.ts';
+import {
+  BEAT_INTERVAL,
+  CLOSE_PATIENCE,
+  LOOKUP_PATIENCE,
+  PULSE_INTERVAL,
+  RETENTION_INTERVAL,
+  RETRY_FIRST,
+  RETRY_LONGEST,
+} from '../limits.ts';
+import { openDriver } from '../store/open-driver.ts';
+import type { Found } from '../store/records.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { claimDeadJournals, type DeadJournal } from './adopt.ts';
+import type { KeeperHandlers, KeeperStart } from './calls.ts';
+import type { Digester } from './digester.ts';
+import { createMapReader, type MapText } from './map-reader.ts';
+import { createPrepare } from './prepare.ts';
+import { publishBuild } from './publish-build.ts';
+import { createRuns } from './runs.ts';
+import { createSignals } from './signals.ts';
+import { createStoreHolder } from './store-holder.ts';
+import { createWatchdog } from './watchdog.ts';
+import { createWriter } from './writer.ts';
+
+/** Everything that the worker thread does, without the thread. */
+export interface Keeper {
+  readonly handlers: KeeperHandlers;
+  /** The main thread has something in its journal. */
+  wake(): void;
+  beat(beat: Beat): void;
+}
+
+export interface KeeperOptions {
+  readonly start: KeeperStart;
+  readonly digester: Digester;
+  readonly log: DeskLog;
+  readonly readStack: () => Promise<readonly StackFrame[]>;
+  readonly onBlocked: (report: BlockedLoop) => void;
+}
+
+export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
+  const { run, build, release, dist, dataDir, databaseUrl } = start;
+  const journals = join(dataDir, 'journal');
+  const signals = createSignals(start.signals);
+  const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
+  const maps = createMapReader({ readMap });
+  const prepare = createPrepare({ maps, digester, readSites, log });
+  const writer = createWriter({ run, folder: join(journals, run), signals, holder, prepare, log });
+  const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.beat() });
+  const runs = createRuns({
+    run: { id: run, build, release, startedAt: start.startedAt },
+    holder,
+    blocked: () => watchdog.blocked,
+    digester,
+    prepare,
+    log,
+  });
+  let dead: readonly DeadJournal[] | undefined;
+  let settling: Promise<void> | undefined;
+
+  const timers = [
+    setInterval(() => watchdog.look(), PULSE_INTERVAL),
+    setInterval(() => runs.beat(), BEAT_INTERVAL),
+    setInterval(() => void lookAfter(), RETRY_LONGEST),
+    setInterval(() => void retain(), RETENTION_INTERVAL),
+  ];
+  holder.start();
+
+  async function open(): Promise<Store> {
+    return openStore(await openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule });
+  }
+
+  /** What is to be done whenever the store can be used again. */
+  function settleIn(): Promise<void> {
+    settling ??= catchUp().finally(() => {
+      settling = undefined;
+    });
+    return settling;
+  }
+
+  async function catchUp(): Promise<void> {
+    await quietly('The journal was not taken in.', () => writer.flush());
+    runs.beat();
+    await quietly('The journals of ended processes were not taken in.', adoptAll);
+    await quietly('Ended processes were not told of.', () => runs.tellSilent());
+    await quietly('The files of this build were not published.', () => publishBuild(holder, { build, release, dist }));
+  }
+
+  async function adoptAll(): Promise<void> {
+    dead ??= claimDeadJournals(journals, run, log);
+    noteInherited();
+    for (const journal of dead) {
+      await writer.adopt(journal);
+      dead = dead.filter((other) => other !== journal);
+      journal.release(true);
+      noteInherited();
+      await runs.tellDead(journal.run);
+    }
+  }
+
+  function noteInherited(): void {
+    signals.inherited = (dead ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  async function lookAfter(): Promise<void> {
+    maps.sweep();
+    await quietly('The store could not be looked at.', async () => {
+      await holder.use((store) => store.check());
+      await runs.tellSilent();
+    });
+  }
+
+  function retain(): Promise<void> {
+    return quietly('What is too old was not deleted.', () =>
+      holder.use((store) => store.retain({ build, now: Date.now() })),
+    );
+  }
+
+  /** A store that is away has been told of already. */
+  async function quietly(sentence: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) log.error({ err: error }, sentence);
+    }
+  }
+
+  async function readMap(of: string, file: string): Promise<MapText | undefined> {
+    const path = `maps/${file}.map`;
+    if (of !== build) return readStored(of, path);
+    return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
+  }
+
+  async function readBuilt(path: string): Promise<MapText | undefined> {
+    const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : { path, text };
+  }
+
+  async function readStored(of: string, path: string): Promise<MapText | undefined> {
+    const bytes = await holder.use((store) => store.readBuildFile(of, path));
+    return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
+  }
+
+  async function readSites(of: string): Promise<string | undefined> {
+    const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
+    return found?.text;
+  }
+
+  /** Whoever asks wants to know of what happened before the question. */
+  async function afterFlush<T>(read: (store: Store) => Promise<T>): Promise<T> {
+    await writer.flush();
+    return holder.use(read);
+  }
+
+  /** What another replica has journaled may be on its way. */
+  async function find(text: string): Promise<Found | undefined> {
+    const address = parseAddress(text);
+    if (!address) return undefined;
+    const end = performance.now() + LOOKUP_PATIENCE;
+    for (;;) {
+      const found = await afterFlush((store) => store.find(address));
+      if (found && found.state !== 'unknown') return found;
+      const isShared = await holder.use(async (store) => store.isShared);
+      if (!isShared || performance.now() > end) return found;
+      await sleep(RETRY_FIRST);
+    }
+  }
+
+  async function close(): Promise<void> {
+    for (const timer of timers) clearInterval(timer);
+    writer.stop();
+    await quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun()));
+    for (const journal of dead ?? []) journal.release(false);
+    await within(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
+  }
+
+  async function endRun(): Promise<void> {
+    await writer.adopt({ run, folder: join(journals, run) });
+    await runs.end();
+  }
+
+  return {
+    wake: () => writer.wake(),
+    beat: (beat) => runs.note(beat),
+    handlers: {
+      find,
+      listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
+      listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
+      listHours: (digest) => afterFlush((store) => store.listHours(digest)),
+      listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
+      listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
+      readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
+      readAsset: (path) => holder.use((store) => store.readAsset(path)),
+      listBuilds: () => holder.use((store) => store.listBuilds()),
+      readSalt: () => holder.use(async (store) => (await store.readMeta()).salt ?? ''),
+      isReachable: () => holder.reachableSince !== undefined,
+      flush: () => writer.flush(),
+      close,
+    },
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new StoreAwayError('The store did not answer in time.')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Failure } from '../../engine/errors/failure.ts';
+import type { DeskLog } from '../desk-log.ts';
+import type { JournalEntry } from '../journal-entry.ts';
+import { FIRST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import type { StoredFailure } from '../store/records.ts';
+import { type Intake, toHour } from '../store/tally.ts';
+import type { Digester } from './digester.ts';
+import type { MapReader } from './map-reader.ts';
+
+export interface PrepareOptions {
+  readonly maps: Pick<MapReader, 'resolve'>;
+  readonly digester: Digester;
+  /** The text of a build's `sites.json`. */
+  readonly readSites: (build: string) => Promise<string | undefined>;
+  readonly log: DeskLog;
+}
+
+/** Makes what was journaled into what is stored. */
+export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
+
+/** More of an hour are not kept whole, so nobody needs their lines of source. */
+const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
+
+export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
+  const resolved = createHourCounts();
+
+  async function prepareWhole(failure: Failure, isLast: boolean): Promise<Intake> {
+    const named = failure.unresolved ? await giveDigest(failure) : failure;
+    const isWanted = resolved.add(named.digest, failure.at) <= RESOLVED_PER_HOUR || isLast;
+    const stored: StoredFailure = isWanted ? await resolveFrames(named) : named;
+    const shownAs = named.digest === failure.digest ? undefined : failure.digest;
+    return { entry: 'whole', failure: stored, ...(shownAs !== undefined && { shownAs }) };
+  }
+
+  async function giveDigest(failure: Failure): Promise<Failure> {
+    const sites = await readSites(failure.build);
+    if (sites === undefined) return failure;
+    const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
+    return { ...rest, ...digester.createDigest(failure, sites) };
+  }
+
+  async function resolveFrames(failure: Failure): Promise<StoredFailure> {
+    try {
+      return await maps.resolve(failure);
+    } catch (error) {
+      log.warn({ err: error, digest: failure.digest }, 'The source maps of a failure could not be read.');
+      return failure;
+    }
+  }
+
+  return async function prepare(entries) {
+    const last = new Map(entries.map((entry, index) => [toDigest(entry), index]));
+    const intakes: Intake[] = [];
+    for (const [index, entry] of entries.entries()) {
+      if (entry.entry !== 'whole') intakes.push(entry);
+      else intakes.push(await prepareWhole(entry.failure, last.get(entry.failure.digest) === index));
+    }
+    return intakes;
+  };
+}
+
+/** Of whole entries alone: the last one of a digest in a batch may become its latest. */
+function toDigest(entry: JournalEntry): string {
+  return entry.entry === 'whole' ? entry.failure.digest : '';
+}
+
+/** Digests that are counted at once (a count). */
+const MAX_COUNTED = 10_000;
+
+function createHourCounts() {
+  const counts = new Map<string, number>();
+  return {
+    /** @returns how many there were in this hour */
+    add(digest: string, at: number): number {
+      if (counts.size > MAX_COUNTED) counts.clear();
+      const key = `${digest} ${toHour(at)}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count;
+    },
+  };
+}

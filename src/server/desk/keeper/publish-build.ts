@@ -1,0 +1,39 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { MAX_BUILD_FILE_BYTES } from '../limits.ts';
+import type { BuildFile } from '../store/build-table.ts';
+import type { StoreHolder } from './store-holder.ts';
+
+/** Copies that the build compressed: the store compresses in its own way. */
+const COMPRESSED = /\.(?:br|gz|zst)$/;
+
+/**
+ * Puts maps, sites and assets of this build into the store, so that every replica resolves its errors
+ * and serves its tabs, now and after the next deploy. What is there is left alone.
+ */
+export async function publishBuild(
+  holder: Pick<StoreHolder, 'use'>,
+  { build, release, dist }: { build: string; release: string; dist: string },
+): Promise<void> {
+  const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
+  if (isPublished) return;
+  // One at a time: what comes from the journal goes in between.
+  for (const file of listBuildFiles(dist)) await holder.use((store) => store.storeBuildFile(build, file));
+  await holder.use((store) => store.setPublished(build));
+}
+
+export function listBuildFiles(dist: string): readonly BuildFile[] {
+  const folders = ['maps', 'client/assets'].flatMap((folder) => listFiles(dist, folder));
+  const paths = existsSync(join(dist, 'sites.json')) ? ['sites.json', ...folders] : folders;
+  return paths
+    .filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES)
+    .map((path) => ({ path, read: () => readFileSync(join(dist, path)) }));
+}
+
+function listFiles(dist: string, folder: string): string[] {
+  if (!existsSync(join(dist, folder))) return [];
+  return readdirSync(join(dist, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(dist, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+}

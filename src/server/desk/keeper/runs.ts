@@ -1,0 +1,79 @@
+import type { DeskLog } from '../desk-log.ts';
+import type { Beat, BlockedLoop } from '../in-flight.ts';
+import { DEAD_AFTER } from '../limits.ts';
+import type { RunStart } from '../store/run-table.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import type { Digester } from './digester.ts';
+import type { Prepare } from './prepare.ts';
+import type { StoreHolder } from './store-holder.ts';
+import { toDeathFailure } from './unclean-death.ts';
+
+/** This process's row, and a look at those of the others. */
+export interface Runs {
+  /** What the main thread said last. */
+  note(beat: Beat): void;
+  /** Writes the row; at most one is on its way. */
+  beat(): void;
+  /** Tells of a run whose journal was found without an owner. */
+  tellDead(run: string): Promise<void>;
+  /** Tells of the runs that were not heard of for long enough. */
+  tellSilent(): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface RunsOptions {
+  readonly run: RunStart & { readonly startedAt: number };
+  readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
+  readonly blocked: () => BlockedLoop | undefined;
+  readonly digester: Digester;
+  readonly prepare: Prepare;
+  readonly log: DeskLog;
+}
+
+export function createRuns({ run, holder, blocked, digester, prepare, log }: RunsOptions): Runs {
+  let last: Beat = { inFlight: [], memory: 0 };
+  let beating: Promise<void> | undefined;
+  let isEnded = false;
+
+  async function writeBeat(): Promise<void> {
+    try {
+      await holder.use((store) => store.storeBeat(run, { ...last, startedAt: run.startedAt, blocked: blocked() }));
+    } catch (error) {
+      if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'The heartbeat of this process was refused.');
+    } finally {
+      beating = undefined;
+    }
+  }
+
+  async function tellDead(id: string): Promise<void> {
+    const dead = await holder.use((store) => store.readUnended(id));
+    if (!dead) return;
+    const [incident] = await prepare([{ entry: 'whole', failure: toDeathFailure(dead, digester) }]);
+    if (incident && (await holder.use((store) => store.tellDead(id, incident))))
+      log.error({ run: id }, 'A process of this server ended without saying so. The desk has an incident of it.');
+  }
+
+  return {
+    note(beat) {
+      last = beat;
+    },
+    beat() {
+      if (!isEnded) beating ??= writeBeat();
+    },
+    tellDead,
+    async tellSilent() {
+      const isShared = await holder.use(async (store) => store.isShared);
+      // A store that was away for all makes everybody's heartbeat old.
+      const reachable = performance.now() - (holder.reachableSince ?? Number.POSITIVE_INFINITY);
+      if (isShared && reachable < DEAD_AFTER) return;
+      const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
+      for (const id of silent.filter((id) => id !== run.id)) await tellDead(id);
+    },
+    async end() {
+      isEnded = true;
+      // A heartbeat that comes after the end would say that it lives.
+      await beating;
+      await holder.use((store) => store.storeEnd(run.id));
+    },
+  };
+}

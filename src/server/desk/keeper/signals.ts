@@ -1,0 +1,92 @@
+/**
+ * The few numbers that both threads see at once. All else passes as messages, which a blocked thread
+ * does not get.
+ */
+export interface Signals {
+  readonly buffer: SharedArrayBuffer;
+  /** The main thread has come round. */
+  pulse(): void;
+  readonly pulses: number;
+  /** The main thread has something new in its journal. @returns whether the keeper has to be told */
+  setDirty(): boolean;
+  clearDirty(): void;
+  /** The main thread stands still on purpose: it waits for the keeper. */
+  waiting: boolean;
+  /** How far the journal of this process was taken in. */
+  position: JournalPosition;
+  /** What waits of dead processes' journals (bytes). */
+  inherited: number;
+  /** Blocks the thread until the position is reached. @returns false where the time was up first */
+  waitFor(position: JournalPosition, timeoutMs: number): boolean;
+}
+
+/** A place in a journal: `offset` bytes of segment `segment`, and all segments before it. */
+export interface JournalPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+const PULSE = 0;
+const DIRTY = 1;
+const WAITING = 2;
+const MOVED = 3;
+/** In 64-bit words, behind the four of 32. */
+const POSITION = 2;
+const INHERITED = 3;
+const BYTES = 32;
+const SEGMENT_SHIFT = 32n;
+
+/** @param buffer what the other thread made; without one, a new one is made */
+export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(BYTES)): Signals {
+  const words = new Int32Array(buffer);
+  const longs = new BigInt64Array(buffer);
+
+  return {
+    buffer,
+    pulse: () => void Atomics.add(words, PULSE, 1),
+    get pulses() {
+      return Atomics.load(words, PULSE);
+    },
+    setDirty: () => Atomics.exchange(words, DIRTY, 1) === 0,
+    clearDirty: () => void Atomics.store(words, DIRTY, 0),
+    get waiting() {
+      return Atomics.load(words, WAITING) === 1;
+    },
+    set waiting(value) {
+      Atomics.store(words, WAITING, value ? 1 : 0);
+    },
+    get position() {
+      return unpack(Atomics.load(longs, POSITION));
+    },
+    set position(position) {
+      Atomics.store(longs, POSITION, pack(position));
+      Atomics.add(words, MOVED, 1);
+      Atomics.notify(words, MOVED);
+    },
+    get inherited() {
+      return Number(Atomics.load(longs, INHERITED));
+    },
+    set inherited(bytes) {
+      Atomics.store(longs, INHERITED, BigInt(bytes));
+    },
+    waitFor(position, timeoutMs) {
+      const end = performance.now() + timeoutMs;
+      for (;;) {
+        const moved = Atomics.load(words, MOVED);
+        if (Atomics.load(longs, POSITION) >= pack(position)) return true;
+        const left = end - performance.now();
+        if (left <= 0) return false;
+        Atomics.wait(words, MOVED, moved, left);
+      }
+    },
+  };
+}
+
+/** One word, so that nobody reads half of a new position. */
+function pack({ segment, offset }: JournalPosition): bigint {
+  return (BigInt(segment) << SEGMENT_SHIFT) | BigInt(offset);
+}
+
+function unpack(word: bigint): JournalPosition {
+  return { segment: Number(word >> SEGMENT_SHIFT), offset: Number(BigInt.asUintN(32, word)) };
+}

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { toCrockford } from '../../engine/errors/crockford.ts';
+import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
+import type { DeadRun } from '../store/run-table.ts';
+import type { Digester } from './digester.ts';
+
+/** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
+export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
+  const id = randomBytes(16);
+  const errors = dead.blocked ? [toBlockedRecord(dead.blocked)] : [];
+  return {
+    id: id.toString('hex'),
+    occurrence: toCrockford(id.subarray(-5)),
+    side: 'server',
+    origin: 'process',
+    at: dead.beatAt,
+    build: dead.build,
+    release: dead.release,
+    errors,
+    extra: {
+      run: dead.id,
+      startedAt: dead.startedAt,
+      lastHeardAt: dead.beatAt,
+      memory: dead.memory,
+      inFlight: dead.inFlight,
+      ...(dead.blocked && { blockedFor: dead.blocked.ms }),
+    },
+    ...digester.createDigest({ kind: 'unclean-death', side: 'server', errors: [] }),
+  };
+}
+
+function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): ErrorRecord {
+  return {
+    class: 'BlockedLoop',
+    message: `The event loop was blocked for ${ms} ms when it was last heard of.`,
+    frames,
+  };
+}

@@ -1,0 +1,133 @@
+import type { DeskLog } from '../desk-log.ts';
+import { removeJournal } from '../journal.ts';
+import type { JournalEntry } from '../journal-entry.ts';
+import { GATHER_TIME, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import type { Intake } from '../store/tally.ts';
+import { createTurns } from '../store/turns.ts';
+import { dropSegments, type JournalPiece, readJournal } from './read-journal.ts';
+import type { JournalPosition, Signals } from './signals.ts';
+import type { StoreHolder } from './store-holder.ts';
+
+/** Moves journals into the store. */
+export interface Writer {
+  /** Something was appended: it is taken in soon. */
+  wake(): void;
+  /** Takes in what this process has appended so far. Rejects where the store is away. */
+  flush(): Promise<void>;
+  /** Takes in all of a dead process's journal, and removes it. */
+  adopt(journal: { run: string; folder: string }): Promise<void>;
+  stop(): void;
+}
+
+export interface WriterOptions {
+  readonly run: string;
+  readonly folder: string;
+  readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
+  readonly holder: Pick<StoreHolder, 'use'>;
+  /** Makes an entry into what is stored: source maps, late digests. */
+  readonly prepare: (entries: readonly JournalEntry[]) => Promise<Intake[]>;
+  readonly log: DeskLog;
+}
+
+export function createWriter({ run, folder, signals, holder, prepare, log }: WriterOptions): Writer {
+  const turns = createTurns();
+  let timer: NodeJS.Timeout | undefined;
+  let wait = RETRY_FIRST;
+  let isStopped = false;
+
+  function schedule(delay: number): void {
+    if (timer || isStopped) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      flush().then(
+        () => {
+          wait = RETRY_FIRST;
+        },
+        (error: unknown) => {
+          if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'A part of the journal was not taken in.');
+          schedule(wait);
+          wait = Math.min(wait * 2, RETRY_LONGEST);
+        },
+      );
+    }, delay);
+  }
+
+  function flush(): Promise<void> {
+    return turns.take(async () => {
+      // Cleared first: what is appended from here on wakes again.
+      signals.clearDirty();
+      await moveAll({ run, folder, live: true }, (position) => {
+        signals.position = position;
+      });
+    });
+  }
+
+  async function moveAll(journal: Source, onMoved: (position: JournalPosition) => void): Promise<void> {
+    // Asked each time, because a connection that broke may or may not have stored what it was sent.
+    let from = await holder.use((store) => store.readPosition(journal.run));
+    onMoved(from);
+    for (;;) {
+      const piece = readJournal({ ...journal, from });
+      if (!piece) break;
+      await move(journal, piece);
+      from = piece.next;
+      onMoved(from);
+      dropSegments(journal.folder, from);
+    }
+  }
+
+  async function move(journal: Source, piece: JournalPiece): Promise<void> {
+    if (piece.skipped > 0) {
+      log.warn({ run: journal.run, lines: piece.skipped }, 'Lines of a journal that are not whole were left out.');
+    }
+    await takeIn(await prepare(piece.entries), { run: journal.run, next: piece.next });
+  }
+
+  /** A row that the database refuses is left out, rather than all that come behind it. */
+  async function takeIn(entries: readonly Intake[], from: { run: string; next: JournalPosition }): Promise<void> {
+    try {
+      await holder.use((store) => store.takeIn({ entries, from }));
+    } catch (error) {
+      if (error instanceof StoreAwayError) throw error;
+      await takeInOneByOne(entries, from, error);
+    }
+  }
+
+  async function takeInOneByOne(
+    entries: readonly Intake[],
+    from: { run: string; next: JournalPosition },
+    cause: unknown,
+  ): Promise<void> {
+    log.error(
+      { err: cause },
+      'The store refused something from the journal. It is left out, and the rest is taken in.',
+    );
+    const accepted: Intake[] = [];
+    for (const entry of entries) {
+      if (await holder.use((store) => store.wouldTake(entry))) accepted.push(entry);
+    }
+    await holder.use((store) => store.takeIn({ entries: accepted, from }));
+  }
+
+  return {
+    wake: () => schedule(GATHER_TIME),
+    flush,
+    adopt: (journal) =>
+      turns.take(async () => {
+        await moveAll({ ...journal, live: false }, () => undefined);
+        removeJournal(journal.folder);
+        await holder.use((store) => store.forgetJournal(journal.run));
+      }),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+interface Source {
+  readonly run: string;
+  readonly folder: string;
+  readonly live: boolean;
+}

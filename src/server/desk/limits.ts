@@ -1,0 +1,83 @@
+import { Day, Hour, KiB, MiB, Millisecond, Minute, Second } from '../../shared/units.ts';
+
+// The journal
+
+/** Whole events that one digest may write in a second (a count); the others are thin. */
+export const WHOLE_PER_SECOND = 20;
+/** A segment is closed at this size (bytes), so that what was taken in can be deleted. */
+export const SEGMENT_BYTES = 8 * MiB;
+/** What may wait for the store (bytes), segments of dead processes included; beyond it counts alone are kept. */
+export const MAX_JOURNAL_BYTES = 256 * MiB;
+/** Different digests, hours and sides that can be counted while the journal is full (a count). */
+export const MAX_COUNT_SLOTS = 2048;
+
+// The keeper
+
+/** How long lines gather before they are taken in (ms): below the 250 ms that other replicas are promised. */
+export const GATHER_TIME = 100 * Millisecond;
+/** What of a journal one transaction takes in (bytes): some thousand thin records. */
+export const MAX_BATCH_BYTES = 2 * MiB;
+/** How often the main thread tells what is in flight (ms). */
+export const BEAT_INTERVAL = 1 * Second;
+/** Requests in flight that are told (a count): the oldest. */
+export const MAX_IN_FLIGHT = 50;
+/** First and longest wait before the store is tried again (ms). */
+export const RETRY_FIRST = 250 * Millisecond;
+export const RETRY_LONGEST = 10 * Second;
+/** Without a heartbeat for this long, in which the store could be reached, a replica counts as dead (ms). */
+export const DEAD_AFTER = 60 * Second;
+/** How long an address that is not known yet is looked up again, where other replicas write too (ms). */
+export const LOOKUP_PATIENCE = 2 * Second;
+/** How long a drain waits for its journal to be taken in (ms). */
+export const CLOSE_PATIENCE = 3 * Second;
+
+// The watchdog
+
+/** How often the main thread shows that it comes round, and how often that is looked at (ms). */
+export const PULSE_INTERVAL = 200 * Millisecond;
+/** The main thread counts as blocked after this long without a pulse (ms). */
+export const BLOCKED_AFTER = 1 * Second;
+
+// The store
+
+/** Occurrences of an incident that are kept in an hour (a count); past it the hour is marked as thinned. */
+export const MAX_OCCURRENCES_PER_HOUR = 1000;
+/** Whole occurrences: the first of an incident, those of an hour, and the spread over its life (counts). */
+export const FIRST_WHOLES = 10;
+export const WHOLES_PER_HOUR = 5;
+export const MAX_SPREAD_WHOLES = 100;
+/** New incidents that browsers may make in an hour (a count): what they send is not believed. */
+export const MAX_NEW_BROWSER_INCIDENTS = 50;
+/** How long occurrences are kept (ms). Counts stay. */
+export const OCCURRENCE_AGE = 90 * Day;
+/** How much the store may use (bytes), in used pages. */
+export const MAX_STORE_BYTES = 500 * MiB;
+/** How long the maps and assets of a build are kept after it was last started (ms), and how much of them (bytes). */
+export const BUILD_AGE = 30 * Day;
+export const MAX_BUILD_BYTES = 200 * MiB;
+/** How long the list of ended runs is kept (ms). */
+export const RUN_AGE = 30 * Day;
+/** How often what is too old is deleted (ms). */
+export const RETENTION_INTERVAL = 1 * Hour;
+/** Rows that one transaction deletes (a count): a longer one would hold up what is to be stored. */
+export const DELETE_BATCH = 1000;
+
+// Source maps
+
+/** Maps kept decoded (bytes of their text; decoded they take about ten times as much), and for how long after use (ms). */
+export const MAX_MAP_BYTES = 8 * MiB;
+export const MAP_IDLE_TIME = 1 * Minute;
+/** Lines of source shown before and after a place (a count), and where they are cut (characters). */
+export const CONTEXT_LINES = 5;
+export const MAX_CONTEXT_WIDTH = 250;
+
+// Assets of earlier builds
+
+/** Kept in the main thread (bytes), and how long "there is none" is believed (ms): another replica may publish it. */
+export const MAX_OLD_ASSET_BYTES = 16 * MiB;
+export const UNKNOWN_ASSET_TIME = 10 * Second;
+/** The largest file of a build that is published (bytes). */
+export const MAX_BUILD_FILE_BYTES = 32 * MiB;
+
+/** Length of a slot in a file of counts (bytes): what holds the longest title. */
+export const COUNT_SLOT_BYTES = KiB;

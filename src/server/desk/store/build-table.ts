@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { BUILD_AGE, MAX_BUILD_BYTES } from '../limits.ts';
+import { packBytes, unpackBytes } from './pack.ts';
+import { insertRows, placeholders, type Sql, type SqlDriver } from './sql.ts';
+
+/** A file of a build: `maps/server/main.js.map`, `sites.json`, `client/assets/home-X7K2QM2X.js`. */
+export interface BuildFile {
+  /** Within `dist`. */
+  readonly path: string;
+  read(): Uint8Array;
+}
+
+/** @returns whether all of its files are in the store */
+export async function useBuild(driver: SqlDriver, build: { id: string; release: string }): Promise<boolean> {
+  const { now } = driver.dialect;
+  await driver.run(
+    `INSERT INTO desk_builds (id, release, first_at, used_at, published) VALUES (?, ?, ${now}, ${now}, 0)
+      ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
+    [build.id, build.release],
+  );
+  const [row] = await driver.all<{ published: number }>('SELECT published FROM desk_builds WHERE id = ?', [build.id]);
+  return row?.published === 1;
+}
+
+/**
+ * Keeps a file under its build. Its content is kept once, however many builds have it: most chunks
+ * of two builds are the same.
+ */
+export async function storeBuildFile(driver: SqlDriver, build: string, file: BuildFile): Promise<void> {
+  const bytes = file.read();
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const known = await driver.all('SELECT 1 AS one FROM desk_blobs WHERE hash = ?', [hash]);
+  const data = known.length > 0 ? undefined : packBytes(bytes);
+  await driver.transaction(async (sql) => {
+    // The file first: a blob that a file names is not swept.
+    await insertRows(
+      sql,
+      'desk_build_files',
+      ['build', 'path', 'hash'],
+      [[build, file.path, hash]],
+      'ON CONFLICT (build, path) DO UPDATE SET hash = excluded.hash',
+    );
+    if (data) {
+      await insertRows(
+        sql,
+        'desk_blobs',
+        ['hash', 'size', 'data'],
+        [[hash, bytes.length, data]],
+        'ON CONFLICT (hash) DO NOTHING',
+      );
+    }
+  });
+}
+
+export async function setPublished(sql: Sql, build: string): Promise<void> {
+  await sql.run('UPDATE desk_builds SET published = 1 WHERE id = ?', [build]);
+}
+
+export async function readBuildFile(sql: Sql, build: string, path: string): Promise<Uint8Array | undefined> {
+  const rows = await sql.all<{ data: Uint8Array }>(
+    'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.build = ? AND f.path = ?',
+    [build, path],
+  );
+  return rows[0] && unpackBytes(rows[0].data);
+}
+
+/** The file of whichever build has it: the names of assets hold a hash of what is in them. */
+export async function readAsset(sql: Sql, path: string): Promise<Uint8Array | undefined> {
+  const rows = await sql.all<{ data: Uint8Array }>(
+    'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.path = ? LIMIT 1',
+    [path],
+  );
+  return rows[0] && unpackBytes(rows[0].data);
+}
+
+/** Names of builds that the store knows: events of others are not believed. */
+export async function listBuilds(sql: Sql): Promise<{ id: string; release: string; firstAt: number }[]> {
+  const rows = await sql.all<{ id: string; release: string; first_at: number }>(
+    'SELECT id, release, first_at FROM desk_builds ORDER BY first_at DESC',
+  );
+  return rows.map(({ id, release, first_at }) => ({ id, release, firstAt: first_at }));
+}
+
+/**
+ * Deletes what no build that is kept names any more.
+ *
+ * @param current is never deleted
+ */
+export async function dropOldBuilds(driver: SqlDriver, current: string): Promise<void> {
+  const builds = await driver.all<{ id: string; used_at: number; bytes: number; now: number }>(
+    `SELECT d.id, d.used_at, ${driver.dialect.now} AS now, COALESCE(SUM(b.size), 0) AS bytes FROM desk_builds d
+      LEFT JOIN desk_build_files f ON f.build = d.id LEFT JOIN desk_blobs b ON b.hash = f.hash
+      GROUP BY d.id, d.used_at ORDER BY d.used_at DESC`,
+  );
+  let bytes = 0;
+  const old = builds.filter(({ id, used_at, now, bytes: own }) => {
+    bytes += own;
+    return id !== current && (now - used_at > BUILD_AGE || bytes > MAX_BUILD_BYTES);
+  });
+  for (const { id } of old) await dropBuild(driver, id);
+}
+
+/** Its row stays: releases are told apart by when they were first published. */
+export async function dropBuild(driver: SqlDriver, id: string): Promise<void> {
+  await driver.transaction(async (sql) => {
+    const files = await sql.all<{ hash: string }>('SELECT hash FROM desk_build_files WHERE build = ?', [id]);
+    await sql.run('DELETE FROM desk_build_files WHERE build = ?', [id]);
+    await sql.run('UPDATE desk_builds SET published = 0 WHERE id = ?', [id]);
+    const hashes = [...new Set(files.map(({ hash }) => hash))];
+    for (let start = 0; start < hashes.length; start += 500) {
+      const some = hashes.slice(start, start + 500);
+      await sql.run(
+        `DELETE FROM desk_blobs WHERE hash IN (${placeholders(some)})
+          AND NOT EXISTS (SELECT 1 FROM desk_build_files f WHERE f.hash = desk_blobs.hash)`,
+        some,
+      );
+    }
+  });
+}

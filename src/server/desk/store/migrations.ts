@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import type { Sql, SqlDialect, SqlDriver } from './sql.ts';
+import { StoreAwayError } from './sql.ts';
+
+/**
+ * What an older release may not do is written down by the migration that makes it so. Within a major
+ * version migrations only add, so that the release before goes on beside this one and after it.
+ */
+interface Migration {
+  readonly version: number;
+  /** The oldest version of this list that may still write; undefined where it stays as it was. */
+  readonly oldestWriter?: number;
+  statements(dialect: SqlDialect): readonly string[];
+}
+
+const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    oldestWriter: 1,
+    statements: ({ blob, keyed }) => [
+      `CREATE TABLE desk_incidents (
+        digest TEXT PRIMARY KEY,
+        rule BIGINT NOT NULL,
+        kind TEXT NOT NULL,
+        title TEXT NOT NULL,
+        class TEXT NOT NULL,
+        message TEXT NOT NULL,
+        site_path TEXT,
+        site_function TEXT,
+        site_detail TEXT,
+        route TEXT,
+        weak BIGINT NOT NULL,
+        state TEXT NOT NULL,
+        first_side TEXT NOT NULL,
+        first_at BIGINT NOT NULL,
+        last_at BIGINT NOT NULL,
+        first_release TEXT NOT NULL,
+        first_build TEXT NOT NULL,
+        last_release TEXT NOT NULL,
+        last_build TEXT NOT NULL,
+        server_count BIGINT NOT NULL,
+        browser_count BIGINT NOT NULL
+      )`,
+      'CREATE INDEX desk_incidents_last ON desk_incidents (last_at)',
+      'CREATE INDEX desk_incidents_first ON desk_incidents (first_side, first_at)',
+      `CREATE TABLE desk_hours (
+        digest TEXT NOT NULL,
+        hour BIGINT NOT NULL,
+        server_count BIGINT NOT NULL,
+        browser_count BIGINT NOT NULL,
+        kept BIGINT NOT NULL,
+        wholes BIGINT NOT NULL,
+        PRIMARY KEY (digest, hour)
+      ) ${keyed}`,
+      `CREATE TABLE desk_releases (
+        digest TEXT NOT NULL,
+        release TEXT NOT NULL,
+        build TEXT NOT NULL,
+        first_at BIGINT NOT NULL,
+        last_at BIGINT NOT NULL,
+        count BIGINT NOT NULL,
+        PRIMARY KEY (digest, release, build)
+      ) ${keyed}`,
+      `CREATE TABLE desk_occurrences (
+        digest TEXT NOT NULL,
+        occurrence TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        side TEXT NOT NULL,
+        request_id TEXT,
+        build TEXT NOT NULL,
+        release TEXT NOT NULL,
+        route TEXT,
+        visitor TEXT,
+        PRIMARY KEY (digest, occurrence)
+      ) ${keyed}`,
+      'CREATE INDEX desk_occurrences_of ON desk_occurrences (digest, at)',
+      'CREATE INDEX desk_occurrences_at ON desk_occurrences (at)',
+      `CREATE TABLE desk_wholes (
+        digest TEXT NOT NULL,
+        occurrence TEXT NOT NULL,
+        role TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        data ${blob} NOT NULL,
+        PRIMARY KEY (digest, occurrence)
+      )`,
+      'CREATE INDEX desk_wholes_of ON desk_wholes (digest, role, at)',
+      'CREATE INDEX desk_wholes_at ON desk_wholes (at)',
+      `CREATE TABLE desk_aliases (
+        digest TEXT NOT NULL,
+        occurrence TEXT NOT NULL,
+        target TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (digest, occurrence)
+      )`,
+      'CREATE INDEX desk_aliases_target ON desk_aliases (target)',
+      `CREATE TABLE desk_journals (
+        run TEXT PRIMARY KEY,
+        segment BIGINT NOT NULL,
+        taken BIGINT NOT NULL,
+        at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE desk_runs (
+        id TEXT PRIMARY KEY,
+        build TEXT NOT NULL,
+        release TEXT NOT NULL,
+        started_at BIGINT NOT NULL,
+        beat_at BIGINT NOT NULL,
+        ended_at BIGINT,
+        ended TEXT,
+        memory BIGINT NOT NULL,
+        in_flight TEXT NOT NULL,
+        blocked TEXT
+      )`,
+      `CREATE TABLE desk_builds (
+        id TEXT PRIMARY KEY,
+        release TEXT NOT NULL,
+        first_at BIGINT NOT NULL,
+        used_at BIGINT NOT NULL,
+        published BIGINT NOT NULL
+      )`,
+      `CREATE TABLE desk_build_files (
+        build TEXT NOT NULL,
+        path TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        PRIMARY KEY (build, path)
+      )`,
+      'CREATE INDEX desk_build_files_path ON desk_build_files (path)',
+      'CREATE INDEX desk_build_files_hash ON desk_build_files (hash)',
+      `CREATE TABLE desk_blobs (
+        hash TEXT PRIMARY KEY,
+        size BIGINT NOT NULL,
+        data ${blob} NOT NULL
+      )`,
+    ],
+  },
+];
+
+/** The newest schema that this release knows. */
+export const SCHEMA_VERSION = migrations.at(-1)?.version ?? 0;
+
+/**
+ * Brings the schema to what this release needs. Where several start at once, one of them does it.
+ *
+ * @throws StoreAwayError where a newer release has made the store into what this one may not write
+ */
+export async function migrate(driver: SqlDriver, { rule }: { rule: number }): Promise<void> {
+  await driver.transaction(async (sql) => {
+    // Any number does, as long as nothing else takes it: "desk" in ASCII.
+    if (driver.dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+    await sql.run('CREATE TABLE IF NOT EXISTS desk_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
+    const meta = await readMeta(sql);
+    requireWriter(meta);
+    const version = Number(meta.schema ?? 0);
+    for (const migration of migrations) {
+      if (migration.version > version) await apply(sql, migration, driver.dialect);
+    }
+    await writeMeta(sql, 'salt', meta.salt ?? randomBytes(32).toString('hex'));
+    if (Number(meta.rule ?? 0) < rule) await writeMeta(sql, 'rule', String(rule));
+  });
+}
+
+async function apply(sql: Sql, migration: Migration, dialect: SqlDialect): Promise<void> {
+  for (const statement of migration.statements(dialect)) await sql.run(statement);
+  await writeMeta(sql, 'schema', String(migration.version));
+  if (migration.oldestWriter !== undefined) await writeMeta(sql, 'oldest_writer', String(migration.oldestWriter));
+}
+
+function requireWriter(meta: Readonly<Record<string, string>>): void {
+  if (Number(meta.oldest_writer ?? 0) <= SCHEMA_VERSION) return;
+  throw new StoreAwayError(
+    `The desk's database was made by a newer release (schema ${meta.schema}), which an older one may not write to. Pages are served, and failures wait in the journal, until a newer release is started.`,
+  );
+}
+
+/** What the store says of itself: schema, oldest_writer, rule, salt. */
+export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
+  const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
+  return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+}
+
+async function writeMeta(sql: Sql, name: string, value: string): Promise<void> {
+  await sql.run(
+    'INSERT INTO desk_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    [name, value],
+  );
+}

@@ -1,0 +1,56 @@
+import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limits.ts';
+import { dropOldBuilds } from './build-table.ts';
+import type { SqlDriver } from './sql.ts';
+
+export interface RetentionOptions {
+  /** Its files are never deleted. */
+  readonly build: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly maxBytes?: number;
+  readonly maxAge?: number;
+}
+
+/**
+ * Deletes what is too old and what is too much, in batches, so that what comes in waits for none of
+ * it. Incidents and their counts stay: a digest on somebody's screenshot must lead somewhere.
+ */
+export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<void> {
+  const { now, maxAge = OCCURRENCE_AGE } = options;
+  await dropOldBuilds(driver, options.build);
+  await deleteBatches(driver, 'desk_wholes', now - maxAge);
+  await deleteBatches(driver, 'desk_occurrences', now - maxAge);
+  await driver.run('DELETE FROM desk_runs WHERE ended_at < ?', [now - RUN_AGE]);
+  await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
+  await shrink(driver, options);
+  await driver.reclaim();
+}
+
+type Table = 'desk_wholes' | 'desk_occurrences';
+
+async function deleteBatches(driver: SqlDriver, table: Table, before: number): Promise<void> {
+  let deleted: number;
+  do {
+    deleted = await deleteOldest(driver, table, before);
+  } while (deleted === DELETE_BATCH);
+}
+
+function deleteOldest(driver: SqlDriver, table: Table, before: number): Promise<number> {
+  return driver.run(
+    `DELETE FROM ${table} WHERE (digest, occurrence) IN
+      (SELECT digest, occurrence FROM ${table} WHERE at < ? ORDER BY at LIMIT ${DELETE_BATCH})`,
+    [before],
+  );
+}
+
+/** The oldest first: what is whole, then the rest of it, until a tenth below the bound. */
+async function shrink(driver: SqlDriver, { maxBytes = MAX_STORE_BYTES }: RetentionOptions): Promise<void> {
+  if ((await driver.usedBytes()) <= maxBytes) return;
+  const enough = maxBytes * 0.9;
+  for (const table of ['desk_wholes', 'desk_occurrences'] as const) {
+    while ((await driver.usedBytes()) > enough) {
+      if ((await deleteOldest(driver, table, Number.MAX_SAFE_INTEGER)) === 0) break;
+      await driver.reclaim();
+    }
+  }
+}

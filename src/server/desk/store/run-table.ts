@@ -1,0 +1,101 @@
+import type { Beat, BlockedLoop, InFlightRequest } from '../in-flight.ts';
+import type { Run } from './records.ts';
+import type { Sql, SqlDialect, SqlValue } from './sql.ts';
+
+/** What a dead process left of itself. */
+export interface DeadRun extends Run {
+  readonly inFlight: readonly InFlightRequest[];
+  /** Set where its main thread stood still when it was last heard of. */
+  readonly blocked?: BlockedLoop;
+}
+
+export interface RunStart {
+  readonly id: string;
+  readonly build: string;
+  readonly release: string;
+}
+
+/** A run that was counted as dead and beats again was only cut off from the store: it is alive. */
+export async function storeBeat(
+  sql: Sql,
+  dialect: SqlDialect,
+  run: RunStart,
+  beat: Beat & { readonly startedAt: number; readonly blocked?: BlockedLoop | undefined },
+): Promise<void> {
+  const { now } = dialect;
+  const values: SqlValue[] = [run.id, run.build, run.release, beat.startedAt, beat.memory];
+  const texts = [JSON.stringify(beat.inFlight), beat.blocked ? JSON.stringify(beat.blocked) : null];
+  await sql.run(
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ${now})
+      ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
+        blocked = excluded.blocked, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
+    [...values, ...texts.map((text) => text?.replaceAll('\\u0000', '') ?? null)],
+  );
+}
+
+export async function storeEnd(sql: Sql, dialect: SqlDialect, id: string): Promise<void> {
+  await sql.run(`UPDATE desk_runs SET ended = 'clean', ended_at = ${dialect.now} WHERE id = ?`, [id]);
+}
+
+/** Runs that did not say that they end, and were not heard of for this long (ms). */
+export async function listSilent(sql: Sql, dialect: SqlDialect, forMs: number): Promise<string[]> {
+  const rows = await sql.all<{ id: string }>(
+    `SELECT id FROM desk_runs WHERE ended IS NULL AND beat_at <= ${dialect.now} - ? ORDER BY id`,
+    [forMs],
+  );
+  return rows.map(({ id }) => id);
+}
+
+interface RunRow {
+  readonly id: string;
+  readonly build: string;
+  readonly release: string;
+  readonly started_at: number;
+  readonly beat_at: number;
+  readonly ended_at: number | null;
+  readonly ended: 'clean' | 'unclean' | null;
+  readonly memory: number;
+  readonly in_flight: string;
+  readonly blocked: string | null;
+}
+
+/** @returns undefined where the run ended, or is not known */
+export async function readUnended(sql: Sql, id: string): Promise<DeadRun | undefined> {
+  const [row] = await sql.all<RunRow>('SELECT * FROM desk_runs WHERE id = ? AND ended IS NULL', [id]);
+  return row && toDeadRun(row);
+}
+
+/** @returns false where the run has ended by now, or somebody else told */
+export async function claimDead(sql: Sql, id: string): Promise<boolean> {
+  const claimed = await sql.run(
+    "UPDATE desk_runs SET ended = 'unclean', ended_at = beat_at WHERE id = ? AND ended IS NULL",
+    [id],
+  );
+  return claimed > 0;
+}
+
+export async function listRuns(sql: Sql, limit: number): Promise<Run[]> {
+  const rows = await sql.all<RunRow>('SELECT * FROM desk_runs ORDER BY started_at DESC LIMIT ?', [limit]);
+  return rows.map(toRun);
+}
+
+function toRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    build: row.build,
+    release: row.release,
+    startedAt: row.started_at,
+    beatAt: row.beat_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+    ...(row.ended !== null && { ended: row.ended }),
+    memory: row.memory,
+  };
+}
+
+function toDeadRun(row: RunRow): DeadRun {
+  // Both were written by `storeBeat`.
+  const blocked = row.blocked === null ? undefined : (JSON.parse(row.blocked) as BlockedLoop);
+  const inFlight = JSON.parse(row.in_flight) as readonly InFlightRequest[];
+  return { ...toRun(row), inFlight, ...(blocked && { blocked }) };
+}

@@ -1,0 +1,77 @@
+export type SqlValue = string | number | null | Uint8Array;
+
+/** What SQLite and PostgreSQL both understand, with `?` for values. */
+export interface Sql {
+  /** `Row` is what the columns of our own schema hold. */
+  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+  /** @returns how many rows were changed */
+  run(sql: string, values?: readonly SqlValue[]): Promise<number>;
+}
+
+/** One open database. */
+export interface SqlDriver extends Sql {
+  readonly dialect: SqlDialect;
+  /** Several processes may write to it. */
+  readonly isShared: boolean;
+  /** One after the other. All of it stays, or nothing. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** What the rows take (bytes), without what was deleted. */
+  usedBytes(): Promise<number>;
+  /** Gives room that was deleted back to the disk, a part of it at a time. */
+  reclaim(): Promise<void>;
+  /** Looks whether it is still the database that was opened. @throws StoreAwayError where it is not */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where the two differ. */
+export interface SqlDialect {
+  readonly name: 'sqlite' | 'postgres';
+  /** The type of bytes. */
+  readonly blob: string;
+  /** Behind a table whose key is most of its row. */
+  readonly keyed: string;
+  /** The database's own clock (ms since 1970): the clocks of replicas differ. */
+  readonly now: string;
+}
+
+/** The store cannot be reached, or takes nothing: what is to be stored waits in the journal. */
+export class StoreAwayError extends Error {
+  /** What was open is of no more use: it must be opened anew. */
+  readonly isGone: boolean;
+
+  constructor(message: string, { isGone = false, ...options }: ErrorOptions & { isGone?: boolean } = {}) {
+    super(message, options);
+    this.name = 'StoreAwayError';
+    this.isGone = isGone;
+  }
+}
+
+/** Rows that one statement takes (a count), so that its values stay below what either database allows. */
+const ROWS_A_STATEMENT = 500;
+
+/**
+ * @param columns names, in the order of the values of each row
+ * @param suffix what to do on conflict, what to return
+ */
+export async function insertRows<Row>(
+  sql: Sql,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly SqlValue[])[],
+  suffix = '',
+): Promise<Row[]> {
+  const returned: Row[] = [];
+  const row = `(${columns.map(() => '?').join(', ')})`;
+  for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
+    const some = rows.slice(start, start + ROWS_A_STATEMENT);
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${some.map(() => row).join(', ')} ${suffix}`;
+    returned.push(...(await sql.all<Row>(text, some.flat())));
+  }
+  return returned;
+}
+
+/** `?, ?, ?`: for `IN`. */
+export function placeholders(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
+}

@@ -1,0 +1,188 @@
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Second } from '../../../shared/units.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
+import { createTurns } from './turns.ts';
+
+/** For the command line, which writes beside a running server (ms). */
+const BUSY_TIMEOUT = 5 * Second;
+/** Prepared statements that are kept (a count). */
+const MAX_STATEMENTS = 200;
+/** Free pages that are given back at a time (a count): 4 MB. */
+const RECLAIMED_PAGES = 1000;
+
+/** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
+const BROKEN = new Set([11, 26]);
+/** What a value can do wrong: `SQLITE_ERROR`, `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. All else is the file's fault. */
+const REFUSED = new Set([1, 18, 19, 20, 25]);
+
+const dialect: SqlDialect = {
+  name: 'sqlite',
+  blob: 'BLOB',
+  keyed: 'WITHOUT ROWID',
+  now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+};
+
+/**
+ * Opens the file, or makes it. One that is broken is set aside under another name, because a server
+ * must start whatever its disk did to it.
+ *
+ * @param path `:memory:` for tests
+ * @throws StoreAwayError where it can be neither opened nor made
+ */
+export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
+  try {
+    return new SqliteDriver(path, openSound(path));
+  } catch (error) {
+    if (!isBroken(error)) throw toStoreError(error);
+  }
+  const aside = `${path}.corrupt-${new Date().toISOString().replaceAll(':', '-')}`;
+  setAside(path, aside);
+  log.error(
+    { file: aside },
+    "The desk's database was broken. It is kept under another name, and a new one was begun: what the desk knew is not in it.",
+  );
+  try {
+    return new SqliteDriver(path, openSound(path));
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+function openSound(path: string): DatabaseSync {
+  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
+  try {
+    // Takes effect before the first table alone.
+    database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF');
+    const answer = database.prepare('PRAGMA quick_check(1)').get();
+    if (answer?.quick_check !== 'ok') throw new BrokenFileError();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+class BrokenFileError extends Error {}
+
+function setAside(path: string, aside: string): void {
+  renameSync(path, aside);
+  for (const companion of ['-wal', '-shm']) {
+    if (existsSync(path + companion)) renameSync(path + companion, aside + companion);
+  }
+}
+
+class SqliteDriver implements SqlDriver {
+  readonly dialect = dialect;
+  readonly isShared = false;
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #inode: number | undefined;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #turns = createTurns();
+  /** What speaks to the database without waiting for its turn. */
+  readonly #direct: Sql = {
+    all: async <Row>(sql: string, values: readonly SqlValue[] = []) =>
+      this.#ask(() => this.#prepare(sql).all(...values) as Row[]), // the columns of our own schema
+    run: async (sql, values = []) => this.#ask(() => Number(this.#prepare(sql).run(...values).changes)),
+  };
+
+  constructor(path: string, database: DatabaseSync) {
+    this.#path = path;
+    this.#database = database;
+    this.#inode = path === ':memory:' ? undefined : statSync(path).ino;
+  }
+
+  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
+    return this.#turns.take(() => this.#direct.all<Row>(sql, values));
+  }
+
+  run(sql: string, values?: readonly SqlValue[]): Promise<number> {
+    return this.#turns.take(() => this.#direct.run(sql, values));
+  }
+
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#turns.take(async () => {
+      this.#ask(() => this.#database.exec('BEGIN IMMEDIATE'));
+      try {
+        const result = await work(this.#direct);
+        this.#ask(() => this.#database.exec('COMMIT'));
+        return result;
+      } catch (error) {
+        // A full disk has ended it already.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  async usedBytes(): Promise<number> {
+    const read = async (pragma: string) => Object.values((await this.all<Record<string, number>>(pragma))[0] ?? {})[0];
+    const pages = ((await read('PRAGMA page_count')) ?? 0) - ((await read('PRAGMA freelist_count')) ?? 0);
+    return pages * ((await read('PRAGMA page_size')) ?? 0);
+  }
+
+  async reclaim(): Promise<void> {
+    // A prepared statement would take one page a step.
+    await this.#turns.take(async () => {
+      this.#ask(() => this.#database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`));
+    });
+  }
+
+  async check(): Promise<void> {
+    if (this.#inode === undefined) return;
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    throw new StoreAwayError(`The desk's database (${this.#path}) was deleted or exchanged while it was open.`, {
+      isGone: true,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#turns.take(async () => {
+      this.#statements.clear();
+      if (this.#database.isOpen) this.#database.close();
+    });
+  }
+
+  #prepare(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
+    const statement = this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #ask<T>(question: () => T): T {
+    try {
+      return question();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}
+
+function toStoreError(error: unknown): unknown {
+  const code = readCode(error);
+  if (code !== undefined && REFUSED.has(code)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreAwayError(`The desk's database cannot be used: ${reason}.`, {
+    cause: error,
+    isGone: isBroken(error),
+  });
+}
+
+function isBroken(error: unknown): boolean {
+  const code = readCode(error);
+  return error instanceof BrokenFileError || (code !== undefined && BROKEN.has(code));
+}
+
+/** The primary result code of SQLite; undefined for errors of another kind. */
+function readCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error)) return undefined;
+  return Number(error.errcode) % 256;
+}

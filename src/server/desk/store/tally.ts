@@ -1,0 +1,170 @@
+import { Hour } from '../../../shared/units.ts';
+import type { FailureKind, Site } from '../../engine/errors/failure.ts';
+import { type CountRecord, type ThinOccurrence, toThin } from '../journal-entry.ts';
+import type { SideCounts, StoredFailure } from './records.ts';
+
+/** What the keeper takes in: a line of a journal, prepared. */
+export type Intake =
+  | { readonly entry: 'whole'; readonly failure: StoredFailure; readonly shownAs?: string }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
+  | { readonly entry: 'count'; readonly record: CountRecord };
+
+/** What the first whole event of an incident says of all of them. */
+export interface IncidentFacts {
+  /** 0 where no whole event came yet. */
+  readonly rule: number;
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly class: string;
+  readonly message: string;
+  readonly site: Site | undefined;
+  readonly route: string | undefined;
+  readonly weak: boolean;
+}
+
+export interface HourTally extends SideCounts {
+  readonly hour: number;
+  readonly server: number;
+  readonly browser: number;
+  readonly occurrences: readonly ThinOccurrence[];
+}
+
+export interface ReleaseTally {
+  readonly release: string;
+  readonly build: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+}
+
+/** All that a batch says of one digest. */
+export interface Tally {
+  readonly digest: string;
+  readonly facts: IncidentFacts;
+  readonly firstSide: 'server' | 'browser';
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly first: ReleaseTally;
+  readonly last: ReleaseTally;
+  readonly counts: SideCounts;
+  readonly hours: readonly HourTally[];
+  readonly releases: readonly ReleaseTally[];
+  /** By occurrence. */
+  readonly wholes: ReadonlyMap<string, StoredFailure>;
+}
+
+/** One entry, whatever its kind, as it is counted. */
+interface Sighting {
+  readonly digest: string;
+  readonly side: 'server' | 'browser';
+  readonly build: string;
+  readonly release: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+  readonly facts: IncidentFacts;
+  readonly occurrence?: ThinOccurrence;
+  readonly whole?: StoredFailure;
+}
+
+/** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
+export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
+  const sightings = batch.map(toSighting).filter((sighting) => sighting.count > 0);
+  const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
+  return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));
+}
+
+function toSighting(intake: Intake): Sighting {
+  if (intake.entry === 'count') return toCounted(intake.record);
+  const whole = intake.entry === 'whole' ? intake.failure : undefined;
+  const thin = intake.entry === 'whole' ? toThin(intake.failure) : intake.thin;
+  return {
+    digest: thin.digest,
+    side: thin.side,
+    build: thin.build,
+    release: thin.release,
+    firstAt: thin.at,
+    lastAt: thin.at,
+    // An echo is the server's failure once more, seen by the browser.
+    count: whole?.echoOf === undefined ? 1 : 0,
+    facts: whole ? readFacts(whole) : toUnknownFacts('exception', ''),
+    occurrence: thin,
+    ...(whole && { whole }),
+  };
+}
+
+function toCounted(record: CountRecord): Sighting {
+  return { ...record, facts: toUnknownFacts(record.kind, record.title) };
+}
+
+function readFacts(failure: StoredFailure): IncidentFacts {
+  const [outermost] = failure.errors;
+  return {
+    rule: failure.rule,
+    kind: failure.kind,
+    title: failure.title,
+    class: outermost?.class ?? '',
+    message: outermost?.message ?? '',
+    site: failure.site,
+    route: failure.route,
+    weak: failure.weak === true,
+  };
+}
+
+function toUnknownFacts(kind: FailureKind, title: string): IncidentFacts {
+  return { rule: 0, kind, title, class: '', message: '', site: undefined, route: undefined, weak: false };
+}
+
+function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
+  const facts = group.find(({ facts }) => facts.rule > 0)?.facts ?? group[0]?.facts ?? toUnknownFacts('exception', '');
+  const releases = tallyReleases(group);
+  const first = releases.reduce((found, release) => (release.firstAt < found.firstAt ? release : found));
+  const last = releases.reduce((found, release) => (release.lastAt > found.lastAt ? release : found));
+  return {
+    digest,
+    facts,
+    firstSide: group.some(({ side }) => side === 'server') ? 'server' : 'browser',
+    firstAt: first.firstAt,
+    lastAt: last.lastAt,
+    first,
+    last,
+    counts: countSides(group),
+    hours: [...Map.groupBy(group, ({ firstAt }) => toHour(firstAt))].map(([hour, some]) => tallyHour(hour, some)),
+    releases,
+    wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
+  };
+}
+
+function tallyHour(hour: number, group: readonly Sighting[]): HourTally {
+  const occurrences = new Map(
+    group.flatMap(({ occurrence }) => (occurrence ? [[occurrence.occurrence, occurrence] as const] : [])),
+  );
+  return { hour, ...countSides(group), occurrences: [...occurrences.values()] };
+}
+
+function tallyReleases(group: readonly Sighting[]): ReleaseTally[] {
+  const groups = [...Map.groupBy(group, ({ release, build }) => `${release}\n${build}`).values()];
+  return groups.map((some) => ({
+    release: some[0]?.release ?? '',
+    build: some[0]?.build ?? '',
+    firstAt: Math.min(...some.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...some.map(({ lastAt }) => lastAt)),
+    count: sum(some),
+  }));
+}
+
+function countSides(group: readonly Sighting[]): SideCounts {
+  return {
+    server: sum(group.filter(({ side }) => side === 'server')),
+    browser: sum(group.filter(({ side }) => side === 'browser')),
+  };
+}
+
+function sum(group: readonly Sighting[]): number {
+  return group.reduce((total, { count }) => total + count, 0);
+}
+
+/** The beginning of the hour (ms since 1970). */
+export function toHour(at: number): number {
+  return Math.floor(at / Hour) * Hour;
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/desk.ts';
+import type { DeskLog } from '../../src/server/desk/desk-log.ts';
+import { toCrockford } from '../../src/server/engine/errors/crockford.ts';
+import type { Failure } from '../../src/server/engine/errors/failure.ts';
+
+/** The keeper's thread as it stands in the source, which Node runs as it is. */
+export const keeperFile = fileURLToPath(new URL('../../src/server/desk/keeper/worker.ts', import.meta.url));
+
+/** A failure that nobody else has, with what a test asks of it. */
+export function createFailure(wanted: Partial<Failure> = {}): Failure {
+  const id = randomBytes(16);
+  return {
+    id: id.toString('hex'),
+    digest: '7K3QM2XA',
+    occurrence: toCrockford(id.subarray(-5)),
+    rule: 1,
+    kind: 'exception',
+    side: 'server',
+    origin: 'loader',
+    at: Date.now(),
+    build: 'build-1',
+    release: 'v1',
+    title: 'TypeError: boom',
+    errors: [{ class: 'TypeError', message: 'boom', frames: [] }],
+    route: '/orders/:id',
+    requestId: id.toString('base64url'),
+    ...wanted,
+  };
+}
+
+export interface LoggedLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: object;
+}
+
+/** A log that is read by the test. */
+export function createTestLog(): { log: DeskLog; lines: LoggedLine[] } {
+  const lines: LoggedLine[] = [];
+  const to = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields });
+  return { lines, log: { info: to('info'), warn: to('warn'), error: to('error') } };
+}
+
+/** A folder that goes away with the test. */
+export function createFolder(onEnd: (clean: () => void) => void): string {
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-desk-'));
+  onEnd(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A desk as the server opens it, its keeper in a thread of its own. */
+export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, 'dataDir'>): Promise<Desk> {
+  return openDesk({
+    build: 'build-1',
+    release: 'v1',
+    namespace: 'test',
+    dist: join(options.dataDir, 'dist'),
+    inFlight: () => [],
+    onBlockedLoop: () => undefined,
+    log: createTestLog().log,
+    keeperFile,
+    ...options,
+  });
+}
