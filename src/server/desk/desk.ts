@@ -160,6 +160,7 @@ class OpenDesk implements Desk {
     this.#inFlight = parts.inFlight;
     this.reporter = { report: (failure) => this.journal(failure) };
     this.findOldAsset = createFindOldAsset((path) => this.#keeper.ask('readAsset', path));
+    this.#beat();
     this.#timers = [
       setInterval(() => this.#signals.pulse(), PULSE_INTERVAL).unref(),
       setInterval(() => this.#beat(), BEAT_INTERVAL).unref(),

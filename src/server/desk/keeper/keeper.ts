@@ -18,6 +18,7 @@ import type { Found } from '../store/records.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
+import { readBeatFile } from './beat-file.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import type { Digester } from './digester.ts';
 import { createMapReader, type MapText } from './map-reader.ts';
@@ -48,14 +49,16 @@ export interface KeeperOptions {
 export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
   const { run, build, release, dist, dataDir, databaseUrl } = start;
   const journals = join(dataDir, 'journal');
+  const folder = join(journals, run);
   const signals = createSignals(start.signals);
   const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
   const maps = createMapReader({ readMap });
   const prepare = createPrepare({ maps, digester, readSites, log });
-  const writer = createWriter({ run, folder: join(journals, run), signals, holder, prepare, log });
-  const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.beat() });
+  const writer = createWriter({ run, folder, signals, holder, prepare, log });
+  const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const runs = createRuns({
     run: { id: run, build, release, startedAt: start.startedAt },
+    folder,
     holder,
     blocked: () => watchdog.blocked,
     digester,
@@ -67,7 +70,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
-    setInterval(() => runs.beat(), BEAT_INTERVAL),
+    setInterval(() => runs.goOn(), BEAT_INTERVAL),
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
   ];
@@ -87,7 +90,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function catchUp(): Promise<void> {
     await quietly('The journal was not taken in.', () => writer.flush());
-    runs.beat();
+    runs.write();
     await quietly('The journals of ended processes were not taken in.', adoptAll);
     await quietly('Ended processes were not told of.', () => runs.tellSilent());
     await quietly('The files of this build were not published.', () => publishBuild(holder, { build, release, dist }));
@@ -97,11 +100,12 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     dead ??= claimDeadJournals(journals, run, log);
     noteInherited();
     for (const journal of dead) {
+      const beside = readBeatFile(journal.folder);
       await writer.adopt(journal);
       dead = dead.filter((other) => other !== journal);
       journal.release(true);
       noteInherited();
-      await runs.tellDead(journal.run);
+      await runs.tellDead(journal.run, beside);
     }
   }
 
@@ -182,8 +186,8 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   }
 
   async function endRun(): Promise<void> {
-    await writer.adopt({ run, folder: join(journals, run) });
     await runs.end();
+    await writer.adopt({ run, folder });
   }
 
   return {

@@ -1,8 +1,9 @@
 import type { DeskLog } from '../desk-log.ts';
 import type { Beat, BlockedLoop } from '../in-flight.ts';
-import { DEAD_AFTER } from '../limits.ts';
-import type { RunStart } from '../store/run-table.ts';
+import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
+import type { LateBeat, RunStart } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';
+import { removeBeatFile, writeBeatFile } from './beat-file.ts';
 import type { Digester } from './digester.ts';
 import type { Prepare } from './prepare.ts';
 import type { StoreHolder } from './store-holder.ts';
@@ -10,12 +11,14 @@ import { toDeathFailure } from './unclean-death.ts';
 
 /** This process's row, and a look at those of the others. */
 export interface Runs {
-  /** What the main thread said last. */
+  /** What the main thread says of itself, to be written. */
   note(beat: Beat): void;
-  /** Writes the row; at most one is on its way. */
-  beat(): void;
-  /** Tells of a run whose journal was found without an owner. */
-  tellDead(run: string): Promise<void>;
+  /** Writes what it said last, where it says nothing: it stands still, and the process lives. */
+  goOn(): void;
+  /** Writes what is known, such as that the main thread stands still. At most one is on its way. */
+  write(): void;
+  /** Tells of a run whose journal was found without an owner. @param beside its heartbeat, where one stood there */
+  tellDead(run: string, beside: LateBeat | undefined): Promise<void>;
   /** Tells of the runs that were not heard of for long enough. */
   tellSilent(): Promise<void>;
   end(): Promise<void>;
@@ -23,6 +26,8 @@ export interface Runs {
 
 export interface RunsOptions {
   readonly run: RunStart & { readonly startedAt: number };
+  /** Of this run's journal. */
+  readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   readonly blocked: () => BlockedLoop | undefined;
   readonly digester: Digester;
@@ -30,19 +35,34 @@ export interface RunsOptions {
   readonly log: DeskLog;
 }
 
-export function createRuns({ run, holder, blocked, digester, prepare, log }: RunsOptions): Runs {
+export function createRuns({ run, folder, holder, blocked, digester, prepare, log }: RunsOptions): Runs {
   let last: Beat = { inFlight: [], memory: 0 };
   let beating: Promise<void> | undefined;
+  let notedAt = Number.NEGATIVE_INFINITY;
   let isEnded = false;
+  /** The heartbeat stands beside the journal, because the store is away. */
+  let isBesides = false;
+
+  function write(): void {
+    if (!isEnded) beating ??= writeBeat();
+  }
 
   async function writeBeat(): Promise<void> {
     try {
       await holder.use((store) => store.storeBeat(run, { ...last, startedAt: run.startedAt, blocked: blocked() }));
+      if (isBesides) removeBeatFile(folder);
+      isBesides = false;
     } catch (error) {
-      if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'The heartbeat of this process was refused.');
+      if (error instanceof StoreAwayError) writeBeside(false);
+      else log.error({ err: error }, 'The heartbeat of this process was refused.');
     } finally {
       beating = undefined;
     }
+  }
+
+  function writeBeside(isEnd: boolean): void {
+    isBesides = true;
+    writeBeatFile(folder, { ...run, ...last, beatAt: Date.now(), blocked: blocked(), isEnd });
   }
 
   async function tellDead(id: string): Promise<void> {
@@ -56,11 +76,18 @@ export function createRuns({ run, holder, blocked, digester, prepare, log }: Run
   return {
     note(beat) {
       last = beat;
+      notedAt = performance.now();
+      write();
     },
-    beat() {
-      if (!isEnded) beating ??= writeBeat();
+    goOn() {
+      if (performance.now() - notedAt > BEAT_INTERVAL) write();
     },
-    tellDead,
+    write,
+    async tellDead(id, beside) {
+      if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
+      if (beside) await holder.use((store) => store.storeLateBeat(beside));
+      await tellDead(id);
+    },
     async tellSilent() {
       const isShared = await holder.use(async (store) => store.isShared);
       // A store that was away for all makes everybody's heartbeat old.
@@ -73,7 +100,12 @@ export function createRuns({ run, holder, blocked, digester, prepare, log }: Run
       isEnded = true;
       // A heartbeat that comes after the end would say that it lives.
       await beating;
-      await holder.use((store) => store.storeEnd(run.id));
+      try {
+        await holder.use((store) => store.storeEnd(run.id));
+      } catch (error) {
+        writeBeside(true);
+        throw error;
+      }
     },
   };
 }

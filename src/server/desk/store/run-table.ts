@@ -30,7 +30,35 @@ export async function storeBeat(
       VALUES (?, ?, ?, ?, ?, ?, ?, ${now})
       ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
         blocked = excluded.blocked, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
-    [...values, ...texts.map((text) => text?.replaceAll('\\u0000', '') ?? null)],
+    [...values, ...texts],
+  );
+}
+
+/** What a process wrote down beside its journal, because the store was away until it died. */
+export interface LateBeat extends RunStart, Beat {
+  readonly startedAt: number;
+  readonly beatAt: number;
+  readonly blocked?: BlockedLoop | undefined;
+  /** It ended on purpose. */
+  readonly isEnd: boolean;
+}
+
+/** Only where the store never heard of the run. */
+export async function storeLateBeat(sql: Sql, late: LateBeat): Promise<void> {
+  const blocked = late.blocked ? JSON.stringify(late.blocked) : null;
+  await sql.run(
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    [
+      late.id,
+      late.build,
+      late.release,
+      late.startedAt,
+      late.memory,
+      JSON.stringify(late.inFlight),
+      blocked,
+      late.beatAt,
+    ],
   );
 }
 

@@ -40,6 +40,7 @@ export interface Store {
   listBuilds(): Promise<{ id: string; release: string; firstAt: number }[]>;
 
   storeBeat(run: runs.RunStart, beat: Beat & { startedAt: number; blocked?: BlockedLoop | undefined }): Promise<void>;
+  storeLateBeat(late: runs.LateBeat): Promise<void>;
   storeEnd(run: string): Promise<void>;
   listSilent(forMs: number): Promise<string[]>;
   /** @returns undefined where the run ended, or is not known */
@@ -161,6 +162,10 @@ class SqlStore implements Store {
 
   storeBeat(run: runs.RunStart, beat: Beat & { startedAt: number; blocked?: BlockedLoop | undefined }): Promise<void> {
     return runs.storeBeat(this.#driver, this.#driver.dialect, run, beat);
+  }
+
+  storeLateBeat(late: runs.LateBeat): Promise<void> {
+    return runs.storeLateBeat(this.#driver, late);
   }
 
   storeEnd(run: string): Promise<void> {

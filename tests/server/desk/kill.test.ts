@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../src/server/desk/desk.ts';
+import { createFolder, openTestDesk } from '../../support/desk.ts';
+import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+const childFile = fileURLToPath(new URL('../../support/desk-child.ts', import.meta.url));
+
+/** Starts a server that fails, and kills it once it has shown so many addresses. */
+async function killAfter(count: number, env: Record<string, string>): Promise<string[]> {
+  const child = spawn(process.execPath, [childFile], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.length >= count * ADDRESS_LENGTH) resolve();
+    });
+    child.on('exit', (code) => reject(new Error(`It ended with ${code} by itself.`)));
+  });
+  await kill(child);
+  text += child.stdout.read() ?? '';
+  // The kill may have come in the middle of a line.
+  return text.split('\n').filter((line) => line.length === ADDRESS_LENGTH - 1);
+}
+
+const ADDRESS_LENGTH = '7K3QM2XA-9F4W0R6B\n'.length;
+
+function kill(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.removeAllListeners('exit');
+    child.on('close', () => resolve());
+    child.kill('SIGKILL');
+  });
+}
+
+/** Every address leads to its incident, and each was counted once. */
+async function expectAll(desk: Desk, addresses: readonly string[], dead: number): Promise<void> {
+  const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
+  for (const [digest, shown] of digests) {
+    await expect
+      .poll(async () => (await desk.ask('find', digest))?.incident.counts.server ?? 0, { timeout: 10_000 })
+      .toBeGreaterThanOrEqual(shown.length);
+  }
+  // More may have been stored than was shown: the kill came in between.
+  const total = (await desk.ask('listIncidents', { limit: 100 })).filter(({ kind }) => kind === 'exception');
+  const counted = total.reduce((sum, { counts }) => sum + counts.server, 0);
+  expect(counted - addresses.length).toBeLessThan(200);
+  const states = new Set<string | undefined>();
+  for (const address of [...addresses.slice(0, 100), ...addresses.slice(-100)]) {
+    states.add((await desk.ask('find', address))?.state);
+  }
+  expect([...states].every((state) => state === 'kept' || state === 'thinned')).toBe(true);
+  await expect
+    .poll(async () => {
+      const incidents = await desk.ask('listIncidents', { limit: 100 });
+      return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
+    })
+    .toBe(dead);
+}
+
+describe('a process that is killed in the middle of a storm', () => {
+  it('has lost no address that it showed, on SQLite', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const first = await killAfter(3000, { DATA_DIR: dataDir });
+    const second = await killAfter(1500, { DATA_DIR: dataDir, DIGESTS: '3' });
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    await expectAll(desk, [...first, ...second], 2);
+
+    const death = (await desk.ask('listIncidents', { limit: 10 })).find(({ kind }) => kind === 'unclean-death');
+    const [occurrence] = await desk.ask('listOccurrences', death?.digest ?? '', { limit: 1 });
+    expect(occurrence?.whole?.extra).toMatchObject({
+      inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
+    });
+    expect(readdirSync(join(dataDir, 'journal')).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
+  }, 60_000);
+
+  it('has lost none on PostgreSQL, and another replica tells of it', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const dataDir = createFolder(onTestFinished);
+    const shown = await killAfter(3000, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
+    const desk = await openTestDesk({ dataDir, databaseUrl });
+    onTestFinished(() => desk.close());
+    await expectAll(desk, shown, 1);
+  }, 60_000);
+
+  it('has lost none where PostgreSQL was away', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const dataDir = createFolder(onTestFinished);
+    const opened = await openTestDesk({ dataDir, databaseUrl });
+    await opened.ask('readSalt');
+    await opened.close();
+    await postgres.stop();
+    const shown = await killAfter(3000, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
+    const desk = await openTestDesk({ dataDir, databaseUrl });
+    onTestFinished(() => desk.close());
+    await expect(desk.ask('find', shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
+    await postgres.start();
+    await expect.poll(() => desk.ask('isReachable'), { timeout: 20_000 }).toBe(true);
+    await expectAll(desk, shown, 1);
+  }, 60_000);
+});
