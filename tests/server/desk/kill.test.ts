@@ -12,6 +12,9 @@ beforeAll(async () => {
   postgres = await startPostgres(afterAll);
 }, 60_000);
 
+/** Other tests share the machine. */
+const PATIENCE = { timeout: 20_000 };
+
 const childFile = fileURLToPath(new URL('../../support/desk-child.ts', import.meta.url));
 
 /** Starts a server that fails, and kills it once it has shown so many addresses. */
@@ -50,7 +53,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
   for (const [digest, shown] of digests) {
     await expect
-      .poll(async () => (await desk.ask('find', digest))?.incident.counts.server ?? 0, { timeout: 10_000 })
+      .poll(async () => (await desk.ask('find', digest))?.incident.counts.server ?? 0, PATIENCE)
       .toBeGreaterThanOrEqual(shown.length);
   }
   // More may have been stored than was shown: the kill came in between.
@@ -66,7 +69,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
     .poll(async () => {
       const incidents = await desk.ask('listIncidents', { limit: 100 });
       return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
-    })
+    }, PATIENCE)
     .toBe(dead);
 }
 
@@ -79,12 +82,23 @@ describe('a process that is killed in the middle of a storm', () => {
     onTestFinished(() => desk.close());
     await expectAll(desk, [...first, ...second], 2);
 
-    const death = (await desk.ask('listIncidents', { limit: 10 })).find(({ kind }) => kind === 'unclean-death');
-    const [occurrence] = await desk.ask('listOccurrences', death?.digest ?? '', { limit: 1 });
+    expect(readdirSync(join(dataDir, 'journal')).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
+  }, 60_000);
+
+  it('is told of with the requests that it had in flight', async () => {
+    const dataDir = createFolder(onTestFinished);
+    // Long enough that its keeper has said that it lives.
+    await killAfter(300, { DATA_DIR: dataDir, RATE: '100' });
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    const findDeath = async () =>
+      (await desk.ask('listIncidents', { limit: 10 })).find(({ kind }) => kind === 'unclean-death');
+    await expect.poll(findDeath, PATIENCE).toBeDefined();
+    const [occurrence] = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', { limit: 1 });
     expect(occurrence?.whole?.extra).toMatchObject({
       inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
+      memory: expect.any(Number),
     });
-    expect(readdirSync(join(dataDir, 'journal')).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
   }, 60_000);
 
   it('has lost none on PostgreSQL, and another replica tells of it', async () => {
@@ -108,7 +122,7 @@ describe('a process that is killed in the middle of a storm', () => {
     onTestFinished(() => desk.close());
     await expect(desk.ask('find', shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
     await postgres.start();
-    await expect.poll(() => desk.ask('isReachable'), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => desk.ask('isReachable'), PATIENCE).toBe(true);
     await expectAll(desk, shown, 1);
   }, 60_000);
 });

@@ -85,7 +85,7 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
     write,
     async tellDead(id, beside) {
       if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
-      if (beside) await holder.use((store) => store.storeLateBeat(beside));
+      await holder.use((store) => store.storeLateBeat(beside ?? toUnknownBeat(id)));
       await tellDead(id);
     },
     async tellSilent() {
@@ -108,4 +108,10 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
       }
     },
   };
+}
+
+/** Of a process that was killed before its keeper came to write anything: its id holds the time of its start. */
+function toUnknownBeat(id: string): LateBeat {
+  const startedAt = Number.parseInt(id, 36) || 0;
+  return { id, build: '', release: '', startedAt, beatAt: startedAt, memory: 0, inFlight: [], isEnd: false };
 }
