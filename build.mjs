@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { browserTarget, bundleClient, bundleKeeper, bundleServer, throwReadable } from './build/bundles.mjs';
+import { browserTarget, bundleClient, bundleServer, throwReadable } from './build/bundles.mjs';
 import { requireClientInputs } from './build/client-inputs.mjs';
 import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
@@ -18,7 +18,6 @@ import { createStyles } from './build/styles.mjs';
 
 const clientEntry = 'src/client/main.tsx';
 const serverEntry = 'src/server/main.ts';
-const keeperEntry = 'src/server/desk/keeper/worker.ts';
 const publicFolder = 'src/client/public';
 const routeTables = ['src/shared/product/routes.tsx'];
 const clientFolder = 'dist/client';
@@ -44,10 +43,9 @@ export async function build({
     plugins: owner.plugins,
   });
 
-  const [client, server, keeper, routeModules, publicFiles] = await Promise.all([
+  const [client, server, routeModules, publicFiles] = await Promise.all([
     bundleClient({ root, entry: clientEntry, outdir: clientFolder, dev, owner, styles }),
-    bundleServer({ root, entry: serverEntry, outfile: 'dist/server/main.js', dev, owner, styles, warn: log }),
-    bundleKeeper({ root, entry: keeperEntry, outfile: 'dist/server/keeper.js', dev, owner }),
+    bundleServer({ root, entry: serverEntry, outdir: 'dist/server', dev, owner, styles, warn: log }),
     readRouteModules(root, routeTables, { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
@@ -60,11 +58,7 @@ export async function build({
     outdir: join(root, clientFolder),
     compile: (sheet) => styles.compile(join(root, sheet)),
   });
-  const bundled = sortOutputs(join(root, 'dist'), [
-    ...client.outputFiles,
-    ...server.outputFiles,
-    ...keeper.outputFiles,
-  ]);
+  const bundled = sortOutputs(join(root, 'dist'), [...client.outputFiles, ...server.outputFiles]);
   const served = [...bundled.served, ...sheets.files, ...publicFiles];
   const manifest = createManifest({
     metafile: client.metafile,

@@ -1,3 +1,4 @@
+import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
@@ -11,10 +12,23 @@ export const browserTarget = 'es2022';
 const serverTarget = 'node24';
 
 /**
- * These start worker threads from files of their own, which a bundle does not have. They are loaded
- * from `node_modules`.
+ * The first two start worker threads from files of their own, which a bundle does not have: they are
+ * loaded from `node_modules`. `pg` asks for its native half where somebody installed it, and does without.
  */
-const serverExternals = ['pino', 'pino-pretty'];
+const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
+
+/**
+ * Bundles beside the server's own. What only some need (the SDK, without which most run) costs a start
+ * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own.
+ */
+const serverParts = { sentry: 'src/server/reporting/sentry.ts', keeper: 'src/server/desk/keeper/worker.ts' };
+
+/** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */
+const sentryFlags = {
+  __SENTRY_TRACING__: 'false',
+  __SENTRY_CHANNEL_INJECTION__: 'false',
+  __SENTRY_DEBUG__: 'false',
+};
 
 /** Bundled CommonJS calls `require` for Node's modules. The alias keeps clear of names that the bundle declares. */
 const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
@@ -72,12 +86,12 @@ export function bundleServer(options) {
   return esbuild.build(serverOptions(options));
 }
 
-export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }) {
+export function serverOptions({ root, entry, outdir, dev, owner, styles, warn }) {
   const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
     ...commonOptions({ root, dev, owner }),
-    entryPoints: { main: entry },
-    outfile,
+    entryPoints: { main: entry, ...serverParts },
+    outdir,
     platform: 'node',
     target: serverTarget,
     external: serverExternals,
@@ -86,8 +100,10 @@ export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }
     define: {
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
+      ...sentryFlags,
     },
     plugins: [
+      apart(root, serverParts),
       styles.plugin,
       excerpts(root),
       ...owner.plugins,
@@ -97,27 +113,18 @@ export function serverOptions({ root, entry, outfile, dev, owner, styles, warn }
   };
 }
 
-/**
- * The desk's thread: a bundle of its own, because a worker starts from a file. Nothing of the product
- * or of React is in it.
- *
- * @returns {Promise<esbuild.BuildResult<{ write: false, metafile: true }>>}
- */
-export function bundleKeeper(options) {
-  return esbuild.build(keeperOptions(options));
-}
-
-export function keeperOptions({ root, entry, outfile, dev, owner }) {
+/** Leaves `import()` of a part as it is, with the name of the part's bundle. */
+function apart(root, parts) {
   return {
-    ...commonOptions({ root, dev, owner }),
-    entryPoints: { keeper: entry },
-    outfile,
-    platform: 'node',
-    target: serverTarget,
-    // `pg` asks for its native half where somebody installed it, and does without.
-    external: ['pg-native'],
-    banner: { js: requireBanner },
-    sourcemap: 'external',
+    name: 'apart',
+    setup({ onResolve }) {
+      const files = Object.values(parts).map((file) => RegExp.escape(basename(file)));
+      onResolve({ filter: new RegExp(`/(?:${files.join('|')})$`) }, ({ kind, path, resolveDir }) => {
+        if (kind !== 'dynamic-import') return undefined;
+        const name = Object.keys(parts).find((part) => join(root, parts[part]) === join(resolveDir, path));
+        return name && { path: `./${name}.js`, external: true };
+      });
+    },
   };
 }
 

@@ -7,7 +7,7 @@ const inputFiles = ['build.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
 /** Without these there is nothing to serve, whatever the stamp says. */
-const outputFiles = ['dist/server/main.js', 'dist/server/keeper.js', 'dist/manifest.json'];
+const outputFiles = ['dist/server/main.js', 'dist/server/keeper.js', 'dist/server/sentry.js', 'dist/manifest.json'];
 
 /**
  * Names the kind of a build and its inputs. Contents are hashed, not times: a checkout, a copy and an image layer

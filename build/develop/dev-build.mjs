@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { browserTarget, clientOptions, keeperOptions, serverOptions } from '../bundles.mjs';
+import { browserTarget, clientOptions, serverOptions } from '../bundles.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
 import { bundleStyles, createManifest } from '../manifest.mjs';
 import { readFiles, sortOutputs } from '../output.mjs';
@@ -18,7 +18,6 @@ const devEntry = 'src/client/engine/develop/entry.ts';
 const wiring = 'src/client/main.tsx';
 const engineEntry = 'src/client/engine/hydrate.tsx';
 const serverEntry = 'src/server/main.ts';
-const keeperEntry = 'src/server/desk/keeper/worker.ts';
 const routeTables = ['src/shared/product/routes.tsx'];
 const clientFolder = 'dist/client';
 
@@ -46,7 +45,6 @@ export function createDevBuild(root) {
   const dist = join(root, 'dist');
   let client;
   let server;
-  let keeper;
   let entries = '';
   /** What is on the disk already, so that a rebuild writes what is new alone. */
   const written = new Map();
@@ -64,7 +62,7 @@ export function createDevBuild(root) {
     const options = { root, dev: true, owner, styles };
     const [base, serverBase] = [
       clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
-      serverOptions({ ...options, entry: serverEntry, outfile: 'dist/server/main.js', warn: () => {} }),
+      serverOptions({ ...options, entry: serverEntry, outdir: 'dist/server', warn: () => {} }),
     ];
     client = await esbuild.context({
       ...base,
@@ -76,17 +74,12 @@ export function createDevBuild(root) {
       plugins: [fastRefresh(root), pagesByName(root, routeTables), ...base.plugins],
     });
     server = await esbuild.context({ ...serverBase, sourceRoot: undefined });
-    keeper = await esbuild.context({
-      ...keeperOptions({ ...options, entry: keeperEntry, outfile: 'dist/server/keeper.js' }),
-      sourceRoot: undefined,
-    });
   }
 
   async function dispose() {
-    await Promise.all([client?.dispose(), server?.dispose(), keeper?.dispose()]);
+    await Promise.all([client?.dispose(), server?.dispose()]);
     client = undefined;
     server = undefined;
-    keeper = undefined;
   }
 
   async function write(files) {
@@ -151,11 +144,10 @@ export function createDevBuild(root) {
     /** @returns {Promise<string>} the name of what the server is now */
     async buildServer() {
       await open();
-      const results = await Promise.all([server.rebuild(), keeper.rebuild()]);
-      const outputFiles = results.flatMap((result) => result.outputFiles);
+      const { outputFiles } = await server.rebuild();
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
-      const bundles = outputFiles.filter(({ path }) => /(?:main|keeper)\.js$/.test(path));
+      const bundles = outputFiles.filter(({ path }) => path.endsWith('.js'));
       return hash(bundles.map(({ contents }) => hash(contents)).join(' '));
     },
 

@@ -64,7 +64,9 @@ const app = {
     import { renderToPipeableStream } from 'react-dom/server';
     import { routes } from '../shared/product/routes.tsx';
     const { default: Home, name } = await routes[0].children[0].page();
-    console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home));`,
+    const { part } = await import('./reporting/sentry.ts');
+    console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
+  'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
 };
 
 function createApp(files: Record<string, string> = {}): string {
@@ -154,6 +156,16 @@ describe('the client bundle', () => {
       expect(clientFiles).not.toContain(`robots.txt${extension}`);
     }
     expect(clientFiles).toContain('robots.txt');
+  });
+});
+
+describe("the server's bundle", () => {
+  it('leaves to a file of its own what not every process needs', async () => {
+    const readServer = (file: string) => readFileSync(join(built, 'dist/server', file), 'utf8');
+    expect(readServer('main.js')).not.toContain('a part of its own');
+    expect(readServer('sentry.js')).toContain('a part of its own');
+    const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/server/main.js')]);
+    expect(stdout).toContain('a part of its own');
   });
 });
 

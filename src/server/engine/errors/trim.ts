@@ -27,13 +27,15 @@ const TRIMMED_DEPTH = 3;
  * in UTF-8. `cut` names what was cut, in words of the record: `values`, `errors`, `frames`,
  * `componentStack`, `breadcrumbs`, `extra`, `tags`, `request`. Id, digest, occurrence and title are
  * always kept. A component stack has 8 KiB.
+ *
+ * @param maxBytes of the JSON; a stub may be larger where it is less than 64 KiB
  */
-export function trimFailure(failure: Failure): Failure {
+export function trimFailure(failure: Failure, maxBytes = MAX_EVENT_BYTES): Failure {
   const cut = new Set(failure.cut);
   let trimmed = cutValues(cutCounts(failure, cut), cut);
   let bytes = byteLengthOf(trimmed, cut);
   for (const [part, shorten] of STAGES) {
-    if (bytes <= MAX_EVENT_BYTES) break;
+    if (bytes <= maxBytes) break;
     const shorter = shorten(trimmed);
     if (shorter === trimmed) continue;
     cut.add(part);

@@ -1,0 +1,186 @@
+import { MAX_EVENT_BYTES } from '../../shared/engine/limits.ts';
+import type { Breadcrumb, ErrorRecord, Failure, StackFrame } from '../engine/errors/failure.ts';
+import { toAddress } from '../engine/errors/failure.ts';
+import { cutText, trimFailure } from '../engine/errors/trim.ts';
+
+export interface SentryEventOptions {
+  /** `production`, `staging`. */
+  readonly environment: string;
+  /** The main public origin: without one there is no link to the incident, only its path. */
+  readonly origin?: string | undefined;
+  /** By file as in frames (`server/main.js`), the id that the build wrote into bundle and map. */
+  readonly debugIds?: Readonly<Record<string, string>>;
+}
+
+/** An event as Sentry's protocol has it: the part of it that a failure fills. */
+export interface SentryEvent {
+  readonly event_id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly platform: 'node' | 'javascript';
+  readonly level: 'fatal' | 'error' | 'warning';
+  readonly environment: string;
+  readonly release: string;
+  readonly transaction?: string;
+  /** The digest: one incident here is one issue there. */
+  readonly fingerprint: string[];
+  readonly tags: Record<string, string>;
+  readonly contexts: Record<string, Record<string, unknown>>;
+  readonly extra?: Record<string, unknown>;
+  readonly request?: { method: string; url: string; headers?: Record<string, string> };
+  readonly breadcrumbs?: SentryBreadcrumb[];
+  readonly message?: string;
+  readonly exception?: { values: SentryException[] };
+  readonly debug_meta?: { images: { type: 'sourcemap'; code_file: string; debug_id: string }[] };
+}
+
+interface SentryBreadcrumb {
+  readonly timestamp: number;
+  readonly category: string;
+  readonly message: string;
+  readonly level?: Breadcrumb['level'];
+  readonly data?: Record<string, string | number | boolean>;
+}
+
+interface SentryException {
+  readonly type: string;
+  readonly value: string;
+  readonly stacktrace?: { frames: SentryFrame[] };
+  readonly mechanism: { type: string; handled: boolean; exception_id: number; parent_id?: number };
+}
+
+interface SentryFrame {
+  readonly filename: string;
+  readonly function?: string;
+  readonly lineno?: number;
+  readonly colno?: number;
+  readonly in_app: boolean;
+}
+
+/** Sentry drops tags that are longer (characters). */
+const MAX_TAG_LENGTH = 200;
+
+/** Shares of the cap that are tried for a failure, whose event has longer names for the same (F15). */
+const SHARES = [1, 0.6, 0.3];
+
+/** What operators look at and nothing broke by. */
+const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp']);
+
+/**
+ * The event of a failure, of 102,400 bytes of JSON at most. It holds what the failure holds, which is
+ * scrubbed, and nothing else; what had to be cut stands in `contexts.incident.cut`.
+ */
+export function toSentryEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+  for (const share of SHARES) {
+    const event = createEvent(trimFailure(failure, MAX_EVENT_BYTES * share), options);
+    if (Buffer.byteLength(JSON.stringify(event)) <= MAX_EVENT_BYTES) return event;
+  }
+  return createEvent(trimFailure(failure, 0), options);
+}
+
+function createEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
+  const { errors, route, request, extra, breadcrumbs } = failure;
+  const images = toImages(errors, options.debugIds);
+  return {
+    event_id: failure.id,
+    timestamp: failure.at / 1000,
+    platform: failure.side === 'server' ? 'node' : 'javascript',
+    level: toLevel(failure),
+    environment: options.environment,
+    release: failure.release,
+    ...(route !== undefined && { transaction: cutText(request ? `${request.method} ${route}` : route) }),
+    fingerprint: [failure.digest],
+    tags: toTags(failure, options),
+    contexts: toContexts(failure, options),
+    ...(extra && { extra }),
+    ...(request && { request: { ...request, url: cutText(toAbsolute(request.url, options.origin)) } }),
+    ...(breadcrumbs && { breadcrumbs: breadcrumbs.map(toBreadcrumb) }),
+    ...(errors.length > 0 ? { exception: { values: toExceptions(failure) } } : { message: failure.title }),
+    ...(images.length > 0 && { debug_meta: { images } }),
+  };
+}
+
+function toLevel({ kind, origin }: Failure): SentryEvent['level'] {
+  if (WARNINGS.has(kind)) return 'warning';
+  return origin === 'process' ? 'fatal' : 'error';
+}
+
+function toTags(failure: Failure, options: SentryEventOptions): Record<string, string> {
+  const { digest, occurrence, route, release, requestId, origin, kind, side } = failure;
+  const tags = {
+    ...failure.tags,
+    digest,
+    ...(options.origin && { incident: `${options.origin}/desk/${digest}/${occurrence}` }),
+    ...(route !== undefined && { route }),
+    release,
+    ...(requestId !== undefined && { request_id: requestId }),
+    origin,
+    kind,
+    side,
+  };
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, cutText(value, MAX_TAG_LENGTH)]));
+}
+
+function toContexts(failure: Failure, options: SentryEventOptions): Record<string, Record<string, unknown>> {
+  const { digest, occurrence, build, site, cut, componentStack, traceId, spanId, id } = failure;
+  const path = `/desk/${digest}/${occurrence}`;
+  return {
+    incident: {
+      address: toAddress(failure),
+      url: `${options.origin ?? ''}${path}`,
+      build,
+      ...(site && { thrown_at: `${site.path} ${site.function}`.trim() }),
+      ...(cut && { cut }),
+    },
+    ...(traceId !== undefined && { trace: { trace_id: traceId, span_id: spanId ?? id.slice(0, 16) } }),
+    ...(componentStack !== undefined && { react: { componentStack } }),
+  };
+}
+
+/** Sentry reads a chain from its cause outwards, and numbers it from the outermost. */
+function toExceptions({ errors, origin }: Failure): SentryException[] {
+  const values = errors.map((error, index): SentryException => {
+    const frames = error.frames.map(toFrame).reverse();
+    return {
+      type: error.class,
+      value: cutText(error.code === undefined ? error.message : `${error.message} (${error.code})`),
+      ...(frames.length > 0 && { stacktrace: { frames } }),
+      mechanism: {
+        type: index === 0 ? 'spillway' : 'chained',
+        handled: origin !== 'process',
+        exception_id: index,
+        ...(index > 0 && { parent_id: index - 1 }),
+      },
+    };
+  });
+  return values.reverse();
+}
+
+function toFrame(frame: StackFrame): SentryFrame {
+  return {
+    filename: toFilename(frame.file),
+    ...(frame.function !== '' && { function: frame.function }),
+    ...(frame.line > 0 && { lineno: frame.line }),
+    ...(frame.column > 0 && { colno: frame.column }),
+    in_app: isOwn(frame.file),
+  };
+}
+
+const isOwn = (file: string) => /^(?:client|server)\//.test(file);
+
+/** Sentry's own prefix for a bundle, wherever it lies. */
+const toFilename = (file: string) => (isOwn(file) ? `app:///${file}` : file || '<anonymous>');
+
+function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<string, string>> = {}) {
+  const files = new Set(errors.flatMap(({ frames }) => frames.map(({ file }) => file)));
+  return [...files].flatMap((file) => {
+    const debugId = Object.hasOwn(debugIds, file) ? debugIds[file] : undefined;
+    return debugId ? { type: 'sourcemap' as const, code_file: toFilename(file), debug_id: debugId } : [];
+  });
+}
+
+function toBreadcrumb({ at, ...rest }: Breadcrumb): SentryBreadcrumb {
+  return { timestamp: at / 1000, ...rest };
+}
+
+const toAbsolute = (url: string, origin = '') => (url.startsWith('/') ? origin + url : url);
