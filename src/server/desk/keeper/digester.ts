@@ -1,31 +1,40 @@
-import { createDigest } from '../../engine/errors/digest.ts';
-import type { ErrorRecord, Failure, FailureKind } from '../../engine/errors/failure.ts';
+import {
+  createDigest,
+  DIGEST_RULE,
+  type DigestInput,
+  type DigestResult,
+} from '../../engine/errors/digest/create-digest.ts';
+import { emptySiteTable, parseSiteTable, type SiteTable } from '../../engine/errors/digest/site-table.ts';
 
 /** The engine's rule, as the keeper needs it: for what it notices itself, and for events of earlier builds. */
 export interface Digester {
   /** The rule's version. */
   readonly rule: number;
   /** @param sites the text of the build's `sites.json`, where it has one */
-  createDigest(input: DigesterInput, sites?: string): DigesterResult;
+  createDigest(input: DigestInput, sites?: string): DigestResult;
 }
-
-export interface DigesterInput {
-  readonly kind?: FailureKind;
-  readonly side: Failure['side'];
-  readonly errors: readonly ErrorRecord[];
-  readonly route?: string;
-}
-
-export type DigesterResult = Pick<Failure, 'digest' | 'kind' | 'rule' | 'weak' | 'unresolved' | 'site' | 'title'>;
 
 export function createDigester({ namespace }: { namespace: string }): Digester {
+  // Events of one earlier build come one after the other: from the tabs that were open when it went.
+  let last: { readonly text: string; readonly table: SiteTable } | undefined;
+
+  function read(text: string | undefined): SiteTable {
+    if (text === undefined) return emptySiteTable;
+    if (last?.text !== text) last = { text, table: parse(text) };
+    return last.table;
+  }
+
   return {
-    rule: 1,
-    createDigest({ kind = 'exception', side, errors, route = '' }) {
-      const [error] = errors;
-      const facts = { className: error?.class ?? kind, message: error?.message ?? '', frames: [], stack: '' };
-      const digest = createDigest(facts, [side, kind, route], { namespace, root: '/' });
-      return { digest, kind, rule: 1, title: error ? `${error.class}: ${error.message}` : kind };
-    },
+    rule: DIGEST_RULE,
+    createDigest: (input, sites) => createDigest(input, { namespace, table: read(sites) }),
   };
+}
+
+/** A table of another version cannot be read: what it was to name is named by its words. */
+function parse(text: string): SiteTable {
+  try {
+    return parseSiteTable(text);
+  } catch {
+    return emptySiteTable;
+  }
 }
