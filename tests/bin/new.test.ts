@@ -276,7 +276,7 @@ describe('the tests that it writes', () => {
     ]) {
       createNew(words, { root: app.folder, log: () => undefined });
     }
-  });
+  }, 60_000);
   afterAll(() => app.remove());
 
   function edit(path: string, from: string, to: string): void {
