@@ -79,7 +79,13 @@ function ratio(of) {
 
 async function start(file, port) {
   const [command, ...args] = canPin ? ['taskset', '-c', '0', process.execPath, file] : [process.execPath, file];
-  const env = { ...process.env, PORT: String(port), NODE_ENV: 'production', COMPRESSION: 'off' };
+  const env = {
+    ...process.env,
+    PORT: String(port),
+    NODE_ENV: 'production',
+    COMPRESSION: 'off',
+    DATA_DIR: join(folder, 'data'),
+  };
   const child = spawn(command, args, { env, cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   const side = { child, port, url: '' };
   running.push(side);

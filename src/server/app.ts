@@ -7,7 +7,7 @@ import { notFoundHere } from './engine/errors/http-error.ts';
 import { requestContext } from './engine/errors/request-context.ts';
 import { accessLog } from './engine/http/access-log.ts';
 import { isApiPath } from './engine/http/api-path.ts';
-import { assets } from './engine/http/assets.ts';
+import { type AssetsOptions, assets } from './engine/http/assets.ts';
 import { compress } from './engine/http/compress.ts';
 import { crossSite } from './engine/http/cross-site.ts';
 import { door } from './engine/http/door.ts';
@@ -34,6 +34,8 @@ export interface AppDeps {
   readonly trust: ProxyTrust;
   readonly readiness: Readiness;
   readonly files: ReadonlyMap<string, PublicFile>;
+  /** Finds assets of earlier builds. */
+  readonly findOldAsset?: AssetsOptions['findOldAsset'];
   readonly pages: PageSteps;
   readonly api: RequestHandler;
   readonly compression?: boolean;
@@ -67,7 +69,7 @@ export function createApp(deps: AppDeps): RequestListener {
     health({ readiness }),
     hostCheck({ origins, trust, log }),
     strictTransport(),
-    assets({ files }),
+    assets({ files, findOldAsset: deps.findOldAsset }),
   ];
 
   // Before anything that could act, and before the body is read.

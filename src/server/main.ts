@@ -8,6 +8,8 @@ import { routes } from '../shared/product/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { recordBlockedLoop } from './desk/blocked-loop.ts';
+import { DeskInUseError, openDesk } from './desk/desk.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { createTableLoader } from './engine/errors/load-site-table.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
@@ -18,6 +20,7 @@ import { createDrain } from './engine/http/drain.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
 import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
+import { InFlight } from './engine/http/in-flight.ts';
 import { ListenError, listen, toHttpUrl } from './engine/http/listen.ts';
 import { createOrigins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
@@ -39,6 +42,15 @@ import { type ProductSettings, readProductSettings } from './product/settings.ts
 import { createSteps } from './product/steps.ts';
 import { createUpgrades } from './product/upgrade.ts';
 
+/** What stops a start with a sentence that says what to do. */
+const EXPECTED = [ConfigError, DeskInUseError, ListenError, WiringError];
+
+/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
+const FLUSH_TIME = 1 * Second;
+
+/** What is left to do after the last reply (ms). */
+const CLOSE_TIME = 3 * Second;
+
 const DIST = join(import.meta.dirname, '..');
 
 /** What is not needed may go, with its file. */
@@ -54,8 +66,8 @@ const owner: OwnersFiles<ProductSettings> = {
 try {
   await start();
 } catch (error) {
-  if (!(error instanceof ConfigError || error instanceof ListenError || error instanceof WiringError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  if (!EXPECTED.some((kind) => error instanceof kind)) throw error;
+  process.stderr.write(`${(error as Error).message}\n`);
   process.exit(1);
 }
 
@@ -67,6 +79,7 @@ async function start(): Promise<void> {
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const funnel = createFunnel({
     log,
+    reporters: [{ report: (failure, error) => desk.reporter.report(failure, error) }],
     namespace: config.digestNamespace,
     build: manifest.buildId,
     release: config.release ?? manifest.release,
@@ -101,6 +114,18 @@ async function start(): Promise<void> {
   const development = process.env.SPILLWAY_DEV
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
+  const inFlight = new InFlight();
+  const desk = await openDesk({
+    dataDir: config.dataDir,
+    databaseUrl: config.deskDatabaseUrl,
+    build: manifest.buildId,
+    release: config.release ?? manifest.release ?? manifest.buildId,
+    namespace: config.digestNamespace,
+    dist: DIST,
+    inFlight: () => inFlight.list(),
+    onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
+    log,
+  });
   const app = createApp({
     log,
     funnel,
@@ -108,6 +133,8 @@ async function start(): Promise<void> {
     trust,
     readiness,
     files: development?.files ?? indexPublicFiles(join(DIST, 'client')),
+    findOldAsset: desk.findOldAsset,
+    inFlight,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -120,8 +147,14 @@ async function start(): Promise<void> {
   const upgrades = owner.upgrades?.(settings);
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const drain = createDrain({ server, connections, upgraded, lag: config.drainLag, deadline: config.drainDeadline });
-  const stop = createStop({ drain, within: config.drainLag + config.drainDeadline + Second, log, flush });
-  watchProcess({ funnel, log, stop });
+  const stop = createStop({
+    drain,
+    close: () => desk.close(),
+    within: config.drainLag + config.drainDeadline + CLOSE_TIME,
+    log,
+    flush,
+  });
+  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
 
   const url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);

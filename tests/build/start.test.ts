@@ -1,16 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../support/build-once.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 it('`npm start` takes its server along when npm itself is ended', async () => {
   await buildOnce();
+  const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const npm = spawn('npm', ['start'], {
     cwd: root,
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0' },
+    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let output = '';

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import buildOnce from './build-once.ts';
 
@@ -10,12 +13,15 @@ export interface E2eServer {
   readonly url: string;
   /** Everything it has logged so far. */
   readonly log: () => string;
+  /** Its DATA_DIR, which goes with it. */
+  readonly dataDir: string;
   stop(): Promise<void>;
 }
 
 /** Starts the built server on a free port, in a process of its own. */
 export async function startServer(env: Record<string, string> = {}): Promise<E2eServer> {
   await buildOnce();
+  const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
@@ -24,6 +30,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<E2e
       PORT: '0',
       DRAIN_LAG: '0',
       DRAIN_DEADLINE: '1',
+      DATA_DIR: dataDir,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -44,9 +51,11 @@ export async function startServer(env: Record<string, string> = {}): Promise<E2e
   return {
     url,
     log: () => output,
-    stop() {
+    dataDir,
+    async stop() {
       child.kill('SIGTERM');
-      return ended;
+      await ended;
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

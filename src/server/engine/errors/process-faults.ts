@@ -7,6 +7,8 @@ export interface ProcessFaultsOptions {
   readonly log: Logger;
   /** Drains and ends the process with this code. */
   readonly stop: (code: number) => void;
+  /** Moves what was kept to where others look for it, standing still meanwhile: there may be no time later. */
+  readonly flushSync?: () => void;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface ProcessFaultsOptions {
  *
  * @returns takes the handlers off again
  */
-export function watchProcess({ funnel, log, stop }: ProcessFaultsOptions): () => void {
+export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOptions): () => void {
   function handleRejection(reason: unknown): void {
     const info = currentRequest();
     if (info) funnel.fail(reason, { origin: 'request', info });
@@ -26,6 +28,7 @@ export function watchProcess({ funnel, log, stop }: ProcessFaultsOptions): () =>
   function handleException(error: unknown): void {
     const verdict = funnel.fail(error, { origin: 'process' });
     if (verdict.kind === 'visitor-gone') return;
+    flushSync?.();
     log.fatal('Something failed outside any request. The server finishes what is in flight and ends.');
     stop(1);
   }

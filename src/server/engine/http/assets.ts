@@ -4,13 +4,27 @@ import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
 import { acceptsEncoding } from './accept-encoding.ts';
 import { parseRange } from './byte-range.ts';
-import type { PublicFile, Representation } from './public-files.ts';
+import { createAsset, type PublicFile, type Representation } from './public-files.ts';
 import { sendText } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
+export interface AssetsOptions {
+  readonly files: ReadonlyMap<string, PublicFile>;
+  /** An asset of another build, by its path: for pages that were open across a deploy. It must not reject. */
+  readonly findOldAsset?: (path: string) => Promise<Uint8Array | undefined>;
+}
+
 /** Serves the built client from an index of its files. Under `/assets/` nothing else is ever found. */
-export function assets({ files }: { files: ReadonlyMap<string, PublicFile> }): Step {
+export function assets({ files, findOldAsset }: AssetsOptions): Step {
+  async function sendOld(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
+    const bytes = await findOldAsset?.(path);
+    const file = bytes && createAsset(path, bytes);
+    if (res.destroyed) return;
+    if (file) sendFile(req, res, file);
+    else sendText(res, 404, 'There is no such file.');
+  }
+
   return function assets(req, res, next) {
     const { path } = requestInfo(req);
     const file = files.get(path);
@@ -26,7 +40,7 @@ export function assets({ files }: { files: ReadonlyMap<string, PublicFile> }): S
       return;
     }
     if (file) sendFile(req, res, file);
-    else sendText(res, 404, 'There is no such file.');
+    else void sendOld(req, res, path);
   };
 }
 

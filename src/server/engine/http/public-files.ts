@@ -89,6 +89,19 @@ export function readPublicFile(directory: string, url: string): PublicFile | und
   return { type, cacheControl, representations: [readRepresentation(plain, undefined)] };
 }
 
+/**
+ * An asset that is not on this disk: of an earlier build.
+ *
+ * @returns undefined for a kind that is not served
+ */
+export function createAsset(path: string, contents: Uint8Array): PublicFile | undefined {
+  const type = TYPES[extname(path)];
+  if (type === undefined) return undefined;
+  const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.byteLength);
+  const representation = { encoding: undefined, size: bytes.length, etag: toEtag(bytes), file: '', bytes };
+  return { type, cacheControl: IMMUTABLE, representations: [representation] };
+}
+
 function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {
   const plain = readRepresentation(join(directory, path), undefined);
   const encoded = Object.entries(ENCODINGS)
@@ -101,12 +114,15 @@ function readRepresentations(directory: string, path: string, present: ReadonlyS
 
 function readRepresentation(file: string, encoding: Representation['encoding']): Representation {
   const bytes = readFileSync(file);
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
   return {
     encoding,
     size: bytes.length,
-    etag,
+    etag: toEtag(bytes),
     file,
     bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined,
   };
+}
+
+function toEtag(bytes: Uint8Array): string {
+  return `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
 }
