@@ -1,13 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { browserTarget } from './build/bundles.mjs';
 import { excerptsForVite } from './build/excerpts.mjs';
+import { inlineScriptsForVite } from './build/inline-script.mjs';
 import { closingLine } from './tests/support/closing-line.ts';
 
+const root = fileURLToPath(new URL('.', import.meta.url));
 const routerModules = new URL('./node_modules/react-router/dist/development/lib/', import.meta.url);
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 export default defineConfig({
-  plugins: [excerptsForVite(fileURLToPath(new URL('.', import.meta.url)))],
+  plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
   resolve: {
     // The names that build/react-router.mjs gives to React Router's own modules.
     alias: {

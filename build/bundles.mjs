@@ -3,6 +3,7 @@ import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
+import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
@@ -106,6 +107,7 @@ export function serverOptions({ root, entry, outdir, dev, owner, styles, warn })
       apart(root, serverParts),
       styles.plugin,
       excerpts(root),
+      inlineScripts(root, browserTarget),
       ...owner.plugins,
       routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),

@@ -4,5 +4,10 @@ import { routes } from '../shared/product/routes.tsx';
 import { hydrate } from './engine/hydrate.tsx';
 import { start } from './product/index.ts';
 
-await hydrate({ routes, document: Document, errorPages });
+await hydrate({
+  routes,
+  document: Document,
+  errorPages,
+  loadReporter: async (early) => (await import('./reporting/courier.ts')).createReporter(early),
+});
 start();

@@ -17,6 +17,7 @@ import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain } from './engine/http/drain.ts';
+import { createEarlyScript, REPORT_PATH } from './engine/http/early-script.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
 import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
@@ -101,7 +102,10 @@ async function start(): Promise<void> {
     sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(owner.contentSources),
+    policy: createContentPolicy(
+      owner.contentSources,
+      createEarlyScript({ tunnel: REPORT_PATH, build: manifest.buildId, release: config.release }),
+    ),
     origins,
     traceTargets: config.traceTargets,
     compression: config.compression,

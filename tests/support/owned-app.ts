@@ -83,7 +83,11 @@ export function createOwnedApp(blocks: readonly RecipeBlock[] = []): OwnedApp {
     async build() {
       await run(process.execPath, ['build.mjs'], { cwd: folder });
     },
-    start: (env = {}) => start(folder, env),
+    async start(env = {}) {
+      const running = await startApp(folder, env);
+      onTestFinished(async () => void (await running.stop()));
+      return running;
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -106,7 +110,8 @@ async function checkTree(folder: string, tree: string): Promise<string> {
   }
 }
 
-async function start(folder: string, env: Readonly<Record<string, string>>): Promise<RunningApp> {
+/** Starts what was built in a folder; whoever calls stops it. */
+export async function startApp(folder: string, env: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
   const child = spawn(process.execPath, [join(folder, 'dist/server/main.js')], {
     cwd: folder,
     env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', ...env },
@@ -118,7 +123,6 @@ async function start(folder: string, env: Readonly<Record<string, string>>): Pro
     child.kill('SIGTERM');
     return ended;
   }
-  onTestFinished(async () => void (await stop()));
   const url = await new Promise<string>((resolve, reject) => {
     function read(chunk: Buffer): void {
       output += chunk.toString();

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createContentPolicy } from '../../src/server/engine/http/content-policy.ts';
+import { createEarlyScript } from '../../src/server/engine/http/early-script.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
@@ -120,7 +121,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     document: TestDocument,
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
-    policy: createContentPolicy(),
+    policy: createContentPolicy({}, createEarlyScript({ tunnel: '/_report', build: BUILD_ID })),
     traceTargets: [],
     compression,
     ...pageOptions,

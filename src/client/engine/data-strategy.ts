@@ -1,4 +1,5 @@
 import { type DataRouter, type DataStrategyFunction, type DataStrategyResult, data } from 'react-router';
+import type { BrowserFailureKind } from '../../shared/engine/browser-report.ts';
 import type { ActionOutcome, PagePayload } from '../../shared/engine/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../shared/engine/protocol.ts';
 import { loadDocument } from './full-load.ts';
@@ -15,6 +16,8 @@ export interface DataStrategyOptions {
   readonly isSkewed: () => boolean;
   /** Called with each page before it is shown. */
   readonly onPage: (payload: PagePayload) => void;
+  /** Called with what failed, before a document load or a message to the visitor takes its place. */
+  readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
   readonly fetch: typeof fetch;
 }
 
@@ -37,9 +40,14 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
 
   async function show(result: PageDataResult, url: string, leaf: string): Promise<Results> {
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
+    if (result.kind === 'failed') {
+      options.onFailure(result.error, 'network');
+      await fullLoad(url, true);
+      return toFailure(leaf, result.error);
+    }
     if (result.kind !== 'page') {
       await fullLoad(url, true);
-      return toFailure(leaf);
+      return toFailure(leaf, new Error(`The address ${url} is no page of this site.`));
     }
     if (result.payload.build !== options.build) await fullLoad(url, true);
     await prepare(result.payload);
@@ -109,11 +117,12 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       result = await readPageData(response, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
+      options.onFailure(error, 'network');
       return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNSENT } }) };
     }
     store.dropAll(); // whatever was fetched before may have been changed by it
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
-    if (result.kind !== 'page') return toFailure(leaf);
+    if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
     // Where the action answered, what it said is shown beside the page's error, which comes with the load.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
@@ -138,8 +147,9 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       return await load(request, leaf, ids, unstable_navigationType === 'POP', isFetcher);
     } catch (error) {
       if (request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
+      options.onFailure(error, 'load');
       await fullLoad(toPath(request.url), true);
-      return toFailure(leaf);
+      return toFailure(leaf, error);
     }
   };
 }
@@ -158,8 +168,8 @@ function toOutcome(outcome: ActionOutcome): DataStrategyResult {
   return { type: 'data', result: data(outcome, { status: outcome.status }) };
 }
 
-function toFailure(leaf: string): Results {
-  return { [leaf]: { type: 'error', result: { kind: 'failure', status: 500 } } };
+function toFailure(leaf: string, error: Error): Results {
+  return { [leaf]: { type: 'error', result: error } };
 }
 
 function toRedirect(to: string, reload: boolean): DataStrategyResult {

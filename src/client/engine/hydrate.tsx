@@ -10,15 +10,20 @@ import { createRouteTree } from '../../shared/engine/route-objects.ts';
 import { RouterView } from '../../shared/engine/router-view.tsx';
 import type { PageModule, RouteDefinition } from '../../shared/engine/routes.ts';
 import { createStandIn } from '../../shared/engine/stand-in.ts';
+import type { LoadReporter } from './deliver-reports.ts';
 import { listenToLinks } from './link-events.ts';
 import type { Navigator } from './navigator.ts';
 import { readPayload } from './read-payload.ts';
+import { createReporting } from './reporting.ts';
 import { createRouteLoader } from './route-loader.ts';
+import { hasSaveData } from './save-data.ts';
 
 export interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
+  /** Brings what sends reports of failures, in a chunk of its own. */
+  readonly loadReporter: LoadReporter;
 }
 
 /**
@@ -26,10 +31,22 @@ export interface HydrateOptions {
  * itself, and all that only a visitor who goes on needs, follows when the browser is idle or at the
  * first click, Back or submit, whichever comes first.
  */
-export async function hydrate({ routes, document: Document, errorPages }: HydrateOptions): Promise<void> {
+export async function hydrate({ routes, document: Document, errorPages, loadReporter }: HydrateOptions): Promise<void> {
   const develop = process.env.SPILLWAY_DEV ? await import('./develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
+  let routeIds: readonly string[] = [];
+  let live: Navigator | undefined;
+  const reporting = createReporting({
+    early: window.spillwayEarly,
+    loadDelivery: async (early) => (await import('./deliver-reports.ts')).deliverReports(early, loadReporter),
+    toRoute() {
+      const shown = live?.router.state.matches.at(-1)?.route.id ?? routeIds.at(-1) ?? '';
+      return tree.definitions.get(shown)?.path;
+    },
+    rootHooks: develop?.rootOptions,
+  });
   const { payload, etag } = readPayload();
+  routeIds = payload.routes;
   const loader = createRouteLoader(tree.definitions);
   await loader.load(payload.routes);
 
@@ -41,16 +58,22 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
 
   const location = readLocation();
   let exchange: ((router: DataRouter) => void) | undefined;
-  let live: Navigator | undefined;
   let navigator: Promise<Navigator> | undefined;
   function getNavigator(): Promise<Navigator> {
-    navigator ??= import('./navigator.ts').then(({ createNavigator }) => {
-      const created = createNavigator({ tree, payload, etag, location, loader, onPage });
+    navigator ??= loadNavigator();
+    return navigator;
+  }
+  async function loadNavigator(): Promise<Navigator> {
+    try {
+      const { createNavigator } = await import('./navigator.ts');
+      const created = createNavigator({ tree, payload, etag, location, loader, onPage, onFailure: reporting.report });
       live = created;
       startTransition(() => exchange?.(created.router));
       return created;
-    });
-    return navigator;
+    } catch (error) {
+      reporting.report(error);
+      throw error;
+    }
   }
 
   // React Router calls these with arguments that the real router understands: they are passed on as they are.
@@ -74,7 +97,10 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
     styles,
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
-    onShownError: develop?.onShownError,
+    onShownError(error, thrown, onAddress) {
+      develop?.onShownError(error);
+      return reporting.onShownError(error, thrown, onAddress);
+    },
   };
 
   function Root(): ReactNode {
@@ -90,7 +116,7 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
         <Root />
       </Document>
     </EngineContext>,
-    develop?.rootOptions,
+    reporting.rootHooks,
   );
 
   listenToLinks({
@@ -102,7 +128,11 @@ export async function hydrate({ routes, document: Document, errorPages }: Hydrat
       ),
   });
   addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
-  whenIdle(() => void getNavigator().catch(ignore));
+  whenIdle(() => {
+    const exchanged = getNavigator().catch(ignore);
+    // Who pays for data gets it where something fails.
+    if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
+  });
   develop?.attachPage({
     exchanged: getNavigator().then(ignore),
     revalidate: async () => (await getNavigator()).router.revalidate(),

@@ -6,11 +6,12 @@ import { NOT_FOUND_ROUTE } from '../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../shared/engine/route-objects.ts';
 import { createAfterNavigation } from './after-navigation.ts';
 import { createBrowserRouter } from './browser-router.ts';
-import { createDataStrategy } from './data-strategy.ts';
+import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import type { LinkHandlers } from './link-events.ts';
 import { createPageDataStore } from './page-data/store.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
+import { hasSaveData } from './save-data.ts';
 import { keepScrollPositions } from './scroll-positions.ts';
 
 export interface NavigatorOptions {
@@ -20,6 +21,7 @@ export interface NavigatorOptions {
   readonly location: Location;
   readonly loader: RouteLoader;
   readonly onPage: (payload: PagePayload) => void;
+  readonly onFailure: DataStrategyOptions['onFailure'];
 }
 
 export interface Navigator extends LinkHandlers {
@@ -29,11 +31,20 @@ export interface Navigator extends LinkHandlers {
 }
 
 /** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
-export function createNavigator({ tree, payload, etag, location, loader, onPage }: NavigatorOptions): Navigator {
+export function createNavigator({
+  tree,
+  payload,
+  etag,
+  location,
+  loader,
+  onPage,
+  onFailure,
+}: NavigatorOptions): Navigator {
   let skewed = false;
   let isServerRendered = true;
   let checkedAt = performance.now();
-  const ownFetch = fetch.bind(globalThis);
+  // Asked for anew each time: reports tell of requests too, once what sends them has put itself around it.
+  const ownFetch: typeof fetch = (input, init) => fetch(input, init);
 
   const leafOf = (url: string): string | undefined => router.match(url)?.at(-1)?.route.id;
   const isStatic = (url: string): boolean => tree.definitions.get(leafOf(toPathname(url)) ?? '')?.mode === 'static';
@@ -60,6 +71,7 @@ export function createNavigator({ tree, payload, etag, location, loader, onPage 
       router: () => router,
       isSkewed: () => skewed,
       onPage,
+      onFailure,
       fetch: ownFetch,
     }),
   });
@@ -142,13 +154,4 @@ function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): st
 
 function toPathname(url: string): string {
   return url.replace(/[?#].*$/s, '');
-}
-
-interface DataSaver {
-  readonly connection?: { readonly saveData?: boolean };
-}
-
-/** https://wicg.github.io/savedata/ */
-function hasSaveData(): boolean {
-  return (navigator as unknown as DataSaver).connection?.saveData ?? false;
 }

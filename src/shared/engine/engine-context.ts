@@ -41,8 +41,18 @@ export interface Engine {
   readonly toPageError: (error: unknown) => PageError;
   /** Called as each route renders: the server learns from it which boundary a failed shell belongs to. */
   readonly onRoute?: (id: string) => void;
-  /** Called when an error stands in the place of a route. */
-  readonly onShownError?: (error: PageError) => void;
+  /**
+   * Called when an error stands in the place of a route or of a late value.
+   *
+   * @param thrown what it was made of
+   * @param onAddress to be called where the failure gets its address later
+   * @returns called when it is shown no longer
+   */
+  readonly onShownError?: (
+    error: PageError,
+    thrown: unknown,
+    onAddress: (address: string) => void,
+  ) => (() => void) | undefined;
   /** Called when a navigation stands in the page. */
   readonly onCommit?: (commit: Commit) => void;
 }

@@ -3,6 +3,7 @@ import { useNavigate } from 'react-router';
 import { useEngine } from './engine-context.ts';
 import { ErrorView } from './error-view.tsx';
 import type { PageError } from './payload.ts';
+import { useShownError } from './use-shown-error.ts';
 
 export interface LateProps<Value> {
   /** A promise out of the loader's data, or a value that is there already. */
@@ -31,13 +32,14 @@ function LateValue<Value>({
   children,
   failed,
 }: Required<Pick<LateProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
-  const { toPageError } = useEngine();
   if (!isPromise(value)) return children(value);
   const settled = use(settle(value));
-  return settled.ok ? children(settled.value) : <LateFailure error={toPageError(settled.error)} failed={failed} />;
+  return settled.ok ? children(settled.value) : <LateFailure thrown={settled.error} failed={failed} />;
 }
 
-function LateFailure({ error, failed }: { error: PageError; failed: (error: PageError) => ReactNode }): ReactNode {
+function LateFailure({ thrown, failed }: { thrown: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
+  const { toPageError } = useEngine();
+  const error = useShownError(toPageError(thrown), thrown);
   if (error.kind === 'redirect') return <LateRedirect to={error.location ?? '/'} />;
   return (
     <>
@@ -110,14 +112,9 @@ class LateBoundary extends Component<LateBoundaryProps, { error?: unknown; caugh
 
   override render(): ReactNode {
     return this.state.caught ? (
-      <CaughtFailure error={this.state.error} failed={this.props.failed} />
+      <LateFailure thrown={this.state.error} failed={this.props.failed} />
     ) : (
       this.props.children
     );
   }
-}
-
-function CaughtFailure({ error, failed }: { error: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
-  const { toPageError } = useEngine();
-  return <LateFailure error={toPageError(error)} failed={failed} />;
 }

@@ -18,6 +18,9 @@ export const PAGE_DATA_ATTEMPTS = 3;
 /** Breadcrumbs kept with a report (a count); the oldest is dropped. */
 export const MAX_BREADCRUMBS = 100;
 
+/** Failures that one page reports (a count): what throws on each frame must not become a load on the server. */
+export const MAX_PAGE_REPORTS = 100;
+
 /** Where reported strings (exception messages, URLs) are cut (UTF-16 code units). */
 export const MAX_VALUE_LENGTH = 250;
 

@@ -22,10 +22,13 @@ export function toOutcomeError(outcome: Outcome): PageError {
 /** A failure of which the visitor learns nothing but that it happened. */
 export const UNKNOWN_FAILURE: PageError = { kind: 'failure', status: 500 };
 
+/** The same, where it is the browser's own. */
+export const BROWSER_FAILURE: PageError = { ...UNKNOWN_FAILURE, inBrowser: true };
+
 /** The browser's side of the funnel: what of an error may be shown, whichever way it came. */
 export function toShownError(error: unknown): PageError {
   if (isPageError(error)) return error;
   if (isOutcome(error)) return toOutcomeError(error);
   if (error instanceof Error && 'pageError' in error && isPageError(error.pageError)) return error.pageError;
-  return UNKNOWN_FAILURE;
+  return BROWSER_FAILURE;
 }

@@ -33,8 +33,10 @@ export interface PageError {
   readonly kind: PageErrorKind;
   readonly status: number;
   readonly message?: string;
-  /** The address (`7K3QM2XA-9F4W0R6B`) of a failure on the server. */
+  /** The address (`7K3QM2XA-9F4W0R6B`) of a failure. One of the browser's own has it some time after it is shown. */
   readonly digest?: string;
+  /** It happened in the browser. It never comes from the server. */
+  readonly inBrowser?: true;
   /** Where a late redirect leads: one that came when the page was on its way already. */
   readonly location?: string;
 }

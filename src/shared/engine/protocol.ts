@@ -6,6 +6,9 @@ export const DATA_PREFIX = '/_data';
 /** On every page and page-data response: the build that made it. */
 export const BUILD_HEADER = 'X-Build-Id';
 
+/** On what tells of a failure: its address. */
+export const DIGEST_HEADER = 'X-Error-Digest';
+
 /** What page data and background actions answer with: one JSON value a line, see `wire.ts`. */
 export const WIRE_TYPE = 'application/x-ndjson';
 

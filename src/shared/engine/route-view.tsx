@@ -1,4 +1,4 @@
-import { type ComponentType, type ReactNode, useContext, useEffect, useLayoutEffect } from 'react';
+import { type ComponentType, type ReactNode, useContext, useLayoutEffect } from 'react';
 import {
   UNSAFE_DataRouterDataContext as DataContext,
   Outlet,
@@ -34,9 +34,8 @@ function OwnRoute({ id }: { id: string }): ReactNode {
 
 /** What stands in a route's place when it failed: its own boundary, or the owner's page for such an error. */
 export function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactNode {
-  const { modules, styles, onShownError } = useEngine();
+  const { modules, styles } = useEngine();
   const OwnBoundary = modules.get(id)?.ErrorBoundary;
-  useEffect(() => onShownError?.(error), [error, onShownError]);
   return (
     <>
       <RouteStyles hrefs={styles.get(id)} />

@@ -25,6 +25,7 @@ import {
 import type { DataRouteMatch, DataRouter, Location, RouterState } from 'react-router';
 import { useEngine } from './engine-context.ts';
 import { RouteErrorView, RouteView } from './route-view.tsx';
+import { useShownError } from './use-shown-error.ts';
 
 /**
  * Shows what a data router has matched, on both sides. It stands in the place of React Router's
@@ -216,7 +217,7 @@ class RouteBoundary extends Component<RouteBoundaryProps, RouteBoundaryState> {
 
 function RouteFailure({ id, thrown }: { id: string; thrown: unknown }): ReactNode {
   const { toPageError } = useEngine();
-  const error = toPageError(thrown);
+  const error = useShownError(toPageError(thrown), thrown);
   return (
     <RouteErrorContext value={error}>
       <RouteErrorView id={id} error={error} />

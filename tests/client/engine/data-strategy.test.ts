@@ -31,6 +31,7 @@ function createStrategy(answer: PagePayload) {
     },
     isSkewed: () => false,
     onPage: () => {},
+    onFailure: () => {},
     fetch: async () =>
       new Response(`${JSON.stringify({ d: answer })}\n`, {
         headers: { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' },

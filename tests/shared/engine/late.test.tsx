@@ -122,7 +122,9 @@ describe('Late', () => {
         {() => null}
       </Late>,
     );
-    expect(whole).toContain('<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500}</s>');
+    expect(whole).toContain(
+      '<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500,&quot;inBrowser&quot;:true}</s>',
+    );
   });
 
   it('says in words what kind of end it was, and asks not to be indexed where the page lacks something', async () => {

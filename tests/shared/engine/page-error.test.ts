@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forbidden, publicError, redirect } from '../../../src/shared/engine/outcome.ts';
-import { isPageError, toShownError, UNKNOWN_FAILURE } from '../../../src/shared/engine/page-error.ts';
+import { BROWSER_FAILURE, isPageError, toShownError } from '../../../src/shared/engine/page-error.ts';
 import { WireFailure } from '../../../src/shared/engine/wire.ts';
 
 function thrownBy(run: () => never): unknown {
@@ -56,7 +56,7 @@ describe('toShownError', () => {
     ],
     ['a text', 'secret'],
     ['undefined', undefined],
-  ])('shows nothing of %s', (_name, thrown) => {
-    expect(toShownError(thrown)).toBe(UNKNOWN_FAILURE);
+  ])('shows nothing of %s but that it happened in the browser', (_name, thrown) => {
+    expect(toShownError(thrown)).toBe(BROWSER_FAILURE);
   });
 });

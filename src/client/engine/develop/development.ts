@@ -1,4 +1,3 @@
-import type { HydrationOptions } from 'react-dom/client';
 import {
   DEV_EVENTS,
   DEV_FAILURES,
@@ -12,6 +11,7 @@ import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import { Millisecond } from '../../../shared/units.ts';
 import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
+import type { RootHooks } from '../reporting.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 
@@ -67,7 +67,7 @@ export function onShownError({ digest }: PageError): void {
 }
 
 /** What React says on the console stays: `reportError` and `console.error`, as without these. */
-export const rootOptions: HydrationOptions = {
+export const rootOptions: RootHooks = {
   onUncaughtError(error, { componentStack }) {
     reportError(error);
     showThrown('The page failed', error, componentStack);

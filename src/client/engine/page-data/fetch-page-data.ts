@@ -1,7 +1,7 @@
 import type { PagePayload, RedirectPayload } from '../../../shared/engine/payload.ts';
-import { BUILD_HEADER, DATA_PREFIX, WIRE_TYPE } from '../../../shared/engine/protocol.ts';
+import { BUILD_HEADER, DATA_PREFIX, DIGEST_HEADER, WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
-import { createDecoder, type Decoder } from '../../../shared/engine/wire.ts';
+import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire.ts';
 import { Second } from '../../../shared/units.ts';
 
 export interface PageResult {
@@ -119,6 +119,8 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   const first = (await lines.next()).value ?? '';
   if (status === 404 && saysNotPage(first)) return { kind: 'not-page' };
   if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
+    const digest = headers.get(DIGEST_HEADER);
+    if (digest) throw new WireFailure({ kind: 'failure', status, digest });
     throw new Error(`The server answered ${status}, and not with page data.`);
   }
   const decoder = createDecoder();

@@ -19,11 +19,13 @@ export interface ContentSources {
 export interface ContentPolicy {
   /** For a page that is rendered for one request. Such a page has no `ETag`: a 304 would replace the kept nonce. */
   forNonce(nonce: string): string;
-  /** For a page that may be kept: constant, and it lets `bootScript` alone run. */
+  /** For a page that may be kept: constant, and it lets `earlyScript` and `bootScript` alone run. */
   forStatic(): string;
   /** `Content-Security-Policy-Report-Only`: Trusted Types, on either kind of page. */
   reportOnly(): string;
-  /** The body of the one inline script of a kept page; the block `<script type="application/json" id={BOOT_ID}>` stands before it. */
+  /** The body of the first script of every page, or the empty text. */
+  readonly earlyScript: string;
+  /** The body of the other inline script of a kept page; the block `<script type="application/json" id={BOOT_ID}>` stands before it. */
   readonly bootScript: string;
 }
 
@@ -53,7 +55,8 @@ const BOOT_SCRIPT = [
   '})})()',
 ].join('');
 
-export function createContentPolicy(extra: ContentSources = {}): ContentPolicy {
+/** @param earlyScript the body of the first script of every page (`createEarlyScript()`); without it pages have none */
+export function createContentPolicy(extra: ContentSources = {}, earlyScript = ''): ContentPolicy {
   const rest = [
     directive('style-src', "'self'", extra.style),
     "style-src-attr 'unsafe-inline'", // React renders its `style` prop as an attribute
@@ -69,8 +72,8 @@ export function createContentPolicy(extra: ContentSources = {}): ContentPolicy {
     "object-src 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-  const bootHash = createHash('sha256').update(BOOT_SCRIPT).digest('base64');
-  const staticPolicy = `default-src 'none'; script-src 'sha256-${bootHash}' 'strict-dynamic'; ${rest}`;
+  const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
+  const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${rest}`;
   const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
   const reportOnlyPolicy = `require-trusted-types-for 'script'; ${trustedTypes}; report-uri ${REPORT_PATH}`;
 
@@ -78,8 +81,13 @@ export function createContentPolicy(extra: ContentSources = {}): ContentPolicy {
     forNonce: (nonce) => `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${rest}`,
     forStatic: () => staticPolicy,
     reportOnly: () => reportOnlyPolicy,
+    earlyScript,
     bootScript: BOOT_SCRIPT,
   };
+}
+
+function toHashSource(script: string): string {
+  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
 function directive(name: string, own: string, extra: readonly string[] = []): string {

@@ -17,6 +17,11 @@ export interface PageTarget {
 
 export interface PageSinkOptions {
   readonly target: PageTarget;
+  /**
+   * Written where the head begins: React would put it behind the style sheets, which hold up any
+   * script that follows them, and hide from it whether they came.
+   */
+  readonly lead: string;
   /** Payload and entry script: written once, behind the shell. */
   readonly tail: string;
   readonly late: AsyncIterable<string> | undefined;
@@ -25,6 +30,9 @@ export interface PageSinkOptions {
   /** Called once, when the last byte was handed over or the page was given up. */
   readonly onEnd: () => void;
 }
+
+/** What React writes up to its own first tags in the head. The encoding stays within the first bytes, where it is looked for. */
+const HEAD = /^.{0,2000}?<head(?:\s[^>]*)?>(?:<meta charSet="[^"]*"\/>)?/s;
 
 const CLOSING = '</body></html>';
 
@@ -44,6 +52,7 @@ export class PageSink {
   readonly #decoder = new TextDecoder();
   #text = '';
   #queued = '';
+  #lead: string;
   #tail: string;
   #atBoundary = false;
   #streaming = false;
@@ -59,10 +68,11 @@ export class PageSink {
   #listeners: (readonly [event: SinkEvent, listener: () => void])[] = [];
 
   constructor(options: PageSinkOptions) {
-    const { target, tail, late } = options;
+    const { target, lead, tail, late } = options;
     this.#target = target;
     this.#whenStreaming = options.whenStreaming ?? '';
     this.#onEnd = options.onEnd;
+    this.#lead = lead;
     this.#tail = tail;
     this.#lateEnded = late === undefined;
     if (late) void this.#pump(late);
@@ -85,6 +95,7 @@ export class PageSink {
     // Strings come from the joined build of React, bytes from the plain one.
     this.#text += typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
     if (this.#text.length <= GATHER || this.#finished) return true;
+    this.#putLead();
     const cut = toCut(this.#text, this.#text.length - CLOSING.length);
     const ready = this.#text.slice(0, cut);
     this.#text = this.#text.slice(cut);
@@ -155,7 +166,16 @@ export class PageSink {
     this.#finish();
   }
 
+  #putLead(): void {
+    if (this.#lead === '') return;
+    const end = HEAD.exec(this.#text)?.[0].length;
+    if (end === undefined) return;
+    this.#text = this.#text.slice(0, end) + this.#lead + this.#text.slice(end);
+    this.#lead = '';
+  }
+
   #takeText(): string {
+    this.#putLead();
     let text = this.#text;
     this.#text = '';
     if (this.#reactEnded) {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Response as ExpressResponse } from 'express';
 import type { Engine } from '../../../shared/engine/engine-context.ts';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
@@ -7,6 +8,7 @@ import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
+import type { Trace } from '../http/request-info.ts';
 import { type EncodedPage, encodePage, toEncodeOptions, toPageErrorOf } from './encode-page.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
@@ -150,6 +152,7 @@ export function writeDocument(
   const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(house.manifest, page.loaded.version ?? head))}"` : '';
   const sink = new PageSink({
     target,
+    lead: toEarlyScript(house, nonce) + (nonce === undefined ? '' : toTraceMeta(visit.info.trace)),
     tail:
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
       entryScripts(house, nonce),
@@ -178,6 +181,20 @@ async function* watchLines(late: AsyncIterable<string>, watcher: WriteWatcher): 
 function askForWhole({ path, search }: Visit): string {
   const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
+}
+
+function toEarlyScript({ policy }: PageHouse, nonce: string | undefined): string {
+  if (policy.earlyScript === '') return '';
+  return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${policy.earlyScript}</script>`;
+}
+
+/** So that the browser goes on with the trace of the request that brought its document (F8); a kept page carries nobody's. */
+function toTraceMeta({ traceId, sampled }: Trace): string {
+  const spanId = randomBytes(8).toString('hex');
+  return (
+    `<meta name="sentry-trace" content="${traceId}-${spanId}-${sampled ? 1 : 0}"/>` +
+    `<meta name="baggage" content="sentry-trace_id=${traceId},sentry-sampled=${sampled}"/>`
+  );
 }
 
 function entryScripts(house: PageHouse, nonce: string | undefined): string {

@@ -223,13 +223,13 @@ describe('PageSink', () => {
     }
   }
 
-  function open(late?: AsyncIterable<string>) {
+  function open(late?: AsyncIterable<string>, lead = '') {
     const target = new Target();
     let ends = 0;
     const onEnd = (): void => {
       ends += 1;
     };
-    const sink = new PageSink({ target, tail: '[tail]', late, onEnd });
+    const sink = new PageSink({ target, lead, tail: '[tail]', late, onEnd });
     return { target, sink, ends: () => ends };
   }
 
@@ -243,6 +243,23 @@ describe('PageSink', () => {
     expect(target.text).toBe('<html><body><p>a</p>[tail]<b>late</b></body></html>');
     expect(target.ended).toBe(true);
     expect(ends()).toBe(1);
+  });
+
+  it.each([
+    ['<html><head><link rel="stylesheet" href="/a.css"/>', '<html><head>[lead]<link rel="stylesheet" href="/a.css"/>'],
+    ['<html lang="en"><head><meta charSet="utf-8"/><b/>', '<html lang="en"><head><meta charSet="utf-8"/>[lead]<b/>'],
+    ['<html><head class="a"></head><body><header>', '<html><head class="a">[lead]</head><body><header>'],
+  ])('puts the lead where the head begins: %s', (written, sent) => {
+    const { sink, target } = open(undefined, '[lead]');
+    sink.write(written);
+    sink.flush();
+    expect(target.text).toBe(`${sent}[tail]`);
+  });
+
+  it('puts the lead into a head that is sent before it was flushed', () => {
+    const { sink, target } = open(undefined, '[lead]');
+    sink.write(`<html><head><title>${'a'.repeat(100_000)}</title>`);
+    expect(target.text).toMatch(/^<html><head>\[lead\]<title>a/);
   });
 
   it('sends a page that is complete at once in one piece', () => {

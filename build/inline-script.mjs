@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { build as bundle } from 'esbuild';
+
+/**
+ * Scripts that stand in the document itself, as text: `import script from 'inline:src/client/engine/early-script.ts'`.
+ * They are written, checked and tested as modules of the client, and the server puts them into pages.
+ */
+
+const PREFIX = 'inline:';
+
+/** @param {string} root @param {string} target @returns {import('esbuild').Plugin} */
+export function inlineScripts(root, target) {
+  return {
+    name: 'inline-scripts',
+    setup(build) {
+      build.onResolve({ filter: /^inline:/ }, ({ path }) => ({ path: path.slice(PREFIX.length), namespace: 'inline' }));
+      build.onLoad({ filter: /.*/, namespace: 'inline' }, async ({ path }) => {
+        const { text, files } = await bundleScript(root, path, target);
+        return { contents: text, loader: 'text', watchFiles: files };
+      });
+    },
+  };
+}
+
+/** The same for Vite, which runs the tests. @param {string} root @param {string} target */
+export function inlineScriptsForVite(root, target) {
+  const mark = `\0${PREFIX}`;
+  return {
+    name: 'inline-scripts',
+    enforce: /** @type {const} */ ('pre'),
+    resolveId(id) {
+      return id.startsWith(PREFIX) ? `\0${id}` : undefined;
+    },
+    async load(id) {
+      if (!id.startsWith(mark)) return undefined;
+      return `export default ${JSON.stringify((await bundleScript(root, id.slice(mark.length), target)).text)};`;
+    },
+  };
+}
+
+async function bundleScript(root, file, target) {
+  const { outputFiles, metafile } = await bundle({
+    absWorkingDir: root,
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    format: 'iife',
+    platform: 'browser',
+    target,
+    logLevel: 'silent',
+    legalComments: 'none',
+  });
+  const text = outputFiles[0].text.trim();
+  // With one of these the text would end its element, or change how the rest of the page is read.
+  if (/<\/script|<script|<!--/i.test(text)) throw new Error(`${file} holds markup of a script element.`);
+  return { text, files: Object.keys(metafile.inputs).map((path) => join(root, path)) };
+}

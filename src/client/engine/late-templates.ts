@@ -1,0 +1,42 @@
+import { isAddress } from '../../shared/engine/address.ts';
+
+export interface LateTemplates {
+  /** The address of a failure on the server whose place has just been taken out of the page, in this task. */
+  takeGone(): string | undefined;
+}
+
+/**
+ * Watches the places that failed on the server while they streamed. React renders them again in the
+ * browser, and where that fails too it tells of the browser's error alone: the server's address stood
+ * in a template that is gone by then. So this has to begin before the page is hydrated.
+ */
+export function watchLateTemplates(): LateTemplates {
+  const waiting = new Map<Element, string>();
+  function collect(): void {
+    for (const template of document.querySelectorAll<HTMLElement>('template[data-dgst]')) {
+      const { dgst } = template.dataset;
+      if (isAddress(dgst)) waiting.set(template, dgst);
+    }
+  }
+  function takeGone(): string | undefined {
+    let gone: string | undefined;
+    for (const [template, address] of waiting) {
+      if (template.isConnected) continue;
+      waiting.delete(template);
+      gone ??= address;
+    }
+    return gone;
+  }
+
+  collect();
+  if (waiting.size > 0 || document.readyState === 'loading') {
+    // It runs behind the task that changed the page: what React has not told of by then went without an error.
+    const observer = new MutationObserver(() => {
+      takeGone();
+      collect();
+      if (waiting.size === 0 && document.readyState !== 'loading') observer.disconnect();
+    });
+    observer.observe(document, { childList: true, subtree: true, attributeFilter: ['data-dgst'] });
+  }
+  return { takeGone };
+}

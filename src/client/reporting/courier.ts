@@ -1,0 +1,1 @@
+export { createReporter } from './sentry.ts';

@@ -1,0 +1,25 @@
+/** Crockford's base32: no I, L, O and U (https://www.crockford.com/base32.html). */
+const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+
+/** Whether a text is the address of a failure: `7K3QM2XA-9F4W0R6B`. */
+export function isAddress(text: unknown): text is string {
+  return typeof text === 'string' && ADDRESS.test(text);
+}
+
+/**
+ * The second half of an address: the last 40 bits of an event's id.
+ *
+ * @param eventId 32 hexadecimal digits
+ */
+export function toOccurrence(eventId: string): string {
+  // 40 bits fit into a number without loss.
+  let bits = Number.parseInt(eventId.slice(-10), 16);
+  let text = '';
+  for (let digit = 0; digit < 8; digit++) {
+    text = DIGITS.charAt(bits % 32) + text;
+    bits = Math.floor(bits / 32);
+  }
+  return text;
+}

@@ -1,0 +1,16 @@
+import { useEffect, useState } from 'react';
+import { useEngine } from './engine-context.ts';
+import type { PageError } from './payload.ts';
+
+/**
+ * Tells the engine that an error is shown, and gives the error its address where that comes later: a
+ * failure of the browser's own has one once the server has heard of it.
+ *
+ * @param thrown what `error` was made of
+ */
+export function useShownError(error: PageError, thrown: unknown): PageError {
+  const { onShownError } = useEngine();
+  const [address, setAddress] = useState<string>();
+  useEffect(() => onShownError?.(error, thrown, setAddress), [thrown, onShownError]);
+  return address === undefined || error.digest !== undefined ? error : { ...error, digest: address };
+}

@@ -1,0 +1,134 @@
+import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
+
+const pages = 'src/shared/product/pages';
+
+/** A page that shows a heading and what is given, with React's hooks at hand. */
+const page = (body: string, { imports = '', outside = '' } = {}) => `
+  import { Suspense, useEffect, useState } from 'react';
+  import { forbidden, notFound, redirect } from '../../engine/outcome.ts';
+  import { Late } from '../../engine/late.tsx';
+  import { Form } from '../../engine/form.tsx';
+  import { Link } from '../../engine/link.tsx';
+  ${imports}
+  const onServer = typeof document === 'undefined';
+  ${outside}
+  export default function Page({ data }) {
+    ${body}
+  }`;
+
+const server = (body: string) => `export const page = { ${body} };`;
+
+const shown: Readonly<Record<string, string>> = {
+  home: page(
+    `return <><h1>Home</h1>{${JSON.stringify([
+      '/buttons',
+      '/boundary',
+      '/effect',
+      '/mismatch',
+      '/late',
+      '/twice',
+      '/loader',
+      '/other',
+      '/styled',
+      '/kept',
+      '/moved',
+      '/lost',
+    ])}.map((to) => <p key={to}><Link to={to} prefetch="none">{to}</Link></p>)}</>;`,
+  ),
+  buttons: page(
+    `return <>
+      <h1>Buttons</h1>
+      <button onClick={() => { throw new Error('in a handler'); }}>handler</button>
+      <button onClick={() => { throw 'only words'; }}>words</button>
+      <button onClick={() => void Promise.reject(new TypeError('rejected'))}>rejection</button>
+      <button onClick={() => void fetch('/slow', { signal: AbortSignal.abort() })}>abort</button>
+      <button onClick={() => void fetch('http://127.0.0.1:9/')}>network</button>
+      <button onClick={() => { console.log('a word before'); setTimeout(() => { throw new Error('later'); }); }}>later</button>
+    </>;`,
+  ),
+  boundary: page(`
+    const [failing, setFailing] = useState(false);
+    if (failing === 'error') throw new Error('in a render');
+    if (failing === 'words') throw 'words in a render';
+    if (failing === 'lost') notFound();
+    return <>
+      <h1>Boundary</h1>
+      <button onClick={() => setFailing('error')}>fail</button>
+      <button onClick={() => setFailing('words')}>words</button>
+      <button onClick={() => setFailing('lost')}>lose</button>
+    </>;`),
+  effect: page(`useEffect(() => { throw new Error('in an effect'); }, []); return <h1>Effect</h1>;`),
+  mismatch: page(`return <h1>{onServer ? 'server' : 'browser'}</h1>;`),
+  throwing: page(
+    `useEffect(() => {}, []); if (globalThis.hydratesBadly) { globalThis.hydratesBadly = false; throw new Error('while hydrating'); } return <h1>Throwing</h1>;`,
+  ),
+  late: page(
+    `return <><h1>Late</h1><Late value={data.late} fallback={<i>wait</i>}>{(value) => <b>{value}</b>}</Late><Late value={data.late}>{(value) => <b>{value}</b>}</Late></>;`,
+  ),
+  once: page(`return <><h1>Once</h1><Suspense fallback={<i>wait</i>}><Part /></Suspense></>;`, {
+    outside: `function Part() { if (onServer) throw new Error('on the server alone'); return <b>mended</b>; }`,
+  }),
+  twice: page(`return <><h1>Twice</h1><Suspense fallback={<i>wait</i>}><Part /></Suspense></>;`, {
+    outside: `function Part() { throw new Error('on both sides'); }`,
+  }),
+  loader: page(`return <h1>never</h1>;`),
+  acting: page(
+    `return <><h1>Acting</h1><Form method="post"><input type="hidden" name="_action" value="acting.fail" /><button>act</button></Form></>;`,
+  ),
+  other: page(`return <h1>Other</h1>;`),
+  styled: page(`return <h1>Styled</h1>;`, { imports: `import './styled.css';` }),
+  kept: page(
+    `return <><h1>Kept</h1><button onClick={() => { throw new Error('in a kept page'); }}>handler</button></>;`,
+  ),
+  moved: page(`return null;`),
+  lost: page(`return null;`),
+};
+
+const halves: Readonly<Record<string, string>> = {
+  late: server(
+    `loader: () => ({ late: new Promise((_, reject) => setTimeout(() => reject(new Error('too late')), 50)) })`,
+  ),
+  loader: server(`loader() { throw new Error('in a loader'); }`),
+  acting: server(`actions: { fail() { throw new Error('in an action'); } }`),
+  moved: `import { redirect } from '../../../shared/engine/outcome.ts'; ${server(`loader: () => redirect('/other')`)}`,
+  lost: `import { notFound } from '../../../shared/engine/outcome.ts'; ${server(`loader: () => notFound()`)}`,
+};
+
+const routeLines = Object.keys(shown).map(
+  (id) =>
+    `{ id: '${id}', path: '${id === 'home' ? '/' : `/${id}`}', ${id === 'kept' ? `mode: 'static',` : ''} page: () => import('./pages/${id}.tsx') },`,
+);
+
+/** An app with a page for each way to fail in a browser. */
+export function createFailingApp(): OwnedApp {
+  const app = createOwnedApp();
+  app.write({
+    'src/shared/product/routes.tsx': `
+      import { defineRoutes } from '../engine/routes.ts';
+      export const routes = defineRoutes([
+        { id: 'root', page: () => import('./pages/root/root.tsx'), children: [${routeLines.join('\n')}] },
+      ]);`,
+    'src/shared/product/document.tsx': `
+      import { useState } from 'react';
+      function Bomb() {
+        const [failing, setFailing] = useState(false);
+        if (failing) throw new Error('outside of everything');
+        return <button onClick={() => setFailing(true)}>bomb</button>;
+      }
+      export function Document({ lang, head, children }) {
+        return <html lang={lang}><head><meta charSet="utf-8" />{head}</head><body>{children}<Bomb /></body></html>;
+      }`,
+    [`${pages}/home/home.tsx`]: undefined,
+    [`${pages}/styled.css`]: 'h1 { color: rgb(1, 2, 3); }',
+    ...Object.fromEntries(Object.entries(shown).map(([id, source]) => [`${pages}/${id}.tsx`, source])),
+    ...Object.fromEntries(Object.entries(halves).map(([id, source]) => [`src/server/product/pages/${id}.ts`, source])),
+    'src/server/product/pages/index.ts': `
+      ${Object.keys(halves)
+        .map((id) => `import { page as ${id} } from './${id}.ts';`)
+        .join('\n')}
+      export const pages = { root: null, ${Object.keys(shown)
+        .map((id) => (id in halves ? id : `${id}: null`))
+        .join(', ')} };`,
+  });
+  return app;
+}

@@ -1,0 +1,436 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser, type Watched, watch } from '../../support/browser.ts';
+import { type RunningApp, startApp } from '../../support/owned-app.ts';
+import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../../support/report-recorder.ts';
+import { exchanged, heading, hydrated } from '../site.ts';
+import { createFailingApp } from './failing-app.ts';
+
+const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
+
+let browser: Browser;
+let app: RunningApp;
+let recorder: Recorder;
+const contexts: BrowserContext[] = [];
+
+beforeAll(async () => {
+  const clone = createFailingApp();
+  await clone.build();
+  [app, browser] = await Promise.all([startApp(clone.folder), launchBrowser()]);
+  clone.remove();
+  recorder = await startRecorder(app.url);
+}, 120_000);
+
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  recorder.events.length = 0;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await recorder?.stop();
+  await app?.stop();
+});
+
+interface Opened extends Watched {
+  readonly page: Page;
+}
+
+async function open(
+  path: string,
+  before?: (page: Page) => Promise<unknown>,
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  const context = await browser.newContext({
+    baseURL: recorder.url,
+    userAgent: `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${browser.version()} Safari/537.36`,
+    ...options,
+  });
+  contexts.push(context);
+  const page = await context.newPage();
+  const watched = await watch(page);
+  await before?.(page);
+  await page.goto(path);
+  return { page, ...watched };
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** Follows a link of the home page, once the router is there. */
+async function goTo(path: string, before?: (page: Page) => Promise<unknown>): Promise<Opened> {
+  const opened = await open('/', before);
+  await exchanged(opened.page);
+  await opened.page.getByRole('link', { name: path, exact: true }).click();
+  return opened;
+}
+
+/** What was reported, once it is `count` events; a little later, so that one too many is seen too. */
+async function reported(page: Page, count = 1): Promise<RecordedEvent[]> {
+  await expect.poll(() => recorder.events.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+  await page.waitForTimeout(300);
+  expect(recorder.events.map(toLine)).toHaveLength(count);
+  return recorder.events;
+}
+
+/** What tells a report from another one. */
+function toLine({ exception, tags }: RecordedEvent) {
+  const { type, value, mechanism } = exception.values.at(-1) ?? {};
+  return {
+    said: `${type}: ${value}`,
+    via: mechanism?.type,
+    ...(tags['spillway.kind'] ? { kind: tags['spillway.kind'] } : {}),
+    ...(tags['spillway.echo'] ? { echo: tags['spillway.echo'] } : {}),
+  };
+}
+
+describe('an error in the browser is reported once, and stands on the console', () => {
+  test.each([
+    ['handler', 'Error: in a handler', 'onerror', 'page error: in a handler'],
+    ['words', 'NonError: only words', 'onerror', 'page error: only words'],
+    ['rejection', 'TypeError: rejected', 'onunhandledrejection', 'page error: rejected'],
+  ])('in an event: %s', async (button, said, via, complaint) => {
+    const { page, complaints } = await open('/buttons');
+    await hydrated(page);
+    await press(page, button);
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said, via });
+    expect(complaints).toEqual([complaint]);
+    // Words have no stack, and of the place that threw them React's own is known alone.
+    const frame = event?.exception.values[0]?.stacktrace?.frames.at(-1);
+    expect(frame?.filename).toMatch(button === 'words' ? /\/assets\/chunk-/ : /\/assets\/buttons-\w+\.js$/);
+    expect(frame?.lineno).toBeGreaterThan(0);
+    expect(event?.transaction).toBe('/buttons');
+    expect(event?.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
+    expect(event?.request?.url).toBe(`${recorder.url}/buttons`);
+    expect(event?.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
+  });
+
+  test('in a render, with the components around it, and shows its address once the server has given it', async () => {
+    const { page, complaints } = await open('/boundary');
+    await hydrated(page);
+    await press(page, 'fail');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: in a render', via: 'react.caught' });
+    expect(event?.contexts?.react?.componentStack).toContain('\n    at ');
+    expect(complaints).toHaveLength(1);
+    expect(complaints[0]).toContain('error: Error: in a render');
+    await heading(page, 'failure');
+    const address = page.getByText(new RegExp(`^${DIGEST}-`));
+    expect(await address.innerText()).toMatch(ADDRESS);
+  });
+
+  test('in a render, with words that are no error', async () => {
+    const { page } = await open('/boundary');
+    await hydrated(page);
+    await press(page, 'words');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'NonError: words in a render', via: 'react.caught' });
+    await page.getByText(new RegExp(`^${DIGEST}-`)).waitFor();
+  });
+
+  test('in an effect, in a document and after a navigation', async () => {
+    const { page } = await open('/effect');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: in an effect', via: 'react.caught' });
+    recorder.events.length = 0;
+    const other = await goTo('/effect');
+    await reported(other.page);
+  });
+
+  test('outside of every boundary', async () => {
+    const { page, complaints } = await open('/');
+    await hydrated(page);
+    await press(page, 'bomb');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: outside of everything', via: 'react.uncaught' });
+    expect(complaints).toEqual(['page error: outside of everything']);
+  });
+
+  test('with what the visitor did before it', async () => {
+    const { page } = await goTo('/buttons');
+    await heading(page, 'Buttons');
+    await page.waitForLoadState('networkidle');
+    await press(page, 'later');
+    const [event] = await reported(page);
+    const crumbs = event?.breadcrumbs?.map(({ category }) => category);
+    expect(crumbs).toContain('ui.click');
+    expect(crumbs).toContain('console');
+    expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test('each time it is thrown', async () => {
+    const { page } = await open('/buttons');
+    await hydrated(page);
+    await press(page, 'words');
+    await press(page, 'words');
+    await reported(page, 2);
+  });
+
+  test('on a page without a nonce, whose policy stays silent', async () => {
+    const { page, complaints } = await open('/kept');
+    await hydrated(page);
+    await press(page, 'handler');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: in a kept page', via: 'onerror' });
+    expect(complaints).toEqual(['page error: in a kept page']);
+    expect(await page.locator('meta[name="sentry-trace"], meta[name="baggage"]').count()).toBe(0);
+  });
+
+  test('before the page is hydrated, with the time at which it happened', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const opening = open('/', async (page) => {
+      await page.route('**/assets/main-*.js', async (route) => {
+        await released;
+        await route.continue();
+      });
+      await page.addInitScript(() => {
+        document.addEventListener('readystatechange', () => {
+          if (document.readyState !== 'interactive') return;
+          (window as { failedAt?: number }).failedAt = Date.now();
+          throw new Error('very early');
+        });
+      });
+    });
+    setTimeout(release, 1500);
+    const { page } = await opening;
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: very early', via: 'onerror' });
+    const failedAt = await page.evaluate(() => (window as { failedAt?: number }).failedAt ?? 0);
+    expect(Math.abs((event?.timestamp ?? 0) * 1000 - failedAt)).toBeLessThan(50);
+  });
+});
+
+describe('a hydration', () => {
+  test('that finds other markup is reported as what it is', async () => {
+    const { page, complaints } = await open('/mismatch');
+    await heading(page, 'browser');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', kind: 'hydration' });
+    expect(event?.contexts?.react?.meaning).toContain(
+      'The text that the server rendered is not what the browser rendered.',
+    );
+    expect(event?.contexts?.react?.componentStack).toContain('\n    at ');
+    expect(complaints).toEqual([expect.stringContaining('error #418')]);
+  });
+
+  test('in which something is thrown is reported as what was thrown', async () => {
+    const { page } = await open('/throwing', (page) =>
+      page.addInitScript(() => {
+        (window as { hydratesBadly?: boolean }).hydratesBadly = true;
+      }),
+    );
+    await heading(page, 'Throwing');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: while hydrating', via: 'react.recoverable' });
+  });
+});
+
+describe("the server's failure is an echo of it, once", () => {
+  test('from a loader, in a document', async () => {
+    const { page } = await open('/loader');
+    const address = await page.getByText(ADDRESS).innerText();
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ echo: address });
+  });
+
+  test('from a loader, in page data', async () => {
+    const { page } = await goTo('/loader');
+    const address = await page.getByText(ADDRESS).innerText();
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ echo: address });
+    expect(event?.transaction).toBe('/loader');
+  });
+
+  test('from page data that is none of ours but names an address', async () => {
+    const address = '0123456Z-89ABCDEF';
+    const { page, documents } = await goTo('/other', (page) =>
+      page.route('**/_data/other', (route) =>
+        route.fulfill({ status: 500, body: 'sorry', headers: { 'X-Error-Digest': address } }),
+      ),
+    );
+    await heading(page, 'Other');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ echo: address });
+    expect(documents).toEqual(['/', '/other']);
+  });
+
+  test('from an action', async () => {
+    const { page } = await open('/acting');
+    await exchanged(page);
+    await press(page, 'act');
+    const address = await page.getByText(ADDRESS).innerText();
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ echo: address });
+  });
+
+  test('from a late value that two places wait for, in a document and after a navigation', async () => {
+    for (const visit of [() => open('/late'), () => goTo('/late')]) {
+      recorder.events.length = 0;
+      const { page } = await visit();
+      const address = await page.getByText(ADDRESS).first().innerText();
+      const [event] = await reported(page);
+      expect(event && toLine(event)).toMatchObject({ echo: address });
+    }
+  });
+
+  test('from a place that the browser could render', async () => {
+    const { page } = await open('/once');
+    await page.getByText('mended').waitFor();
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', echo: expect.stringMatching(ADDRESS) });
+  });
+
+  test('from a place that the browser could not render either', async () => {
+    const { page } = await open('/twice');
+    await heading(page, 'failure');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({
+      said: 'Error: on both sides',
+      via: 'react.caught',
+      echo: expect.stringMatching(ADDRESS),
+    });
+  });
+});
+
+describe('what does not load', () => {
+  test.each([
+    ['/other', '**/assets/other-*.js'],
+    ['/styled', '**/assets/styled-*.css'],
+  ])('is reported before the document is loaded instead: %s', async (path, url) => {
+    let isFirst = true;
+    const { page, documents } = await goTo(path, (page) =>
+      page.route(url, (route) => {
+        const wasFirst = isFirst;
+        isFirst = false;
+        return wasFirst ? route.fulfill({ status: 404 }) : route.continue();
+      }),
+    );
+    await page.waitForURL(`**${path}`);
+    await hydrated(page);
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('RouteLoadError') });
+    expect(documents).toEqual(['/', path]);
+  });
+
+  test('is reported where it is a style sheet of a document', async () => {
+    const { page } = await open('/styled', (page) =>
+      page.route('**/assets/styled-*.css', (route) => route.fulfill({ status: 404 })),
+    );
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
+  });
+
+  test("is reported by the document's first script where it is the page's own script", async () => {
+    const { page } = await open('/', (page) =>
+      page.route('**/assets/main-*.js', (route) => route.fulfill({ status: 404 })),
+    );
+    expect(recorder.events).toEqual([]);
+    await page.goto('about:blank');
+    const [event] = await reported(page);
+    expect(event?.exception.values[0]).toMatchObject({
+      type: 'LoadError',
+      value: expect.stringContaining('/assets/main-'),
+    });
+    expect(event?.header).toMatchObject({ event_id: event?.event_id });
+  });
+
+  test('is no reason to be silent: without the SDK a small envelope tells of an error', async () => {
+    const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', (route) => route.abort()));
+    await hydrated(page);
+    await press(page, 'handler');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: in a handler', via: 'onerror' });
+    expect(event?.exception.values[0]?.stacktrace?.frames.at(-1)?.filename).toMatch(/\/assets\/buttons-\w+\.js$/);
+    expect(event?.transaction).toBe('/buttons');
+    expect(event?.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
+  });
+
+  test('loses nothing to a page that goes before the SDK has come', async () => {
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', () => ask()));
+    await hydrated(page);
+    await press(page, 'handler');
+    await asked;
+    await page.goto('about:blank');
+    const [event] = await reported(page);
+    expect(event && toLine(event)).toEqual({ said: 'Error: in a handler', via: 'onerror' });
+  });
+});
+
+describe('nothing is reported', () => {
+  test.each(['/moved', '/lost'])('of a page that ends otherwise, on purpose: %s', async (path) => {
+    const { page } = await goTo(path);
+    await heading(page, path === '/moved' ? 'Other' : 'not-found');
+    await page.goto(path);
+    await page.waitForTimeout(700);
+    expect(recorder.events.map(toLine)).toEqual([]);
+  });
+
+  test('of notFound() in a render in the browser', async () => {
+    const { page } = await open('/boundary');
+    await hydrated(page);
+    await press(page, 'lose');
+    await heading(page, 'not-found');
+    await page.waitForTimeout(700);
+    expect(recorder.events.map(toLine)).toEqual([]);
+  });
+
+  test('of what was aborted', async () => {
+    const { page } = await open('/buttons');
+    await exchanged(page);
+    await press(page, 'abort');
+    await page.waitForTimeout(700);
+    expect(recorder.events.map(toLine)).toEqual([]);
+  });
+
+  test('of a request that fails because the page goes', async () => {
+    const { page } = await open('/buttons');
+    await exchanged(page);
+    await page.evaluate(() => {
+      void Promise.reject(new TypeError('Failed to fetch'));
+      location.assign('/other');
+    });
+    await heading(page, 'Other');
+    await page.waitForTimeout(1500);
+    expect(recorder.events.map(toLine)).toEqual([]);
+  });
+});
+
+test('a request that gets no answer is reported as a failure of the network', async () => {
+  const { page } = await open('/buttons');
+  await hydrated(page);
+  await press(page, 'network');
+  const [event] = await reported(page);
+  expect(event && toLine(event)).toMatchObject({ kind: 'network', via: 'onunhandledrejection' });
+});
+
+test("requests of this site carry the document's trace, and those of others do not", async () => {
+  const { page } = await open('/', undefined, { bypassCSP: true });
+  await exchanged(page);
+  const meta = await page.locator('meta[name="sentry-trace"]').getAttribute('content');
+  const [traceId] = meta?.split('-') ?? [];
+  expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+  const asked = page.waitForRequest((request) => request.url().startsWith('http://other.example/'));
+  await page.evaluate(async () => {
+    await fetch('/other?plain');
+    await fetch(new Request('/other?request', { headers: { 'X-Own': '1' } }), { headers: { 'X-Init': '2' } });
+    await fetch(
+      new Request('/other?kept', { method: 'PUT', body: 'words', headers: { 'X-Own': '1' }, referrer: '/from' }),
+    );
+    await fetch('http://other.example/').catch(() => undefined);
+  });
+  for (const path of ['/other?plain', '/other?request', '/other?kept']) {
+    const sent = recorder.headers.get(path);
+    expect(sent?.['sentry-trace']).toMatch(new RegExp(`^${traceId}-[0-9a-f]{16}-1$`));
+    expect(sent?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+    expect(sent?.baggage).toContain(`sentry-trace_id=${traceId}`);
+  }
+  expect(recorder.headers.get('/other?request')).toMatchObject({ 'x-init': '2' });
+  expect(recorder.headers.get('/other?request')).not.toHaveProperty('x-own');
+  expect(recorder.headers.get('/other?kept')).toMatchObject({
+    'x-own': '1',
+    'content-length': '5',
+    referer: `${recorder.url}/from`,
+  });
+  expect((await asked).headers()).not.toHaveProperty('sentry-trace');
+});

@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+interface Exception {
+  readonly type?: string;
+  readonly value?: string;
+  readonly mechanism?: { readonly type?: string; readonly handled?: boolean };
+  readonly stacktrace?: { readonly frames: readonly { readonly filename?: string; readonly lineno?: number }[] };
+}
+
+/** What the tests read of an event. */
+export interface RecordedEvent {
+  readonly event_id: string;
+  readonly timestamp: number;
+  readonly transaction?: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly exception: { readonly values: readonly Exception[] };
+  readonly contexts?: {
+    readonly react?: Readonly<Record<string, string>>;
+    readonly trace?: Readonly<Record<string, string>>;
+  };
+  readonly request?: { readonly url?: string };
+  readonly breadcrumbs?: readonly { readonly category?: string; readonly message?: string; readonly data?: object }[];
+  /** The first line of its envelope. */
+  readonly header: Readonly<Record<string, unknown>>;
+  /** The whole envelope. */
+  readonly raw: string;
+}
+
+export interface Recorder {
+  /** Origin, without a slash at the end. */
+  readonly url: string;
+  /** In the order in which they came. */
+  readonly events: RecordedEvent[];
+  /** Headers of requests that were passed on, by path and search; the last one of each. */
+  readonly headers: Map<string, IncomingMessage['headers']>;
+  stop(): Promise<void>;
+}
+
+/** The digest that it answers with. */
+export const DIGEST = '7K3QM2XA';
+
+/** Stands in front of an app in the place of the tunnel: keeps what is posted to `/_report`, and passes on the rest. */
+export async function startRecorder(app: string): Promise<Recorder> {
+  const events: RecordedEvent[] = [];
+  const headers = new Map<string, IncomingMessage['headers']>();
+  async function record(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const event = parseEnvelope(await text(req));
+    if (event) events.push(event);
+    res.setHeader('Content-Type', 'application/json');
+    res.end(JSON.stringify({ id: event?.event_id, digest: DIGEST }));
+  }
+  const server = createServer((req, res) => {
+    if (req.method === 'POST' && req.url === '/_report') return void record(req, res);
+    headers.set(req.url ?? '', req.headers);
+    const passed = request(app + req.url, { method: req.method, headers: req.headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(res);
+    });
+    passed.on('error', () => res.destroy());
+    res.on('close', () => passed.destroy());
+    req.pipe(passed);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    events,
+    headers,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The event of an envelope of one item; undefined where it holds something else, such as a client report. */
+function parseEnvelope(raw: string): RecordedEvent | undefined {
+  const [header = '', item = '', payload = '', ...rest] = raw.split('\n');
+  if ((JSON.parse(item) as { type: string }).type !== 'event') return undefined;
+  if (rest.some((line) => line !== '')) throw new Error(`There is more than one item in: ${raw}`);
+  return { ...(JSON.parse(payload) as RecordedEvent), header: JSON.parse(header) as RecordedEvent['header'], raw };
+}
