@@ -1,4 +1,5 @@
-import { type BrowserReport, type BrowserReporting, REPORT_TAGS } from '../../shared/engine/browser-report.ts';
+import type { BrowserReport, BrowserReporting } from '../../shared/engine/browser-report.ts';
+import { REPORT_TAGS } from '../../shared/engine/report-tags.ts';
 import { read } from './thrown.ts';
 
 export interface EnvelopeSource {

@@ -10,15 +10,11 @@ import {
   type Scope,
 } from '@sentry/react';
 import { isAddress, toOccurrence } from '../../shared/engine/address.ts';
-import { type BrowserReport, type EarlyErrors, REPORT_TAGS } from '../../shared/engine/browser-report.ts';
+import type { BrowserReport, EarlyErrors } from '../../shared/engine/browser-report.ts';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/engine/limits.ts';
+import { REPORT_TAGS } from '../../shared/engine/report-tags.ts';
 import type { BrowserReporter } from '../engine/deliver-reports.ts';
 import { explainReactError } from './react-errors.ts';
-
-export interface ReporterOptions {
-  /** Whether an event tells of nothing that could be mended here (F9). */
-  readonly isNoise?: (event: ErrorEvent) => boolean;
-}
 
 /** What browsers let requests carry that outlive their page, all of them together, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;
@@ -46,9 +42,9 @@ const NOTHING = {
 
 /**
  * Makes events of reports, and posts them to the tunnel. It takes nothing by itself: what the SDK's own
- * handlers would hear, the engine has heard already.
+ * handlers would hear, the engine has heard already. Noise (F9) is left to the tunnel, which counts it.
  */
-export function createReporter(early: EarlyErrors, { isNoise = () => false }: ReporterOptions = {}): BrowserReporter {
+export function createReporter(early: EarlyErrors): BrowserReporter {
   const { settings } = early;
   const answers: Answers = new Map();
   const client = new BrowserClient({
@@ -62,7 +58,6 @@ export function createReporter(early: EarlyErrors, { isNoise = () => false }: Re
     maxBreadcrumbs: MAX_BREADCRUMBS,
     maxValueLength: MAX_VALUE_LENGTH,
     dataCollection: NOTHING,
-    beforeSend: (event) => (isNoise(event) ? null : event),
   });
   const scope = getCurrentScope();
   scope.setClient(client);

@@ -94,12 +94,3 @@ export interface EarlyErrors {
   readonly fetch: typeof globalThis.fetch;
   trace(): BrowserTrace;
 }
-
-/** Tags of an event from a browser, which the tunnel reads. */
-export const REPORT_TAGS = {
-  /** A `BrowserFailureKind`; absent for an exception. */
-  kind: 'spillway.kind',
-  /** The address of the server's failure that is shown: counted there, not again. */
-  echo: 'spillway.echo',
-  build: 'spillway.build',
-} as const;
