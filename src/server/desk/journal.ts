@@ -101,6 +101,7 @@ class SegmentedJournal implements Journal {
   append(failure: Failure): boolean {
     if (this.#closed || this.#now() < this.#retryAt) return false;
     try {
+      if (this.#size >= this.#limits.segmentBytes && !this.#full) this.#goOn();
       const appended = this.#full ? this.#count(failure) : this.#appendLine(this.#toLine(failure));
       if (appended && this.#failing) this.#recover();
       return appended;
@@ -134,6 +135,11 @@ class SegmentedJournal implements Journal {
     this.#closed = true;
   }
 
+  #goOn(): void {
+    this.rotate();
+    if (this.#full) this.#options.log.warn(FULL);
+  }
+
   #toLine(failure: Failure): Buffer {
     const entry: JournalEntry = this.#wholes.take(failure.digest, this.#now())
       ? { entry: 'whole', failure }
@@ -142,10 +148,6 @@ class SegmentedJournal implements Journal {
   }
 
   #appendLine(line: Buffer): boolean {
-    if (this.#size >= this.#limits.segmentBytes) {
-      this.rotate();
-      if (this.#full) this.#options.log.warn(FULL);
-    }
     this.#file ??= this.#openNext();
     const written = this.#files.write(this.#file, line);
     if (written < line.length) {

@@ -1,0 +1,47 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { toAddress } from '../../../src/server/engine/errors/failure.ts';
+import { bundleProject } from '../../support/bundled-project.ts';
+import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
+
+const source = `export function fail(): void {
+  throw new Error('from an earlier build');
+}
+`;
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+it('serves the assets of an earlier build, and resolves its errors', async () => {
+  const dataDir = createFolder(onTestFinished);
+  const { dist, fail } = await bundleProject(createFolder(onTestFinished), { 'src/main.ts': source });
+  write(join(dist, 'client/assets/home-X7K2QM2X.js'), 'export const a = 1;');
+  write(join(dist, 'client/assets/home-X7K2QM2X.js.br'), 'compressed');
+  write(join(dist, 'sites.json'), '{"sites":1}');
+  const frames = fail();
+  const old = await openTestDesk({ dataDir, dist, build: 'old' });
+  await expect.poll(() => old.ask('readBuildFile', 'old', 'sites.json'), { timeout: 10_000 }).toBeDefined();
+  await old.close();
+  rmSync(dist, { recursive: true });
+
+  const desk = await openTestDesk({ dataDir, dist, build: 'new' });
+  onTestFinished(() => desk.close());
+  const file = await desk.findOldAsset('/assets/home-X7K2QM2X.js');
+  expect(Buffer.from(file ?? []).toString()).toBe('export const a = 1;');
+  expect(await desk.findOldAsset('/assets/none-X7K2QM2X.js')).toBeUndefined();
+  expect(await desk.ask('readBuildFile', 'old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
+  expect((await desk.ask('listBuilds')).map(({ id }) => id)).toContain('old');
+
+  const failure = createFailure({ build: 'old', errors: [{ class: 'Error', message: '', frames }] });
+  desk.journal(failure);
+  const found = await desk.ask('find', toAddress(failure));
+  expect(found?.occurrence?.whole?.resolved?.[0]?.[0]).toMatchObject({
+    file: 'src/main.ts',
+    line: 2,
+    own: true,
+    context: { start: 1, lines: source.split('\n') },
+  });
+});

@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
+import { sortOutputs } from '../../build/output.mjs';
+import { toBundlePath } from '../../src/server/desk/keeper/bundle-path.ts';
+import type { StackFrame } from '../../src/server/engine/errors/failure.ts';
+
+/** A small project, built the way `build/bundles.mjs` builds: minified, its maps one folder deeper. */
+export interface BundledProject {
+  readonly dist: string;
+  /** Runs `fail()` of the bundle, and reads the frames of what it throws. */
+  fail(): StackFrame[];
+}
+
+/** @param files by path within the project; `src/main.ts` is the entry and exports `fail()` */
+export async function bundleProject(root: string, files: Record<string, string>): Promise<BundledProject> {
+  for (const [path, text] of Object.entries(files)) write(join(root, path), text);
+  const dist = join(root, 'dist');
+  const { outputFiles } = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { main: 'src/main.ts' },
+    outdir: 'dist/server',
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'node',
+    sourcemap: 'external',
+    sourceRoot: '../',
+  });
+  const { unserved } = sortOutputs(dist, outputFiles);
+  for (const { path, contents } of unserved) write(join(dist, path), contents);
+  return {
+    dist,
+    fail() {
+      // In a process of its own: a runner of tests loads modules in its own way.
+      const url = pathToFileURL(join(dist, 'server/main.js')).href;
+      const script = `import('${url}').then((bundle) => bundle.fail()).catch((error) => process.stdout.write(error.stack))`;
+      const stack = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });
+      return readFrames(stack, dist);
+    },
+  };
+}
+
+function readFrames(stack: string, dist: string): StackFrame[] {
+  return stack.split('\n').flatMap((line) => {
+    const match = /^ +at (?:(.+) \()?(file:.+):(\d+):(\d+)\)?$/.exec(line);
+    if (!match) return [];
+    const [, name = '', file = '', row, column] = match;
+    return [{ file: toBundlePath(file, dist), line: Number(row), column: Number(column), function: name }];
+  });
+}
+
+function write(path: string, contents: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+}
