@@ -90,6 +90,18 @@ describe('who may import whom', () => {
     expect(sentences(wrong, "The product is the owner's to replace: the desk must stand without it.")).toEqual([]);
   });
 
+  it.each([
+    ['@sentry/node', 'src/server/reporting/sentry.ts'],
+    ['@sentry/react', 'src/client/reporting/sentry.ts'],
+    ['@sentry/browser', 'src/client/reporting/sentry.ts'],
+  ])('takes %s into one file alone', (sdk, file) => {
+    const takes = new RegExp(`(?:\\bfrom|\\bimport\\(?)\\s*['"]${sdk}(?:/[^'"]*)?['"]`);
+    const wrong = files.filter((path) => path !== file && takes.test(readFileSync(join(root, path), 'utf8')));
+    expect(
+      wrong.map((path) => `${path} imports ${sdk}. What is reported is scrubbed and journaled first: ask ${file}.`),
+    ).toEqual([]);
+  });
+
   it('has no cycles', () => {
     const cycles = findCycles(imports.filter(({ typeOnly }) => !typeOnly));
     expect(

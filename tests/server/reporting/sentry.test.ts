@@ -1,14 +1,19 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { captureException, getClient } from '@sentry/node';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../src/server/engine/errors/failure.ts';
 import { type Dsn, parseDsn } from '../../../src/server/reporting/dsn.ts';
-import type { Outbox } from '../../../src/server/reporting/outbox.ts';
+import { createOutbox, type Outbox } from '../../../src/server/reporting/outbox.ts';
 import { createSentryReporter, type SentryReporterOptions } from '../../../src/server/reporting/sentry.ts';
 import { toSentryEvent } from '../../../src/server/reporting/sentry-event.ts';
 import { MAX_EVENT_BYTES } from '../../../src/shared/engine/limits.ts';
+import { until } from '../../support/until.ts';
+import { startUpstream } from '../../support/upstream.ts';
 
 const failure: Failure = {
   id: '0123456789abcdef0123456789abcdef',
@@ -244,6 +249,29 @@ describe('the event', () => {
     expect(event.contexts.incident?.cut).toEqual(expect.arrayContaining(['frames']));
     expect(event.exception?.values).toHaveLength(10);
   });
+});
+
+it('loses nothing to an exit right after it, and sends it from the next process', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sentry-'));
+  const upstream = await startUpstream();
+  const sources = new URL('../../../', import.meta.url).href;
+  const script = `
+    const { createSentryReporter } = await import('${sources}dist/server/sentry.js');
+    const { createOutbox } = await import('${sources}src/server/reporting/outbox.ts');
+    const { parseDsn } = await import('${sources}src/server/reporting/dsn.ts');
+    const dsn = parseDsn('${upstream.dsn.text}');
+    const outbox = createOutbox({ folder: ${JSON.stringify(folder)}, dsn, count() {}, warn() {} });
+    const reporter = createSentryReporter({ dsn, outbox, environment: 'production', count() {} });
+    reporter.report(${JSON.stringify(failure)});
+    process.exit(0);`;
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(upstream.received).toEqual([]);
+  const outbox = createOutbox({ folder, dsn: upstream.dsn, count: () => undefined, warn: () => undefined });
+  await until(() => upstream.received.length === 1, 'the event', 10_000);
+  expect(parseEnvelope(upstream.received[0]?.body ?? Buffer.of()).header.event_id).toBe(failure.id);
+  await outbox.close();
+  await upstream.close();
+  rmSync(folder, { recursive: true });
 });
 
 it('works as the bundle that is loaded beside the server', async () => {
