@@ -51,7 +51,7 @@ describe('text', () => {
     'connect ECONNREFUSED 10.0.0.1:5432',
     '{"code":"ENOENT","key":"orders"}',
     'order 4111 1111 1111 1112 is late',
-    'at 1732212345678, id 3f2b9c1e-1111-4222-8333-abcdefabcdef',
+    'at 1732212345678 and 2500000000008, id 3f2b9c1e-1111-4222-8333-abcdefabcdef',
     'file:///app/node_modules/@scope/pkg/index.js?v=3#x',
     'GET https://cdn.example/react-dom@19.3.1/logo@2x.png',
     'render@https://example.com/assets/home-X7K2QM2X.js:1:2',
@@ -189,6 +189,7 @@ describe('url', () => {
     ['/a?email=ann%40example.com', '/a?email=[redacted]'],
     ['/a?user%5Bpassword%5D=x', '/a?user%5Bpassword%5D=[redacted]'],
     ['/a?token=&b=%E0%A4%A', '/a?token=&b=%E0%A4%A'],
+    ['/a?country_code=DE&sort_key=name&code=x', '/a?country_code=DE&sort_key=name&code=[redacted]'],
     ['/orders?page=2&sort=name+asc', '/orders?page=2&sort=name+asc'],
     ['data:text/html,<p>secret', 'data:text/html,…'],
   ])('%s becomes %s', (url, expected) => {

@@ -26,6 +26,7 @@ const SECRET_KEYS: readonly string[] = [
   'private key',
   'signing key',
   'encryption key',
+  'license key',
   'signature',
   'sig',
   'saml response',
@@ -42,8 +43,8 @@ const SECRET_KEYS: readonly string[] = [
   'ssn',
 ];
 
-/** Names that are harmless in data (`code: 'ENOENT'`, `key: 'orders'`), and carry secrets in addresses: OAuth's codes, keys of maps, tickets of sign-in. */
-const SECRET_QUERY_KEYS: readonly string[] = ['code', 'key', 'ticket'];
+/** Names that are harmless in data (`code: 'ENOENT'`, `key: 'orders'`), and carry secrets in addresses, where they stand alone: OAuth's codes, keys of maps, tickets of sign-in. */
+const SECRET_QUERY_KEYS: ReadonlySet<string> = new Set(['code', 'key', 'ticket']);
 
 /** From this length (letters) a name is recognised inside a longer one (`userpassword`); a shorter one only as a word of its own, for `pin` is in `shipping`. */
 const MIN_LENGTH_INSIDE = 5;
@@ -62,10 +63,9 @@ export interface SecretKeys {
 /** @param more names that the owner adds; case and separators do not matter */
 export function createSecretKeys(more: readonly string[] = []): SecretKeys {
   const isSecret = remember(createMatcher([...SECRET_KEYS, ...more]));
-  const isSecretQueryKey = remember(createMatcher(SECRET_QUERY_KEYS));
   return {
     isSecret,
-    isSecretInQuery: (name) => isSecret(name) || isSecretQueryKey(name),
+    isSecretInQuery: (name) => isSecret(name) || SECRET_QUERY_KEYS.has(name.toLowerCase()),
   };
 }
 

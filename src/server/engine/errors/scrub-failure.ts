@@ -1,0 +1,56 @@
+import type { Breadcrumb, ErrorRecord, Failure, RequestRecord, StackFrame } from './failure.ts';
+import type { Scrubber } from './scrub.ts';
+
+/**
+ * Takes secrets out of what a failure tells, and leaves what it is known by: its ids, digest, kind,
+ * build, release, route and site. Those are the engine's own, and a stranger whose cookie happens to
+ * read like one of them must not be able to wipe it out.
+ */
+export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
+  const { title, errors, request, componentStack, breadcrumbs, tags, extra } = failure;
+  return {
+    ...failure,
+    title: scrubber.text(title),
+    errors: errors.map((error) => scrubError(error, scrubber)),
+    ...(request && { request: scrubRequest(request, scrubber) }),
+    ...(componentStack !== undefined && { componentStack: scrubber.text(componentStack) }),
+    ...(breadcrumbs && { breadcrumbs: breadcrumbs.map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber)) }),
+    ...(tags && { tags: scrubTexts(tags, scrubber) }),
+    ...(extra && { extra: scrubber.value(extra) as Record<string, unknown> }),
+  };
+}
+
+function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
+  const { class: name, message, code, frames, members } = error;
+  return {
+    ...error,
+    class: scrubber.text(name),
+    message: scrubber.text(message),
+    ...(code !== undefined && { code: scrubber.text(code) }),
+    ...(members && { members: members.map((member) => scrubber.text(member)) }),
+    frames: frames.map((frame) => scrubFrame(frame, scrubber)),
+  };
+}
+
+/** Scripts of others have addresses with queries; our own and those of packages are paths of the build. */
+function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
+  return frame.file.includes('://') ? { ...frame, file: scrubber.url(frame.file) } : frame;
+}
+
+function scrubRequest({ method, url, headers }: RequestRecord, scrubber: Scrubber): RequestRecord {
+  return { method, url: scrubber.url(url), ...(headers && { headers: scrubTexts(headers, scrubber) }) };
+}
+
+function scrubBreadcrumb(breadcrumb: Breadcrumb, scrubber: Scrubber): Breadcrumb {
+  const { category, message, data } = breadcrumb;
+  return {
+    ...breadcrumb,
+    category: scrubber.text(category),
+    message: scrubber.text(message),
+    ...(data && { data: scrubber.value(data) as NonNullable<Breadcrumb['data']> }),
+  };
+}
+
+function scrubTexts(texts: Readonly<Record<string, string>>, scrubber: Scrubber): Record<string, string> {
+  return scrubber.value(texts) as Record<string, string>; // names and texts stay names and texts
+}
