@@ -67,6 +67,7 @@ const app = {
     const { part } = await import('./reporting/sentry.ts');
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
+  'src/server/desk/keeper/worker.ts': '',
 };
 
 function createApp(files: Record<string, string> = {}): string {
