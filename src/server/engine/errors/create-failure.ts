@@ -11,6 +11,7 @@ import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } 
 import { currentRequest } from './request-context.ts';
 import { listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
+import { scrubFailure } from './scrub-failure.ts';
 import { trimFailure } from './trim.ts';
 
 /** Where something was thrown: what the incident tells of it. */
@@ -110,7 +111,8 @@ export function createFailureRecorder(
       breadcrumbs: info?.trail,
       extra,
     };
-    return trimFailure(scrub(failure, context.headers));
+    const scrubber = scrubberFor(options.scrubber, context);
+    return trimFailure(scrubber ? scrubFailure(failure, scrubber) : failure);
   };
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
@@ -120,14 +122,13 @@ export function createFailureRecorder(
       return undefined; // the owner's code fails on what is hostile; the failure itself counts more
     }
   }
+}
 
-  function scrub(failure: Failure, headers: IncomingHttpHeaders | undefined): Failure {
-    const { scrubber } = options;
-    if (!scrubber) return failure;
-    const { cookie, authorization } = headers ?? {};
-    const secrets = listRequestSecrets({ cookie, authorization, url: failure.request?.url }, scrubber);
-    return scrubber.with(secrets).value(failure) as Failure; // a copy of the same shape
-  }
+/** Knows the secrets of the request too: messages repeat them without their names. */
+export function scrubberFor(scrubber: Scrubber | undefined, context: FailureContext): Scrubber | undefined {
+  const { cookie, authorization } = context.headers ?? {};
+  const url = context.url ?? (context.info ?? currentRequest())?.target;
+  return scrubber?.with(listRequestSecrets({ cookie, authorization, url }, scrubber));
 }
 
 function toRequestRecord(context: FailureContext, info: RequestInfo | undefined): RequestRecord | undefined {

@@ -2,11 +2,18 @@ import type { Logger } from 'pino';
 import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import type { Count } from '../count.ts';
-import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
+import {
+  createFailureRecorder,
+  type FailureContext,
+  type Recorded,
+  type RecorderOptions,
+  scrubberFor,
+} from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
 import { type Failure, type FailureKind, type Reporter, toAddress } from './failure.ts';
 import { toPublicError } from './http-error.ts';
 import { currentRequest } from './request-context.ts';
+import type { Scrubber } from './scrub.ts';
 import { isVisitorGone } from './visitor-gone.ts';
 
 export type { FailureContext } from './create-failure.ts';
@@ -60,7 +67,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
     const failure = toFailure(event, context);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
-    writeLine(log, toLogLine(failure, event.error, isKept, options));
+    writeLine(log, toLogLine(failure, event.error, isKept, scrubberFor(options.scrubber, context)));
     const address = toAddress(failure);
     options.onFailure?.(address, event.error, context);
     return address;
@@ -154,7 +161,7 @@ function isWeakKey(value: unknown): value is WeakKey {
 }
 
 /** One line for each failure. Where it could not be kept elsewhere, the line holds all of it. */
-function toLogLine(failure: Failure, error: unknown, isKept: boolean, { scrubber }: RecorderOptions): object {
+function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber | undefined): object {
   const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
   const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
   const scrub = (text: string) => scrubber?.text(text) ?? text;

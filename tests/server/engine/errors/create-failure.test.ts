@@ -1,0 +1,36 @@
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { createFailureRecorder } from '../../../../src/server/engine/errors/create-failure.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
+import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+
+const scrubber = createScrubber();
+const info = new RequestInfo({ requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cookie } }) as const;
+
+it('knows the secrets of the request, wherever an error repeats them', () => {
+  const toFailure = createFailureRecorder({ build: 'b', scrubber });
+  const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
+  const failure = toFailure({ error, extra: { looked: ['session-of-ann'] } }, contextOf('id=session-of-ann'));
+  expect(JSON.stringify(failure)).not.toContain('session-of-ann');
+  expect(failure.title).toBe('Error: No row for [redacted]');
+});
+
+it('lets no cookie wipe out the digest, kind and build of a failure', () => {
+  const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber });
+  const error = new Error('boom');
+  const before = toFailure({ error }, contextOf(''));
+  const after = toFailure({ error }, contextOf(`a=${before.digest}; b=exception; c=a29092e775f1; d=${before.title}`));
+  for (const field of ['digest', 'kind', 'build', 'release', 'rule'] as const) expect(after[field]).toBe(before[field]);
+});
+
+it("keeps them out of the log's stack as well", () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
+  const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
+  createFunnel({ log, build: 'b', scrubber }).fail(error, contextOf('id=session-of-ann'));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('No row for [redacted]');
+  expect(lines[0]).not.toContain('session-of-ann');
+});
