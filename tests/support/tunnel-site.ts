@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import type { Feedback } from '../../src/server/desk/tunnel/feedback.ts';
@@ -16,12 +17,17 @@ import { sendText } from '../../src/server/engine/http/refuse.ts';
 import { requestId } from '../../src/server/engine/http/request-id.ts';
 import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
-import { chain } from '../../src/server/engine/http/step.ts';
+import { chain, type Step } from '../../src/server/engine/http/step.ts';
 
 export interface Forwarded {
   readonly bytes: Buffer;
   readonly category: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Received {
+  readonly bytes: Buffer;
+  readonly coding: string | undefined;
 }
 
 /** What the tunnel did. */
@@ -31,6 +37,8 @@ export interface TunnelSpies {
   readonly forwarded: Forwarded[];
   /** `name{label=value}` and how much. */
   readonly counts: Map<string, number>;
+  /** The bodies of posts as they came over the wire, in the order in which they were complete. */
+  readonly received: Received[];
   /** What reached `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
   /** What the upstream has asked for. */
@@ -67,6 +75,10 @@ export interface TunnelSiteOptions extends Partial<TunnelOptions> {
   readonly trustProxy?: number | readonly string[];
   /** With an upstream: its DSN. */
   readonly upstreamDsn?: string;
+  /** In the place of the one that only writes down. */
+  readonly outbox?: ReportOutbox;
+  /** Answers what the tunnel lets pass. */
+  readonly pages?: RequestListener;
 }
 
 export interface TunnelSite extends TunnelSpies {
@@ -80,19 +92,20 @@ const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
 /** The real server and the steps in front of the tunnel, around fakes; what the tunnel lets pass is answered 404 with its path. */
 export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
-  const { publicOrigins = [], trustProxy, upstreamDsn, ...overrides } = options;
+  const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
   const spies: TunnelSpies = {
     failures: [],
     feedback: [],
     forwarded: [],
     counts: new Map(),
+    received: [],
     faults: [],
     limits: undefined,
   };
   const log = pino({ enabled: false });
   const trust = createProxyTrust(trustProxy);
   const origins = createOrigins(publicOrigins, 'http://localhost:3000');
-  const outbox: ReportOutbox = {
+  const outbox: ReportOutbox = options.outbox ?? {
     add: (envelope, category, headers) => {
       spies.forwarded.push({ bytes: Buffer.from(envelope), category, headers });
       return true;
@@ -128,8 +141,16 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     limits: { perAddress: PLENTY, together: PLENTY },
     ...overrides,
   });
-  const front = [requestId({ origins, trust }), securityHeaders(), door(), hostCheck({ origins, trust, log }), step];
-  const listener = chain(front, (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`));
+  const front = [
+    overhear(spies.received),
+    requestId({ origins, trust }),
+    securityHeaders(),
+    door(),
+    hostCheck({ origins, trust, log }),
+    step,
+  ];
+  const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
+  const listener = chain(front, pages ?? passed);
   const { server } = createHttpServer(listener, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -141,6 +162,22 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
       server.closeAllConnections();
     },
   });
+}
+
+/** Writes down bodies as somebody else reads them, without reading them itself. */
+function overhear(received: Received[]): Step {
+  return function overhear(req, _res, next) {
+    const chunks: Buffer[] = [];
+    const { emit } = req;
+    req.emit = function listen(this: IncomingMessage, name: string, ...args: unknown[]) {
+      if (name === 'data') chunks.push(args[0] as Buffer);
+      if (name === 'end' && req.method === 'POST') {
+        received.push({ bytes: Buffer.concat(chunks), coding: req.headers['content-encoding'] });
+      }
+      return emit.call(this, name, ...args);
+    } as typeof req.emit;
+    next();
+  };
 }
 
 /** An envelope as SDKs write it. A payload that is no text or bytes is written as JSON. */
