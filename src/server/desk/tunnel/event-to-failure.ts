@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { REPORT_TAGS } from '../../../shared/engine/report-tags.ts';
-import { Hour, Minute, Second } from '../../../shared/units.ts';
+import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import { toCrockford } from '../../engine/errors/crockford.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
 import { readEventErrors } from './event-errors.ts';
@@ -27,6 +27,7 @@ const MAX_TAG_KEY_LENGTH = 32;
 const MAX_URL_LENGTH = 2000;
 /** A browser's clock is believed for errors that waited in the page; what lies further back, or ahead, is now. */
 const MAX_AGE = Hour;
+const MAX_BREADCRUMB_AGE = Day;
 const MAX_AHEAD = Minute;
 
 const NO_BUILD: KnownBuild = { build: '', release: '' };
@@ -146,9 +147,9 @@ export function toHex(value: unknown, length: number): string | undefined {
   return sound ? value : undefined;
 }
 
-function readTime(timestamp: unknown, now: number): number {
+function readTime(timestamp: unknown, now: number, maxAge = MAX_AGE): number {
   const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number(timestamp) * Second;
-  return at > now - MAX_AGE && at < now + MAX_AHEAD ? Math.round(at) : now;
+  return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
 }
 
 function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
@@ -175,7 +176,7 @@ function toBreadcrumb(value: JsonRecord, { scrubber, now }: FailureParts): Bread
   const data = toScalars(scrubber.value(toRecord(value.data)), scrubber);
   const level = toLevel(value.level);
   return {
-    at: readTime(value.timestamp, now()),
+    at: readTime(value.timestamp, now(), MAX_BREADCRUMB_AGE),
     category: scrubber.text(toLine(value.category ?? value.type, MAX_TAG_KEY_LENGTH) ?? 'default'),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
     ...(level && { level }),

@@ -9,6 +9,7 @@ export interface RecentIds {
   /** What this id was answered with, where it came before within ten minutes. */
   find(id: string): string | undefined;
   add(id: string, answer: string): void;
+  forget(id: string): void;
 }
 
 /** @param now milliseconds, never going back */
@@ -24,5 +25,6 @@ export function createRecentIds({ now = () => performance.now(), maxIds = MAX_ID
       seen.set(id, { at: now(), answer });
       if (seen.size > maxIds) seen.delete(seen.keys().next().value ?? id);
     },
+    forget: (id) => void seen.delete(id),
   };
 }

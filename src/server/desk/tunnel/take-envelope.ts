@@ -49,7 +49,8 @@ interface TakenItem {
   readonly item?: EnvelopeItem;
   readonly digest?: string | undefined;
   readonly stored?: boolean;
-  readonly outcome?: 'ignored' | 'dropped';
+  /** An event that is noise. */
+  readonly ignored?: true;
 }
 
 /** Sentry takes no larger event either (bytes). */
@@ -80,18 +81,20 @@ export async function takeEnvelope(
 ): Promise<Taken> {
   const envelope = parseEnvelope(bytes);
   requireOurDsn(envelope, sender, parts);
-  const read = readItems(envelope);
-  const id = findId(envelope, read);
+  const { id, read } = readItems(envelope, sender, parts);
   const answered = id === undefined ? undefined : parts.recentIds.find(id);
   if (answered !== undefined) {
     for (const { type } of envelope.items) countItem(type, 'duplicate', parts);
     return { id, digest: answered || undefined, stored: true };
   }
+  // Before anything is waited for: the same event may come twice at once.
+  if (id !== undefined) parts.recentIds.add(id, '');
   const taken: TakenItem[] = [];
-  for (const item of envelope.items) taken.push(await takeItem(item, read.get(item), id ?? '', sender, parts));
+  for (const item of envelope.items) taken.push(await takeItem(item, read.get(item), sender, parts));
   const stored = taken.every((one) => one.stored !== false);
   const digest = taken.find((one) => one.digest !== undefined)?.digest;
   if (id !== undefined && stored) parts.recentIds.add(id, digest ?? '');
+  if (id !== undefined && !stored) parts.recentIds.forget(id);
   passOn(envelope, taken, id, headers, parts);
   return { id, digest, stored };
 }
@@ -102,55 +105,83 @@ function requireOurDsn({ headers }: Envelope, sender: Sender, { isOurDsn }: Enve
   if (!isOurDsn(dsn, sender)) throw new ReportError(403, 'The envelope is for another DSN than the one of this site.');
 }
 
-/** The items that are read, parsed. One of each at most, and an event or a feedback: both have the envelope's id. */
-function readItems({ items }: Envelope): Map<EnvelopeItem, JsonRecord> {
-  const read = new Map<EnvelopeItem, JsonRecord>();
-  const kinds = new Set<string>();
-  for (const item of items) {
-    if (!READ_TYPES.has(item.type)) continue;
-    const kind = item.type === 'user_report' ? item.type : 'event';
-    if (kinds.has(kind)) throw new ReportError(400, 'An envelope has one event alone. Send each in its own.');
-    kinds.add(kind);
-    read.set(item, readItem(item));
-  }
-  return read;
+/** What an item says, where it is looked into. */
+type ReadItem =
+  | { readonly as: 'event'; readonly id: string; readonly event: JsonRecord }
+  | { readonly as: 'feedback'; readonly id: string; readonly event: JsonRecord; readonly feedback: Feedback }
+  | { readonly as: 'user_report'; readonly feedback: Feedback }
+  | { readonly as: 'transaction'; readonly payload: JsonRecord };
+
+interface ReadItems {
+  /** Of the event or the feedback: an envelope has one of them. */
+  readonly id: string | undefined;
+  readonly read: ReadonlyMap<EnvelopeItem, ReadItem>;
 }
 
-function readItem({ type, payload }: EnvelopeItem): JsonRecord {
-  const what = type === 'user_report' ? 'The user report' : 'The event';
+function readItems({ headers, items }: Envelope, sender: Sender, parts: EnvelopeParts): ReadItems {
+  const read = new Map<EnvelopeItem, ReadItem>();
+  const kinds = new Set<string>();
+  let id: string | undefined;
+  for (const item of items) {
+    // Transactions are looked into only where they would be passed on.
+    if (!READ_TYPES.has(item.type) && !(item.type === 'transaction' && parts.outbox)) continue;
+    const kind = item.type === 'feedback' ? 'event' : item.type;
+    if (kinds.has(kind)) throw new ReportError(400, 'An envelope has one event alone. Send each in its own.');
+    kinds.add(kind);
+    const value = parseItem(item);
+    if (kind === 'event') id = toEventId(value.event_id, headers.event_id);
+    read.set(item, readItem(item.type, value, id ?? '', sender, parts));
+  }
+  return { id, read };
+}
+
+function parseItem({ type, payload }: EnvelopeItem): JsonRecord {
+  const what = type === 'user_report' ? 'The user report' : type === 'transaction' ? 'The transaction' : 'The event';
   if (payload.length > MAX_EVENT_BYTES) throw new ReportError(413, `${what} is larger than ${MAX_EVENT_BYTES} bytes.`);
   return parseReportRecord(payload, what);
 }
 
-function findId({ headers }: Envelope, read: ReadonlyMap<EnvelopeItem, JsonRecord>): string | undefined {
-  for (const [{ type }, value] of read) if (type !== 'user_report') return toEventId(value.event_id, headers.event_id);
-  return undefined;
+function readItem(type: string, value: JsonRecord, id: string, sender: Sender, parts: EnvelopeParts): ReadItem {
+  if (type === 'event') return { as: 'event', id, event: value };
+  if (type === 'transaction') return { as: 'transaction', payload: value };
+  const said = { scrubber: parts.scrubber, visitor: sender.visitor, at: parts.now() };
+  const feedback = type === 'feedback' ? readFeedback(value, id, said) : readUserReport(value, said);
+  if (!feedback) throw new ReportError(400, 'The feedback says nothing.');
+  return type === 'feedback' ? { as: 'feedback', id, event: value, feedback } : { as: 'user_report', feedback };
 }
 
 async function takeItem(
   item: EnvelopeItem,
-  value: JsonRecord | undefined,
-  id: string,
+  read: ReadItem | undefined,
   sender: Sender,
   parts: EnvelopeParts,
 ): Promise<TakenItem> {
-  if (!value) return isIgnored(item, parts) ? { outcome: 'dropped' } : { item };
-  if (item.type === 'event') return takeEvent(item, value, id, sender, parts);
-  const at = { scrubber: parts.scrubber, visitor: sender.visitor, at: parts.now() };
-  const feedback = item.type === 'feedback' ? readFeedback(value, id, at) : readUserReport(value, at);
-  if (!feedback) throw new ReportError(400, 'The feedback says nothing.');
-  const rewritten =
-    item.type === 'feedback' ? rewriteFeedback(value, id, feedback, parts) : rewriteUserReport(feedback);
-  return { item: createItem({ ...item.headers, type: item.type }, rewritten), stored: parts.keepFeedback(feedback) };
+  switch (read?.as) {
+    case 'event':
+      return takeEvent(item, read.event, read.id, sender, parts);
+    case 'feedback':
+      return takeFeedback(item, read.feedback, rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
+    case 'user_report':
+      return takeFeedback(item, read.feedback, rewriteUserReport(read.feedback), parts);
+    case 'transaction':
+      return isIgnored(parts.ignoreTransaction(read.payload), parts) ? {} : { item };
+    default:
+      return { item };
+  }
 }
 
-/** Only transactions are looked into, and only where they would be passed on. */
-function isIgnored({ type, payload }: EnvelopeItem, parts: EnvelopeParts): boolean {
-  if (type !== 'transaction' || !parts.outbox || payload.length > MAX_EVENT_BYTES) return false;
-  const reason = parts.ignoreTransaction(parseReportRecord(payload, 'The transaction'));
-  if (reason === undefined) return false;
-  parts.count('spillway_reports_ignored_total', { reason });
-  return true;
+function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolean {
+  if (reason !== undefined) count('spillway_reports_ignored_total', { reason });
+  return reason !== undefined;
+}
+
+function takeFeedback(
+  { type, headers }: EnvelopeItem,
+  feedback: Feedback,
+  rewritten: JsonRecord,
+  { keepFeedback }: EnvelopeParts,
+): TakenItem {
+  return { item: createItem({ ...headers, type }, rewritten), stored: keepFeedback(feedback) };
 }
 
 async function takeEvent(
@@ -161,21 +192,18 @@ async function takeEvent(
   parts: EnvelopeParts,
 ): Promise<TakenItem> {
   const failure = toFailure(event, id, sender, parts);
-  const reason = parts.ignore(failure);
-  if (reason !== undefined) {
-    parts.count('spillway_reports_ignored_total', { reason });
-    return { outcome: 'ignored' };
-  }
+  if (isIgnored(parts.ignore(failure), parts)) return { ignored: true };
   const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
   if (!admitted) parts.count('spillway_reports_past_cap_total');
   const kept = admitted ? failure : parts.toOverflow(failure);
   const stored = parts.keep(kept);
   const digest = kept.unresolved ? undefined : kept.digest;
+  const incident = kept.echoOf ?? (digest && toAddress(kept));
   const believed = {
     id,
     build: findBuild(event, parts),
     environment: parts.environment,
-    tags: { ...(digest && { digest }), incident: parts.toDeskUrl(kept.echoOf ?? toAddress(kept), sender) },
+    tags: { ...(digest && { digest }), ...(incident && { incident: parts.toDeskUrl(incident, sender) }) },
   };
   const rewritten = parts.outbox && rewriteEvent(event, believed, parts.scrubber);
   return { item: rewritten && createItem({ ...item.headers, type: 'event' }, rewritten), digest, stored };
@@ -196,7 +224,7 @@ function passOn(
   headers: Readonly<Record<string, string>>,
   parts: EnvelopeParts,
 ): void {
-  const ignored = taken.some(({ outcome }) => outcome === 'ignored');
+  const ignored = taken.some((one) => one.ignored);
   const items = taken.flatMap(({ item }) => (item && !(ignored && item.type === 'attachment') ? [item] : []));
   const sent = parts.outbox !== undefined && items.length > 0 && add(parts.outbox, envelope, items, id, headers);
   for (const [index, { type }] of envelope.items.entries()) {

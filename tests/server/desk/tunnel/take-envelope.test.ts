@@ -253,6 +253,29 @@ describe('an event', () => {
   });
 });
 
+describe('a malformed envelope', () => {
+  it.each([
+    ['a user report that says nothing', { type: 'user_report' }, { comments: '' }],
+    ['a transaction that is no JSON', { type: 'transaction' }, '{'],
+    ['a second event', { type: 'event' }, createEvent()],
+  ])('changes nothing: %s', async (_name, headers, payload) => {
+    const event = createEvent({ event_id: nextId() });
+    const body = writeEnvelope({ dsn: DSN }, [{ type: 'event' }, event], [headers, payload]);
+    const reply = await fetch(`${site.origin}/_report`, { method: 'POST', body: new Uint8Array(body) });
+    expect([reply.status, site.failures, site.forwarded]).toEqual([400, [], []]);
+    expect((await send([[{ type: 'event' }, event]])).status).toBe(200);
+    expect(site.failures).toHaveLength(1);
+  });
+});
+
+describe('the same event twice at once', () => {
+  it('is kept once', async () => {
+    const event = createEvent({ event_id: nextId() });
+    await Promise.all(Array.from({ length: 5 }, () => send([[{ type: 'event' }, event]])));
+    expect([site.failures.length, site.forwarded.length]).toEqual([1, 1]);
+  });
+});
+
 describe('feedback', () => {
   it('is kept and passed on, scrubbed, but for the address to answer to', async () => {
     const about = 'c'.repeat(32);
