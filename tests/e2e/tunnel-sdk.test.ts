@@ -4,9 +4,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendText } from '../../src/server/engine/http/refuse.ts';
 import { launchBrowser } from '../support/browser.ts';
+import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../support/report-upstream.ts';
 import { startTunnelSite, type TunnelSite } from '../support/tunnel-site.ts';
 import { until } from '../support/until.ts';
-import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../support/report-upstream.ts';
 
 const CLIENT = fileURLToPath(new URL('../support/sdk-browser-client.mjs', import.meta.url));
 const POLICY = "default-src 'self'; worker-src blob:; report-uri /_report/browser";

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../../shared/units.ts';
@@ -20,12 +20,13 @@ const DECODERS: Readonly<Record<string, typeof decodeGzip>> = {
 export interface ReportBodies {
   /**
    * Reads and decodes a body of any type. What is refused unread is drained by Node, within the time
-   * that a request may take, so that a kept connection stays in step.
+   * that a request may take, so that a kept connection stays in step. A sender that waits to be asked
+   * (`Expect: 100-continue`) is asked once nothing speaks against it.
    *
    * @throws ReportError 413 for too many bytes, 415 for another coding, 400 for bytes that are not in it
    * @throws VisitorGone where the sender left
    */
-  read(req: IncomingMessage): Promise<Buffer>;
+  read(req: IncomingMessage, res: Pick<ServerResponse, 'writeContinue'>): Promise<Buffer>;
   /** Whether all bodies that are read at the moment hold as much memory as they may together. */
   readonly full: boolean;
 }
@@ -38,8 +39,10 @@ export function createReportBodies({ maxHeldBytes = 64 * MiB } = {}): ReportBodi
     get full() {
       return heldBytes >= maxHeldBytes;
     },
-    async read(req) {
+    async read(req, res) {
       const decode = requireDecoder(req.headers['content-encoding']);
+      if (Number(req.headers['content-length'] ?? 0) > MAX_WIRE_BYTES) throw tooLarge(MAX_WIRE_BYTES);
+      if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
       let own = 0;
       try {
         const wire = await readWire(req, (size) => {
@@ -65,7 +68,6 @@ function requireDecoder(header: string | undefined): typeof decodeGzip | undefin
 }
 
 function readWire(req: IncomingMessage, onBytes: (size: number) => void): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > MAX_WIRE_BYTES) throw tooLarge(MAX_WIRE_BYTES);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

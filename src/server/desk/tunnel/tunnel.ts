@@ -139,7 +139,7 @@ export function tunnel(options: TunnelOptions): Step {
   ]);
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const bytes = await bodies.read(req);
+    const bytes = await bodies.read(req, res);
     const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, scrubber), parts);
     sendTaken(res, taken, upstream?.outbox);
   }
@@ -147,7 +147,7 @@ export function tunnel(options: TunnelOptions): Step {
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
-    await takeBrowserReports(await bodies.read(req), toReportSender(req), parts);
+    await takeBrowserReports(await bodies.read(req, res), toReportSender(req), parts);
     res.statusCode = 204;
     res.end();
   }
@@ -212,8 +212,6 @@ export function tunnel(options: TunnelOptions): Step {
       refuseReport(req, res, refusal);
       return;
     }
-    // Node has asked for nothing yet: the step that does stands behind this one.
-    if (/^100-continue$/i.test(req.headers.expect ?? '')) res.writeContinue();
     answer(req, res).catch((error: unknown) => handleError(error, req, res));
   };
 }

@@ -1,7 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toEventId, toFailure } from '../../../../src/server/desk/tunnel/event-to-failure.ts';
 import type { JsonRecord } from '../../../../src/server/desk/tunnel/report-json.ts';
 import type { FailureParts, Sender } from '../../../../src/server/desk/tunnel/report-parts.ts';
+import { rewriteEvent } from '../../../../src/server/desk/tunnel/rewrite-event.ts';
 import { createEvent, fakeScrubber, makeFakeDigest } from '../../../support/tunnel-site.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -154,6 +156,55 @@ describe('errors', () => {
       read(thrown({ type: 1, value: {}, mechanism: 1, stacktrace: { frames: [1, null, { function: 7 }] } })).title,
     ).toBe('Error: ');
   });
+});
+
+it('makes a failure, and an event to pass on, of whatever JSON has the keys of an event', () => {
+  const value = fc.jsonValue({ maxDepth: 4 });
+  const list = fc.oneof(
+    value,
+    fc.array(fc.record({ type: value, value, mechanism: value, stacktrace: fc.record({ frames: value }) })),
+  );
+  const keys = [
+    'tags',
+    'contexts',
+    'extra',
+    'request',
+    'user',
+    'message',
+    'logentry',
+    'threads',
+    'timestamp',
+    'level',
+    'sdk',
+    'debug_meta',
+    'transaction',
+    'dist',
+    'release',
+    'platform',
+  ];
+  const events = fc.record({
+    exception: fc.oneof(value, fc.record({ values: list })),
+    breadcrumbs: fc.oneof(
+      value,
+      fc.array(fc.record({ message: value, data: value, timestamp: value, level: value, category: value })),
+    ),
+    ...Object.fromEntries(keys.map((key) => [key, value])),
+  });
+  const believed = { id: ID, build: { build: '', release: '' }, environment: undefined, tags: {} };
+  fc.assert(
+    fc.property(events, (event) => {
+      const failure = read(event as JsonRecord);
+      expect(failure.errors.length).toBeGreaterThan(0);
+      expect(JSON.parse(JSON.stringify(failure))).toMatchObject({
+        id: ID,
+        side: 'browser',
+        origin: 'browser',
+        kind: 'exception',
+      });
+      expect(JSON.stringify(rewriteEvent(event as JsonRecord, believed, fakeScrubber))).toContain(ID);
+    }),
+    { numRuns: 500 },
+  );
 });
 
 describe('what a stranger says', () => {

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../../../support/report-upstream.ts';
 import { startTunnelSite, type TunnelSite } from '../../../support/tunnel-site.ts';
 import { until } from '../../../support/until.ts';
-import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../../../support/report-upstream.ts';
 
 const CLIENT = fileURLToPath(new URL('../../../support/sdk-node-client.mjs', import.meta.url));
 
