@@ -86,6 +86,8 @@ export async function hydrate({ routes, document: Document, errorPages, loadRepo
       navigate: async (...args) => (await getNavigator()).router.navigate.apply(null, args as never),
       fetch: async (...args) => ((await getNavigator()).router.fetch as AnyCall)(...args),
       revalidate: async () => (await getNavigator()).router.revalidate(),
+      // After the effects of this commit: one of them registers the key with the new router.
+      deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
     },
     window as unknown as DataRouter['window'], // React Router's type names the members that it uses
   );

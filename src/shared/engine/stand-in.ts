@@ -15,6 +15,11 @@ export interface StandInHandlers {
   navigate(...args: unknown[]): Promise<void>;
   fetch(...args: unknown[]): Promise<void>;
   revalidate(): Promise<void>;
+  /**
+   * `useBlocker` lets go of its key here when the real router takes over, and gives it to that router
+   * all the same before it takes another: a blocker that nobody would ever take away.
+   */
+  deleteBlocker(key: string): void;
 }
 
 /**
@@ -70,7 +75,7 @@ export function createStandIn(
     resetFetcher: () => {},
     deleteFetcher: () => {},
     getBlocker: () => ({ state: 'unblocked', location: undefined, proceed: undefined, reset: undefined }),
-    deleteBlocker: () => {},
+    deleteBlocker: handlers.deleteBlocker,
     dispose: () => {},
     patchRoutes: () => {},
   };

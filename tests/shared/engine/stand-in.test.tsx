@@ -29,7 +29,12 @@ const PAYLOAD: PagePayload = {
 };
 
 function createHandlers() {
-  return { navigate: vi.fn(async () => {}), fetch: vi.fn(async () => {}), revalidate: vi.fn(async () => {}) };
+  return {
+    navigate: vi.fn(async () => {}),
+    fetch: vi.fn(async () => {}),
+    revalidate: vi.fn(async () => {}),
+    deleteBlocker: vi.fn(),
+  };
 }
 
 function sayError({ error }: { error: { kind: string } }) {
@@ -115,6 +120,8 @@ describe('createStandIn', () => {
     void router.revalidate();
     expect(handlers.navigate).toHaveBeenCalledWith('/fixed');
     expect(handlers.revalidate).toHaveBeenCalledOnce();
+    router.deleteBlocker('1');
+    expect(handlers.deleteBlocker).toHaveBeenCalledWith('1');
   });
 
   it('writes addresses as the router does', () => {

@@ -282,6 +282,7 @@ const NO_NAVIGATION = {
   navigate: refuseNavigation,
   fetch: refuseNavigation,
   revalidate: refuseNavigation,
+  deleteBlocker: () => {}, // called by effects, which do not run here
 };
 
 function refuseNavigation(): Promise<never> {
