@@ -1,4 +1,5 @@
 import type { Commit } from '../../shared/engine/engine-context.ts';
+import { isTextField } from './is-text-field.ts';
 
 const LIVE_REGION_ID = 'spillway-announcer';
 
@@ -15,7 +16,8 @@ export function createAfterNavigation(shown: string): (commit: Commit) => void {
     const isOtherPage = path !== location.pathname;
     path = location.pathname;
     const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
-    if (isOtherPage || target) moveFocus(target);
+    // A field that both pages have, such as a search in the layout, is still typed in.
+    if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
     // The title is in the document by then; a screen reader would otherwise not hear of the new page.
     if (isOtherPage) region.textContent = document.title;
     scroll(restoreScrollPosition, target, preventScrollReset);

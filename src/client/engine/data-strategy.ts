@@ -18,6 +18,8 @@ export interface DataStrategyOptions {
   readonly onPage: (payload: PagePayload) => void;
   /** Called with what failed, before a document load or a message to the visitor takes its place. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
+  /** A form was posted, not by a fetcher, and the server answered: whether the action took what was sent. */
+  readonly onAnswer: (isTaken: boolean) => void;
   readonly fetch: typeof fetch;
 }
 
@@ -102,7 +104,7 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
     setTimeout(() => void ask().catch(() => {}));
   }
 
-  async function act(request: Request, leaf: string): Promise<Results> {
+  async function act(request: Request, leaf: string, isFetcher: boolean): Promise<Results> {
     const url = toPath(request.url);
     const body = await request.arrayBuffer();
     const name = await readActionName(request.headers.get('Content-Type') ?? '', body);
@@ -121,6 +123,7 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNSENT } }) };
     }
     store.dropAll(); // whatever was fetched before may have been changed by it
+    if (!isFetcher) options.onAnswer(isTaken(result));
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
@@ -137,8 +140,8 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
 
   return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
     const leaf = matches.at(-1)?.route.id ?? '';
-    if (request.method !== 'GET') return act(request, leaf);
     const isFetcher = fetcherKey !== null;
+    if (request.method !== 'GET') return act(request, leaf, isFetcher);
     const isFresh = fresh?.url === toPath(request.url);
     // After an action that refused, the router asks for nothing: what the answer brought is still newer.
     if (!isFresh && !matches.some((match) => match.shouldCallHandler())) return {};
@@ -162,6 +165,13 @@ function toResults(payload: PagePayload): Results {
     if (error) break;
   }
   return results;
+}
+
+/** The action refused nothing and did not fail, whatever became of the page around it. */
+function isTaken(result: PageDataResult): boolean {
+  if (result.kind !== 'page') return result.kind === 'redirect';
+  const { action, errors } = result.payload;
+  return action ? !action.errors : !errors;
 }
 
 function toOutcome(outcome: ActionOutcome): DataStrategyResult {

@@ -9,6 +9,7 @@ import { createBrowserRouter } from './browser-router.ts';
 import { createDataStrategy, type DataStrategyOptions } from './data-strategy.ts';
 import type { LinkHandlers } from './link-events.ts';
 import { createPageDataStore } from './page-data/store.ts';
+import { createPostedForm } from './posted-form.ts';
 import { prefetchLinks } from './prefetch-events.ts';
 import type { RouteLoader } from './route-loader.ts';
 import { hasSaveData } from './save-data.ts';
@@ -60,6 +61,8 @@ export function createNavigator({
     },
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
   });
+  const posted = createPostedForm();
+  const afterNavigation = createAfterNavigation(location.pathname);
   const router: DataRouter = createBrowserRouter({
     tree,
     payload,
@@ -72,6 +75,7 @@ export function createNavigator({
       isSkewed: () => skewed,
       onPage,
       onFailure,
+      onAnswer: posted.onAnswer,
       fetch: ownFetch,
     }),
   });
@@ -113,7 +117,10 @@ export function createNavigator({
 
   return {
     router,
-    onCommit: createAfterNavigation(location.pathname),
+    onCommit(commit) {
+      afterNavigation(commit);
+      posted.onCommit();
+    },
     navigate(url, { replace, preventScrollReset }) {
       const same = url.href === window.location.href;
       void router.navigate(url.pathname + url.search + url.hash, { replace: replace || same, preventScrollReset });
@@ -128,13 +135,14 @@ export function createNavigator({
       const replace = form.hasAttribute('data-replace') || undefined;
       const preventScrollReset = form.hasAttribute('data-keep-scroll');
       if (method.toLowerCase() === 'post') {
-        void router.navigate(target.pathname + target.search, {
+        const navigation = router.navigate(target.pathname + target.search, {
           formMethod: 'post',
           formEncType: isMultipart(form, submitter) ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
           formData: fields,
           replace,
           preventScrollReset,
         });
+        void posted.follow(form, navigation);
         return;
       }
       const search = new URLSearchParams();

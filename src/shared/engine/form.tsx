@@ -11,10 +11,13 @@ export interface FormProps<Action extends string = string>
   readonly to?: string;
   readonly replace?: boolean;
   readonly preventScrollReset?: boolean;
+  /** Where scripts run: shows the default values of its fields again, once an action has taken the post. */
+  readonly reset?: boolean;
 }
 
 /**
- * A form that works without JavaScript, and is posted in the background with it. Pages take it from
+ * A form that works without JavaScript, and is posted in the background with it. There, where an action
+ * refuses it, the focus goes to its first field with `aria-invalid`. Pages take it from
  * `createActionUses()`, where the compiler knows the names of their actions.
  */
 export function Form({
@@ -23,6 +26,7 @@ export function Form({
   to,
   replace,
   preventScrollReset,
+  reset,
   children,
   ...rest
 }: FormProps): ReactNode {
@@ -34,6 +38,7 @@ export function Form({
       data-form=""
       data-replace={replace ? '' : undefined}
       data-keep-scroll={preventScrollReset ? '' : undefined}
+      data-reset={reset ? '' : undefined}
     >
       {action ? <input type="hidden" name={ACTION_FIELD} value={action} /> : null}
       {children}

@@ -10,8 +10,9 @@ const PAGE: PagePayload = { build: 'b1', routes: ['page'], params: {}, data: { p
 type Args = Parameters<DataStrategyFunction>[0];
 
 /** A strategy whose server answers each action with this payload. */
-function createStrategy(answer: PagePayload) {
+function createStrategy(answer: object) {
   const loads: string[] = [];
+  const answers: boolean[] = [];
   const store = {
     load: async (url: string) => {
       loads.push(url);
@@ -32,6 +33,7 @@ function createStrategy(answer: PagePayload) {
     isSkewed: () => false,
     onPage: () => {},
     onFailure: () => {},
+    onAnswer: (isTaken) => void answers.push(isTaken),
     fetch: async () =>
       new Response(`${JSON.stringify({ d: answer })}\n`, {
         headers: { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' },
@@ -44,7 +46,12 @@ function createStrategy(answer: PagePayload) {
       fetcherKey,
     } as unknown as Args); // of a match no more is read
   const post = { method: 'POST', body: new URLSearchParams({ _action: 'page.save' }) };
-  return { loads, load: (path: string) => ask(path), act: (path: string, key?: string) => ask(path, post, key) };
+  return {
+    loads,
+    answers,
+    load: (path: string) => ask(path),
+    act: (path: string, key?: string) => ask(path, post, key),
+  };
 }
 
 describe('what an action brought along', () => {
@@ -76,5 +83,29 @@ describe('what an action brought along', () => {
     const error = { kind: 'forbidden', status: 403 } as const;
     const { act } = createStrategy({ ...PAGE, errors: { page: error } });
     expect(await act('/a')).toEqual({ page: { type: 'error', result: error } });
+  });
+});
+
+describe('whether an action took what was sent', () => {
+  const outcome = { action: 'page.save', status: 200 };
+  const error = { kind: 'failure', status: 500 };
+
+  it.each([
+    ['it answered', { ...PAGE, action: outcome }, true],
+    ['it answered nothing', PAGE, true],
+    ['it led elsewhere', { build: 'b1', redirect: '/b' }, true],
+    ['it refused fields', { ...PAGE, action: { ...outcome, status: 422, errors: { name: 'Too long.' } } }, false],
+    ['it failed', { ...PAGE, errors: { page: error } }, false],
+    ['it answered, and the page around it failed', { ...PAGE, action: outcome, errors: { page: error } }, true],
+  ])('is told where %s', async (_case, answer, isTaken) => {
+    const { answers, act } = createStrategy(answer);
+    await act('/a');
+    expect(answers).toEqual([isTaken]);
+  });
+
+  it('is not told of a fetcher, which shows nothing in the page by itself', async () => {
+    const { answers, act } = createStrategy(PAGE);
+    await act('/a', 'fetcher');
+    expect(answers).toEqual([]);
   });
 });

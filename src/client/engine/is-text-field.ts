@@ -1,0 +1,19 @@
+/** Types of `<input>` that are chosen from or pressed, not typed in. */
+const NOT_TYPED = new Set([
+  'button',
+  'checkbox',
+  'color',
+  'file',
+  'hidden',
+  'image',
+  'radio',
+  'range',
+  'reset',
+  'submit',
+]);
+
+/** Something that is typed in: with the focus elsewhere, the visitor's next letters would be lost. */
+export function isTextField(element: Element | null): boolean {
+  if (element instanceof HTMLInputElement) return !NOT_TYPED.has(element.type);
+  return element instanceof HTMLTextAreaElement || (element instanceof HTMLElement && element.isContentEditable);
+}

@@ -1,0 +1,199 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { useOwnedSite } from './owned-site.ts';
+import { exchanged, heading } from './site.ts';
+
+const site = useOwnedSite({
+  'src/shared/product/routes.tsx': `
+    import { defineRoutes } from '../engine/routes.ts';
+    export const routes = defineRoutes([
+      {
+        id: 'root',
+        page: () => import('./pages/root.tsx'),
+        children: [
+          { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+          { id: 'find', path: '/find', page: () => import('./pages/find.tsx') },
+          { id: 'notes', path: '/notes', page: () => import('./pages/notes.tsx') },
+        ],
+      },
+    ]);`,
+  'src/shared/product/pages/root.tsx': `
+    import { Outlet, useSubmit } from 'react-router';
+    import { Form } from '../../engine/form.tsx';
+    import { Link } from '../../engine/link.tsx';
+    export default function Root() {
+      const submit = useSubmit();
+      return (
+        <>
+          <Form method="get" to="/find" role="search">
+            <input type="search" name="q" aria-label="Find" onChange={({ currentTarget }) => submit(currentTarget.form)} />
+          </Form>
+          <div contentEditable role="textbox" aria-label="Scratch" />
+          <Link to="/notes">Notes</Link>
+          <main><Outlet /></main>
+        </>
+      );
+    }`,
+  'src/shared/product/pages/find.tsx': `
+    import { useSearchParams } from 'react-router';
+    export default function Find() {
+      const [search] = useSearchParams();
+      return <><title>Find</title><h1>Find</h1><p>Looked for {search.get('q')}.</p></>;
+    }`,
+  'src/shared/product/pages/notes.tsx': `
+    import { Form } from '../../engine/form.tsx';
+    import { useActionOutcome } from '../../engine/hooks.ts';
+    function Note({ label, reset }) {
+      const { errors, values } = useActionOutcome('notes.add') ?? {};
+      return (
+        <Form action="notes.add" reset={reset} noValidate aria-label={label}>
+          <input name="title" aria-label="Title" defaultValue={values?.title} aria-invalid={errors?.title ? true : undefined} />
+          <textarea name="text" aria-label="Text" defaultValue={values?.text} aria-invalid={errors?.text ? true : undefined} />
+          <button type="submit">Add</button>
+        </Form>
+      );
+    }
+    export default function Notes({ data }) {
+      const outcome = useActionOutcome('notes.add');
+      return (
+        <>
+          <title>Notes</title>
+          <h1>Notes</h1>
+          <ul>{data.notes.map((note) => <li key={note}>{note}</li>)}</ul>
+          <Note label="Emptied" reset />
+          <Note label="Kept" />
+          <p role="status">{Object.values(outcome?.errors ?? {}).join(' ')}</p>
+        </>
+      );
+    }`,
+  'src/server/product/pages/index.ts': `
+    import { redirect } from '../../../shared/engine/outcome.ts';
+    import { invalid } from '../../engine/pages/server-page.ts';
+    const notes = [];
+    function add({ form }) {
+      const { title, text } = Object.fromEntries(form);
+      const errors = { ...(title ? {} : { title: 'Give a title.' }), ...(text ? {} : { text: 'Give a text.' }) };
+      if (Object.keys(errors).length > 0) return invalid({ errors });
+      notes.push(title + ': ' + text);
+      if (title === 'Moved') redirect('/notes?moved');
+    }
+    export const pages = {
+      root: null,
+      home: null,
+      find: null,
+      notes: { loader: () => ({ notes }), actions: { add } },
+    };`,
+});
+
+async function open(path: string) {
+  const visit = await site.open(path);
+  await exchanged(visit.page);
+  return visit;
+}
+
+/** The label of what has the focus, or the name of its element. */
+function focused(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.localName);
+}
+
+function fieldsOf(page: Page, label: string) {
+  const form = page.getByRole('form', { name: label });
+  return {
+    title: form.getByLabel('Title'),
+    text: form.getByLabel('Text'),
+    add: form.getByRole('button', { name: 'Add' }),
+  };
+}
+
+test('a search in the layout that leads to another page keeps the focus, and the next letters', async () => {
+  const { page, documents } = await open('/');
+  await page.getByLabel('Find').press('a');
+  await page.getByText('Looked for a.').waitFor();
+  expect(await focused(page)).toBe('Find');
+  await page.keyboard.type('da');
+  await page.getByText('Looked for ada.').waitFor();
+  expect(documents).toEqual(['/']);
+});
+
+test('what is edited keeps the focus on the way back, and a link gives it to the page', async () => {
+  const { page } = await open('/');
+  await page.getByRole('link', { name: 'Notes' }).click();
+  await heading(page, 'Notes');
+  expect(await focused(page)).toBe('main');
+  await page.getByLabel('Scratch').focus();
+  await page.goBack();
+  await heading(page, 'Home');
+  expect(await focused(page)).toBe('Scratch');
+});
+
+test('a form that is refused gives the focus to its first wrong field, and keeps what was typed', async () => {
+  const { page } = await open('/notes');
+  const { title, text, add } = fieldsOf(page, 'Emptied');
+  await title.fill('Ferry');
+  await add.click();
+  await page.getByText('Give a text.').waitFor();
+  await expect.poll(() => focused(page)).toBe('Text');
+  expect(await title.inputValue()).toBe('Ferry');
+  await title.fill('');
+  await add.click();
+  await page.getByText('Give a title. Give a text.').waitFor();
+  await expect.poll(() => focused(page)).toBe('Title');
+  expect(await text.inputValue()).toBe('');
+});
+
+test('a visitor who types elsewhere by then is left there', async () => {
+  const { page } = await open('/notes');
+  const release = Promise.withResolvers<void>();
+  await page.route('**/notes', async (route) => {
+    await release.promise;
+    await route.continue();
+  });
+  const posted = page.waitForRequest((request) => request.method() === 'POST');
+  await fieldsOf(page, 'Emptied').add.click();
+  await posted;
+  await page.getByLabel('Scratch').focus();
+  release.resolve();
+  await page.getByText('Give a title. Give a text.').waitFor();
+  expect(await focused(page)).toBe('Scratch');
+});
+
+test.each(['Stays', 'Moved'])(
+  'a form with reset is empty when it was taken, also after a refusal: %s',
+  async (name) => {
+    const { page, documents, complaints } = await open('/notes');
+    const { title, text, add } = fieldsOf(page, 'Emptied');
+    await title.fill(name);
+    await add.click();
+    await page.getByText('Give a text.').waitFor();
+    await text.fill('At noon');
+    await add.click();
+    await page.getByText(`${name}: At noon`).waitFor();
+    await expect.poll(() => title.inputValue()).toBe('');
+    expect(await text.inputValue()).toBe('');
+    expect(documents).toEqual(['/notes']);
+    expect(complaints.filter((line) => !/status of (?:404|422)/.test(line))).toEqual([]);
+  },
+);
+
+test('a form without reset keeps what was typed', async () => {
+  const { page } = await open('/notes');
+  const { title, text, add } = fieldsOf(page, 'Kept');
+  await title.fill('Kept');
+  await text.fill('At one');
+  await add.click();
+  await page.getByText('Kept: At one').waitFor();
+  expect([await title.inputValue(), await text.inputValue()]).toEqual(['Kept', 'At one']);
+});
+
+test('without scripts a form with reset is any form', async () => {
+  const { page } = await site.open('/notes', { javaScriptEnabled: false });
+  const { title, text, add } = fieldsOf(page, 'Emptied');
+  await title.fill('Plain');
+  await add.click();
+  await page.getByText('Give a text.').waitFor();
+  expect(await title.inputValue()).toBe('Plain');
+  await text.fill('At two');
+  await add.click();
+  await page.getByText('Plain: At two').waitFor();
+  expect(await title.inputValue()).toBe('');
+});
