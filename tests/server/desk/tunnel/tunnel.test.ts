@@ -299,4 +299,32 @@ describe('limits', () => {
     expect(reply.headers.get('x-sentry-rate-limits')).toMatch(/^\d+::key$/);
     limited.close();
   });
+
+  it('hold in a flood of forged events: what is kept and what is refused add up', async () => {
+    const perAddress = { burst: 50, perSecond: 0.001 };
+    const flooded = await startTunnelSite({ trustProxy: ['loopback'], limits: { perAddress } });
+    const statuses = new Map<number, number>();
+    const send = async (turn: number) => {
+      const exception = { values: [{ type: 'Forged', value: `made up ${turn}` }] };
+      const event = createEvent({ event_id: nextId(), exception, release: `forged-${turn}`, fingerprint: [`${turn}`] });
+      const reply = await fetch(`${flooded.origin}/_report`, {
+        method: 'POST',
+        body: new Uint8Array(
+          writeEnvelope({ dsn: `http://spillway@127.0.0.1:${flooded.port}/1` }, [{ type: 'event' }, event]),
+        ),
+        headers: { 'X-Forwarded-For': `192.0.2.${turn % 5}` },
+      });
+      statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
+    };
+    for (let turn = 0; turn < 1500; turn += 50) {
+      await Promise.all(Array.from({ length: 50 }, (_, index) => send(turn + index)));
+    }
+    const refused = flooded.counts.get('spillway_tunnel_refused_total{status=429}') ?? 0;
+    expect(Object.fromEntries(statuses)).toEqual({ 200: 250, 429: 1250 });
+    expect([flooded.failures.length, refused]).toEqual([250, 1250]);
+    expect(new Set(flooded.failures.map(({ digest }) => digest)).size).toBe(51);
+    expect(flooded.failures.every(({ side, release }) => side === 'browser' && release === '')).toBe(true);
+    expect(flooded.faults).toEqual([]);
+    flooded.close();
+  });
 });
