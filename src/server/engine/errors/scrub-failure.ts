@@ -3,15 +3,17 @@ import type { Scrubber } from './scrub.ts';
 
 /**
  * Takes secrets out of what a failure tells, and leaves what it is known by: its ids, digest, kind,
- * build, release, route and site. Those are the engine's own, and a stranger whose cookie happens to
+ * build, release, route and place. Those are the engine's own, and a stranger whose cookie happens to
  * read like one of them must not be able to wipe it out.
  */
 export function scrubFailure(failure: Failure, scrubber: Scrubber): Failure {
-  const { title, errors, request, componentStack, breadcrumbs, tags, extra } = failure;
+  const { title, errors, site, request, componentStack, breadcrumbs, tags, extra } = failure;
   return {
     ...failure,
     title: scrubber.text(title),
     errors: errors.map((error) => scrubError(error, scrubber)),
+    // Without the source at hand, the detail is what the message says.
+    ...(site && { site: { ...site, detail: scrubber.text(site.detail) } }),
     ...(request && { request: scrubRequest(request, scrubber) }),
     ...(componentStack !== undefined && { componentStack: scrubber.text(componentStack) }),
     ...(breadcrumbs && { breadcrumbs: breadcrumbs.map((breadcrumb) => scrubBreadcrumb(breadcrumb, scrubber)) }),

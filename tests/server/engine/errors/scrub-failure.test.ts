@@ -63,6 +63,7 @@ it('finds a secret in each place that tells something', () => {
           frames: [{ file: `https://x.example/a.js?v=${secret}`, line: 1, column: 1, function: 'f' }],
         },
       ],
+      site: { path: 'a.ts', function: '', detail: message },
       request: { method: 'GET', url: `/x?q=${secret}`, headers: { referer: `https://x.example/?q=${secret}` } },
       componentStack: `at ${secret}`,
       breadcrumbs: [{ at: 1, category: secret, message, data: { url: secret } }],
@@ -76,11 +77,12 @@ it('finds a secret in each place that tells something', () => {
 
 it('lets no stranger wipe out what a failure is known by', () => {
   const known = ['id', 'digest', 'occurrence', 'rule', 'kind', 'side', 'origin', 'at', 'build', 'release'] as const;
-  const more = ['site', 'route', 'routeId', 'requestId', 'traceId', 'visitor'] as const;
+  const more = ['route', 'routeId', 'requestId', 'traceId', 'visitor'] as const;
   // What a stranger may put into a cookie: each text of the failure itself.
   const own = JSON.stringify(failure).match(/[^"{}[\]:,]{8,}/g) ?? [];
   const scrubbed = scrubFailure(failure, scrubber.with(own));
   for (const field of [...known, ...more]) expect(scrubbed[field]).toEqual(failure[field]);
+  expect(scrubbed.site).toMatchObject({ path: failure.site?.path, function: failure.site?.function });
   expect(scrubbed.errors[0]?.frames[0]).toEqual(failure.errors[0]?.frames[0]);
 });
 
