@@ -8,6 +8,7 @@ import {
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
 import { toCheckedHost } from './engine/http/host.ts';
+import { type Dsn, parseDsn } from './reporting/dsn.ts';
 
 /** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
 export class ConfigError extends Error {
@@ -152,9 +153,17 @@ export const SETTINGS = {
   SENTRY_DSN: {
     about: 'Where failures are forwarded to, beside the desk: the DSN of a Sentry project. Unset: nowhere.',
     example: 'https://publickey@o1.ingest.sentry.io/2',
-    schema: parsed('is no DSN. Use https://<public key>@<host>/<project>, as your Sentry shows it.', parseDsn).prefault(
-      '',
-    ),
+    schema: parsed(
+      'is no DSN. Use https://<public key>@<host>/<project>, as your Sentry shows it.',
+      parseDsn,
+    ).optional(),
+  },
+  SENTRY_ENVIRONMENT: {
+    about: 'The environment that forwarded reports and trace headers name.',
+    example: 'production',
+    schema: parsed('is no name of an environment. Use up to 64 letters, digits and . _ -.', (text) => {
+      return /^[\w.-]{1,64}$/.test(text) ? text : undefined;
+    }).prefault('production'),
   },
   TUNNEL_PATH: {
     about: 'Where browsers report to. A dull name, because blockers match the others.',
@@ -204,7 +213,8 @@ export interface Config {
   readonly digestNamespace: string;
   /** Undefined for SQLite in `dataDir`. */
   readonly deskDatabaseUrl: string | undefined;
-  readonly sentryDsn: string | undefined;
+  readonly sentryDsn: Dsn | undefined;
+  readonly sentryEnvironment: string;
   readonly tunnelPath: string;
   readonly scrubKeys: readonly string[];
   readonly scrubPatterns: readonly RegExp[];
@@ -254,7 +264,8 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
     deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
-    sentryDsn: values.SENTRY_DSN || undefined,
+    sentryDsn: values.SENTRY_DSN,
+    sentryEnvironment: values.SENTRY_ENVIRONMENT,
     tunnelPath: values.TUNNEL_PATH,
     scrubKeys: values.SCRUB_KEYS,
     scrubPatterns: values.SCRUB_PATTERNS,
@@ -281,13 +292,6 @@ function parseDatabase(text: string): string | undefined {
   if (text === '') return text;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
-}
-
-function parseDsn(text: string): string | undefined {
-  if (text === '') return text;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined;
-  return /^\w+$/.test(url.username) && /\/\d+$/.test(url.pathname) ? text : undefined;
 }
 
 /** What the server answers itself, and so cannot be where browsers report to. */

@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { DeskInUseError, openDesk } from './desk/desk.ts';
+import { Counters } from './engine/counters.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { createTableLoader } from './engine/errors/load-site-table.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
@@ -42,6 +43,7 @@ import { createRoutes } from './product/routes.ts';
 import { type ProductSettings, readProductSettings } from './product/settings.ts';
 import { createSteps } from './product/steps.ts';
 import { createUpgrades } from './product/upgrade.ts';
+import { openUpstream } from './reporting/open-upstream.ts';
 
 /** What stops a start with a sentence that says what to do. */
 const EXPECTED = [ConfigError, DeskInUseError, ListenError, WiringError];
@@ -78,12 +80,23 @@ async function start(): Promise<void> {
   const settings = readProductSettings(process.env, config);
   const manifest = readManifest();
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  const counters = new Counters();
+  const { count } = counters;
+  const release = config.release ?? manifest.release ?? manifest.buildId;
+  const traced = {
+    release,
+    environment: config.sentryEnvironment,
+    publicKey: config.sentryDsn?.publicKey,
+  };
+  const upstream = await openUpstream({ config, count, log });
   const funnel = createFunnel({
     log,
-    reporters: [{ report: (failure, error) => desk.reporter.report(failure, error) }],
+    count,
+    // The desk first: what is shown is stored by then.
+    reporters: [{ report: (failure, error) => desk.reporter.report(failure, error) }, ...upstream.reporters],
     namespace: config.digestNamespace,
     build: manifest.buildId,
-    release: config.release ?? manifest.release,
+    release,
     paths: { dist: DIST },
     table: createTableLoader(join(DIST, 'sites.json'), log),
     scrubber: createEnvironmentScrubber(config),
@@ -108,6 +121,7 @@ async function start(): Promise<void> {
     ),
     origins,
     traceTargets: config.traceTargets,
+    traced,
     compression: config.compression,
   });
   const readiness: Readiness = {
@@ -123,7 +137,7 @@ async function start(): Promise<void> {
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
-    release: config.release ?? manifest.release ?? manifest.buildId,
+    release,
     namespace: config.digestNamespace,
     dist: DIST,
     inFlight: () => inFlight.list(),
@@ -153,7 +167,11 @@ async function start(): Promise<void> {
   const drain = createDrain({ server, connections, upgraded, lag: config.drainLag, deadline: config.drainDeadline });
   const stop = createStop({
     drain,
-    close: () => desk.close(),
+    async close() {
+      await desk.close();
+      await upstream.close();
+      log.info(counters.list(), 'What was counted since the start.');
+    },
     within: config.drainLag + config.drainDeadline + CLOSE_TIME,
     log,
     flush,

@@ -10,8 +10,8 @@ import {
 import type { PageError } from '../../../shared/engine/payload.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import { Millisecond } from '../../../shared/units.ts';
-import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
 import type { RootHooks } from '../reporting.ts';
+import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';
 

@@ -9,7 +9,7 @@ import { readErrors } from './digest/read-error.ts';
 import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
 import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
 import { currentRequest } from './request-context.ts';
-import { listRequestSecrets } from './scrub/secret-values.ts';
+import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
 import { scrubFailure } from './scrub-failure.ts';
 import { trimFailure } from './trim.ts';
@@ -25,6 +25,8 @@ export interface FailureContext {
   /** The request that it was done for; otherwise the one in whose async context it was thrown. */
   readonly info?: RequestInfo;
   readonly headers?: IncomingHttpHeaders;
+  /** What was posted, parsed: it is not kept, but what in it is a secret must not stand in a message either. */
+  readonly body?: unknown;
   /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
   readonly endedBy?: unknown;
   /** React's, of a failed render: the components around it, innermost first. */
@@ -128,7 +130,10 @@ export function createFailureRecorder(
 export function scrubberFor(scrubber: Scrubber | undefined, context: FailureContext): Scrubber | undefined {
   const { cookie, authorization } = context.headers ?? {};
   const url = context.url ?? (context.info ?? currentRequest())?.target;
-  return scrubber?.with(listRequestSecrets({ cookie, authorization, url }, scrubber));
+  return scrubber?.with([
+    ...listRequestSecrets({ cookie, authorization, url }, scrubber),
+    ...listBodySecrets(context.body, scrubber),
+  ]);
 }
 
 function toRequestRecord(context: FailureContext, info: RequestInfo | undefined): RequestRecord | undefined {

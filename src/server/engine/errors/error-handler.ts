@@ -27,7 +27,8 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
   return function errorHandler(error, req, res, _next): void {
     const info = requestInfo(req);
     const origin = isApiPath(info.path) ? 'api' : 'step';
-    const verdict = funnel.fail(error, { origin, info, headers: req.headers });
+    const { body } = req as Partial<Request>; // parsed, where a step of Express did
+    const verdict = funnel.fail(error, { origin, info, headers: req.headers, body });
     if (verdict.kind === 'visitor-gone') {
       res.destroy();
       return;

@@ -2,6 +2,7 @@ import { PAGE_DATA_ATTEMPTS } from '../../../shared/engine/limits.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
 import { Second } from '../../../shared/units.ts';
 import type { RequestInfo, Trace } from '../http/request-info.ts';
+import { mergeBaggage, type TraceHeaders } from '../http/trace-headers.ts';
 
 export interface ContextFetchOptions {
   /** Asked for by the first call: most pages make none. */
@@ -10,6 +11,7 @@ export interface ContextFetchOptions {
   readonly trace: () => Trace | undefined;
   /** Origins that get trace headers (F8). */
   readonly traceTargets: readonly string[];
+  readonly traceHeaders: (trace: Trace) => TraceHeaders;
   /** The request on whose trail the calls leave a mark. */
   readonly info?: RequestInfo;
 }
@@ -71,12 +73,9 @@ function withTrace(
   const trace = options.trace();
   if (!trace) return init;
   const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
-  const spanId = crypto
-    .getRandomValues(new Uint8Array(8))
-    .reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
-  const sampled = trace.sampled ? '1' : '0';
-  headers.set('traceparent', `00-${trace.traceId}-${spanId}-0${sampled}`);
-  headers.set('sentry-trace', `${trace.traceId}-${spanId}-${sampled}`);
-  headers.set('baggage', [headers.get('baggage'), `sentry-trace_id=${trace.traceId}`].filter(Boolean).join(','));
+  const made = options.traceHeaders(trace);
+  headers.set('traceparent', made.traceparent);
+  headers.set('sentry-trace', made['sentry-trace']);
+  headers.set('baggage', mergeBaggage(headers.get('baggage'), made.baggage));
   return { ...init, headers };
 }

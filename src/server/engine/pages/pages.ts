@@ -16,6 +16,7 @@ import { isOfThisSite } from '../http/cross-site.ts';
 import type { Origins } from '../http/origins.ts';
 import { toPageUrl } from '../http/page-url.ts';
 import { requestInfo } from '../http/request-info.ts';
+import { createTraceHeaders, type TracedProject } from '../http/trace-headers.ts';
 import { createContextFetch } from './context-fetch.ts';
 import { isForm } from './form-body.ts';
 import { loadPage, type PageTable } from './load-page.ts';
@@ -53,6 +54,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly compression?: boolean;
   /** Origins to which `context.fetch` sends trace headers. */
   readonly traceTargets: readonly string[];
+  /** What such headers name beside the trace. */
+  readonly traced?: TracedProject;
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
   /** Largest form that an action takes (bytes). */
@@ -118,6 +121,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
   };
   const notFoundMatch = matchNotFound(tree);
   const { traceTargets, createContext } = options;
+  const traceHeaders = createTraceHeaders(options.traced ?? {});
 
   function open(
     request: ExpressRequest,
@@ -135,6 +139,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
         signal: () => visit.signal,
         trace: () => visit.info.trace,
         traceTargets,
+        traceHeaders,
         info: visit.info,
       });
       return { ...own, fetch: contextFetch };
@@ -147,7 +152,12 @@ export async function createPages<Context extends EngineContext = EngineContext>
       search,
       method,
       createArgs({ signal, match, path }) {
-        const contextFetch = createContextFetch({ signal: () => signal, trace: () => undefined, traceTargets });
+        const contextFetch = createContextFetch({
+          signal: () => signal,
+          trace: () => undefined,
+          traceTargets,
+          traceHeaders,
+        });
         return toSharedArgs(
           house.sharedOrigin + path + search,
           match.params,

@@ -33,7 +33,7 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
   try {
     return { kind: 'outcome', outcome: toOutcome(found.name, await runFound(found, await toArgs(), form), form) };
   } catch (error) {
-    const verdict = funnel.fail(error, visit.describe('action', found.routeId));
+    const verdict = funnel.fail(error, { ...visit.describe('action', found.routeId), body: form });
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
     if (verdict.kind === 'redirect') return verdict;
     return { kind: 'failed', routeId: found.routeId, error: verdict.error };

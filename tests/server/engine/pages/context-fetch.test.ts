@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { createTraceHeaders } from '../../../../src/server/engine/http/trace-headers.ts';
 import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
 import { until } from '../../../support/until.ts';
 
-const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: undefined, sampled: true };
+const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };
 
 /** A server of its own that answers one status after the other, and the last one from then on. */
 async function startUpstream(statuses: readonly number[], listener?: RequestListener) {
@@ -30,9 +32,21 @@ function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {})
     signal: () => new AbortController().signal,
     trace: () => TRACE,
     traceTargets: [],
+    traceHeaders: createTraceHeaders({ release: 'v1' }),
     ...options,
   });
 }
+
+it("leaves a mark on the request's trail, with how it ended and without the search", async () => {
+  const { origin } = await startUpstream([404]);
+  const info = new RequestInfo({ requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+  await create({ info })(`${origin}/orders?token=canary`);
+  await create({ info })('http://127.0.0.1:1/', { method: 'POST' }).catch(() => undefined);
+  expect(info.trail).toMatchObject([
+    { category: 'fetch', message: `GET ${origin}/orders`, level: 'info', data: { status: 404 } },
+    { category: 'fetch', message: 'POST http://127.0.0.1:1/', level: 'error' },
+  ]);
+});
 
 describe('context.fetch', () => {
   it('asks up to three times where the answer is 500 or more', async () => {
@@ -84,7 +98,9 @@ describe('context.fetch', () => {
     const [first, second] = listed.asked.map(({ headers }) => headers);
     expect(first?.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/);
     expect(first?.['sentry-trace']).toMatch(/^0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-1$/);
-    expect(first?.baggage).toBe('mine=1,sentry-trace_id=0af7651916cd43dd8448eb211c80319c');
+    expect(first?.baggage).toBe(
+      'mine=1,sentry-trace_id=0af7651916cd43dd8448eb211c80319c,sentry-release=v1,sentry-sampled=true',
+    );
     expect([first?.['x-mine'], second?.['x-mine']]).toEqual(['1', '2']);
     expect(second?.traceparent).toMatch(/^00-0af7651916cd43dd/);
     const [untold] = other.asked;

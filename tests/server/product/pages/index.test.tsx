@@ -47,6 +47,7 @@ async function renderPage(pathname: string): Promise<string> {
     navigate: rejectNavigation,
     fetch: rejectNavigation,
     revalidate: rejectNavigation,
+    deleteBlocker: () => undefined,
   });
   const engine: Engine = { host: 'weir.example', errorPages, modules, styles: new Map(), toPageError: toShownError };
   const { prelude } = await prerenderToNodeStream(

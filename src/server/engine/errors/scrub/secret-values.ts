@@ -33,6 +33,36 @@ export function listRequestSecrets(request: RequestCredentials, scrubber: Hides)
   ];
 }
 
+/** How deep a body is looked into (levels), and how many of its fields (a count). */
+const MAX_BODY_DEPTH = 8;
+const MAX_BODY_FIELDS = 1000;
+
+/**
+ * The secrets of a posted body, for `scrubber.with()`: the values of fields with a secret's name.
+ *
+ * @param body a form, or what was parsed from JSON; anything else has none
+ */
+export function listBodySecrets(body: unknown, scrubber: Hides): string[] {
+  const secrets: string[] = [];
+  let fields = 0;
+
+  function visit(value: unknown, isHidden: boolean, depth: number): void {
+    if (typeof value === 'string' || typeof value === 'number') {
+      if (isHidden) secrets.push(String(value));
+      return;
+    }
+    if (typeof value !== 'object' || value === null || depth > MAX_BODY_DEPTH) return;
+    const entries = value instanceof FormData ? value.entries() : Object.entries(value);
+    for (const [name, field] of entries) {
+      fields += 1;
+      if (fields > MAX_BODY_FIELDS) return;
+      visit(field, isHidden || scrubber.hides(name), depth + 1);
+    }
+  }
+  visit(body, false, 0);
+  return secrets;
+}
+
 function listCookieValues(cookie = ''): string[] {
   return cookie.split(';').flatMap((pair) => {
     const value = pair.slice(pair.indexOf('=') + 1).trim();

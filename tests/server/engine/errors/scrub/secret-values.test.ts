@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  listBodySecrets,
   listEnvironmentSecrets,
   listRequestSecrets,
 } from '../../../../../src/server/engine/errors/scrub/secret-values.ts';
@@ -31,4 +32,18 @@ it('finds those of a request', () => {
     expect(own.text(`No ${secret} here`)).toBe('No [redacted] here');
   }
   expect(listRequestSecrets({}, scrubber).filter((secret) => secret !== '')).toEqual([]);
+});
+
+it('finds the secrets of a body, by the names of its fields', () => {
+  const form = new FormData();
+  form.set('user', 'ada');
+  form.set('password', 'canary-password');
+  form.set('file', new Blob(['canary']), 'a.txt');
+  expect(listBodySecrets(form, createScrubber())).toEqual(['canary-password']);
+  const body = { user: 'ada', login: { token: 'canary-token', pin: 1 }, secrets: ['canary-a', { deep: 7 }] };
+  expect(listBodySecrets(body, createScrubber())).toEqual(['canary-token', 'canary-a', '7']);
+  const cyclic: Record<string, unknown> = { password: 'canary-cycle' };
+  cyclic.self = cyclic;
+  expect(new Set(listBodySecrets(cyclic, createScrubber()))).toEqual(new Set(['canary-cycle']));
+  expect(listBodySecrets('text', createScrubber())).toEqual([]);
 });

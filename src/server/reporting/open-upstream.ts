@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Count } from '../engine/count.ts';
+import type { Reporter } from '../engine/errors/failure.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+
+/** Where failures go beside the desk. */
+export interface OpenUpstream {
+  /** None where no upstream is set. */
+  readonly reporters: readonly Reporter[];
+  readonly outbox: Outbox | undefined;
+  /** Goes on sending for two seconds at most; what is left is on the disk. */
+  close(): Promise<void>;
+}
+
+export interface OpenUpstreamOptions {
+  readonly config: Config;
+  readonly debugIds?: Readonly<Record<string, string>> | undefined;
+  readonly count: Count;
+  readonly log: Logger;
+}
+
+/** Opens the queue to the project of SENTRY_DSN. Without that setting nothing of the SDK is loaded. */
+export async function openUpstream({ config, debugIds, count, log }: OpenUpstreamOptions): Promise<OpenUpstream> {
+  const { sentryDsn: dsn, sentryEnvironment: environment, dataDir, publicOrigins } = config;
+  if (!dsn) return { reporters: [], outbox: undefined, close: async () => undefined };
+  const folder = join(dataDir, 'outbox');
+  const outbox = createOutbox({ folder, dsn, count, warn: (sentence) => log.warn(sentence) });
+  const { createSentryReporter } = await import('./sentry.ts');
+  const reporter = createSentryReporter({ dsn, outbox, count, environment, origin: publicOrigins[0], debugIds });
+  return { reporters: [reporter], outbox, close: () => outbox.close() };
+}
