@@ -28,8 +28,8 @@ export interface EnvelopeParts extends FailureParts {
   readonly toOverflow: (failure: Failure) => Failure;
   readonly outbox: ReportOutbox | undefined;
   readonly environment: string | undefined;
-  /** The desk's page of an address. */
-  readonly toDeskUrl: (address: string, sender: Sender) => string;
+  /** The desk's page of an address; a path alone where the site's origin is not configured. */
+  readonly toDeskUrl: (address: string) => string;
   readonly count: Count;
 }
 
@@ -203,7 +203,7 @@ async function takeEvent(
     id,
     build: findBuild(event, parts),
     environment: parts.environment,
-    tags: { ...(digest && { digest }), ...(incident && { incident: parts.toDeskUrl(incident, sender) }) },
+    tags: { ...(digest && { digest }), ...(incident && { incident: parts.toDeskUrl(incident) }) },
   };
   const rewritten = parts.outbox && rewriteEvent(event, believed, parts.scrubber);
   return { item: rewritten && createItem({ ...item.headers, type: 'event' }, rewritten), digest, stored };

@@ -64,8 +64,8 @@ export interface TunnelOptions {
   readonly now?: () => number;
 }
 
-/** Of the DSN that browsers are given where there is no upstream: `https://spillway@example.com/1`. */
-const OWN_KEY = 'spillway';
+/** What browsers are given where there is no upstream: `https://spillway@example.com/1`. */
+const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
 
 /** How many reports are read, by sender and by all together. */
 export interface TunnelLimits {
@@ -154,22 +154,25 @@ export function tunnel(options: TunnelOptions): Step {
 
   function toReportSender(req: IncomingMessage): Sender {
     const { origin, address } = requestInfo(req);
+    // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
+    const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
       origin,
-      isOurs: (other) => origins.isOurs(other, origin),
+      isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
       visitor: toVisitor(address),
     };
   }
 
-  function isOurDsn(dsn: string, { origin }: Sender): boolean {
+  function isOurDsn(dsn: string, { isOurs }: Sender): boolean {
     if (upstream) return dsn === upstream.dsn;
-    const own = `://${OWN_KEY}@${origin.slice(origin.indexOf('//') + 2)}/1`;
-    return dsn === `https${own}` || dsn === `http${own}`;
+    const host = OWN_DSN.exec(dsn)?.[1];
+    return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
   }
 
-  function toDeskUrl(address: string, { origin }: Sender): string {
-    return `${origins.configured[0] ?? origin}/desk/${address}`;
+  /** Without configured origins the host is whatever the sender says, and no link for operators is made of that. */
+  function toDeskUrl(address: string): string {
+    return `${origins.configured[0] ?? ''}/desk/${address}`;
   }
 
   function keep(failure: Failure): boolean {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type EnvelopeItem, parseEnvelope } from '../../../../src/server/desk/tunnel/envelope.ts';
+import { askRaw } from '../../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
 
 const DSN = 'https://abc123@o1.ingest.example/7';
@@ -72,13 +73,28 @@ describe('an event', () => {
       tags: {
         cart: 'full',
         digest: body.digest,
-        incident: `${site.origin}/desk/${body.digest}-${failure?.occurrence}`,
+        incident: `/desk/${body.digest}-${failure?.occurrence}`,
       },
       exception: { values: [{ type: 'TypeError', value: 'x is not a function' }] },
     });
     expect(event.exception.values[0].stacktrace.frames).toEqual([
       { filename: 'https://shop.example/assets/home-X7K2QM2X.js', lineno: 1, colno: 20 },
     ]);
+  });
+
+  it('links to the desk under the configured origin, whatever host was asked', async () => {
+    const publicOrigins = ['https://shop.example', 'https://www.shop.example'];
+    const shop = await startTunnelSite({ upstreamDsn: DSN, publicOrigins });
+    const body = writeEnvelope({ dsn: DSN }, [{ type: 'event' }, createEvent()]).toString('latin1');
+    await askRaw(
+      shop.port,
+      'POST /_report HTTP/1.1',
+      ['Host: www.shop.example', `Content-Length: ${body.length}`],
+      body,
+    );
+    const passed = json(parseEnvelope(shop.forwarded[0]?.bytes ?? Buffer.from('{}')).items[0]);
+    expect(passed.tags.incident).toMatch(/^https:\/\/shop\.example\/desk\/[0-9A-Z]{8}-[0-9A-Z]{8}$/);
+    shop.close();
   });
 
   it('carries no word that strangers may not say', async () => {
@@ -233,7 +249,7 @@ describe('an event', () => {
     const { body } = await sendEvent({ tags: { 'spillway.echo': '7K3QM2XA-9F4W0R6B' } });
     expect(body.digest).toBe('7K3QM2XA');
     expect(site.failures).toMatchObject([{ digest: '7K3QM2XA', echoOf: '7K3QM2XA-9F4W0R6B' }]);
-    expect(arrived().event.tags).toEqual({ digest: '7K3QM2XA', incident: `${site.origin}/desk/7K3QM2XA-9F4W0R6B` });
+    expect(arrived().event.tags).toEqual({ digest: '7K3QM2XA', incident: '/desk/7K3QM2XA-9F4W0R6B' });
   });
 
   it('opens 50 new incidents an hour, and then counts on one that says so', async () => {

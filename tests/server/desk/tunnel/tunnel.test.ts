@@ -204,6 +204,53 @@ describe('where it comes from', () => {
   });
 });
 
+describe('the DSN where there is no upstream', () => {
+  const proxied = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://shop.example' };
+  const foreign = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://evil.example' };
+  const cases: [dsn: string, headers: Record<string, string>, status: number][] = [
+    ['https://spillway@HOST/1', {}, 200],
+    ['http://spillway@HOST/1', {}, 200],
+    ['https://spillway@shop.example/1', proxied, 200],
+    ['https://spillway@shop.example/1', {}, 403],
+    ['https://spillway@shop.example/1', foreign, 403],
+    ['https://spillway@HOST/2', {}, 403],
+    ['https://other@HOST/1', {}, 403],
+    ['https://spillway:x@HOST/1', {}, 403],
+    ['https://spillway@HOST/path/1', {}, 403],
+    ['https://spillway@HOST/1/', {}, 403],
+    ['https://spillway@HOST/1?x', {}, 403],
+    ['https://spillway@evil.example@HOST/1', {}, 403],
+    ['https://spillway@HOST#/1', {}, 403],
+    ['ftp://spillway@HOST/1', {}, 403],
+    ['https://spillway@/1', {}, 403],
+  ];
+
+  it.each(cases)('%s, %o', async (written, headers, status) => {
+    const dsn = written.replace('HOST', `127.0.0.1:${site.port}`);
+    const body = writeEnvelope({ dsn }, [{ type: 'session' }, '{}']).toString('latin1');
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const all = [`Host: 127.0.0.1:${site.port}`, `Content-Length: ${body.length}`, ...lines];
+    expect((await askRaw(site.port, 'POST /_report HTTP/1.1', all, body)).status).toBe(status);
+  });
+
+  it('is that of each configured origin', async () => {
+    const shop = await startTunnelSite({ publicOrigins: ['https://shop.example', 'https://www.shop.example'] });
+    const ask = (dsn: string) => {
+      const body = writeEnvelope({ dsn }).toString('latin1');
+      return askRaw(
+        shop.port,
+        'POST /_report HTTP/1.1',
+        ['Host: shop.example', `Content-Length: ${body.length}`],
+        body,
+      );
+    };
+    expect((await ask('https://spillway@shop.example/1')).status).toBe(200);
+    expect((await ask('https://spillway@www.shop.example/1')).status).toBe(200);
+    expect((await ask('https://spillway@evil.example/1')).status).toBe(403);
+    shop.close();
+  });
+});
+
 describe('a kept connection', () => {
   it.each([
     ['a body of 3 MB that is too large', `Content-Length: ${3 << 20}`, 3 << 20, 413],
