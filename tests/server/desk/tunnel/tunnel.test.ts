@@ -139,6 +139,7 @@ describe('an envelope with an event', () => {
     const text = await sendRaw(
       site.port,
       `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      { patience: 5000 },
     );
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
