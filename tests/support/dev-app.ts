@@ -60,6 +60,10 @@ export async function startDevApp(
     function read(chunk: Buffer): void {
       output += String(chunk);
       if (output.includes(`Listening on ${url}`)) resolve();
+      if (output.includes('Nothing is served yet')) {
+        child.kill('SIGTERM');
+        reject(new Error(`npm run dev could not serve what it was given:\n${output}`));
+      }
     }
     child.stdout.on('data', read);
     child.stderr.on('data', read);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await app?.stop();
   app = undefined;
-});
+}, 30_000);
 afterAll(() => browser?.close());
 
 interface Opened extends Watched {

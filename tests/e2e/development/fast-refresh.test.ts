@@ -29,11 +29,11 @@ beforeEach(async () => {
   await page.getByRole('button', { name: 'clicked 1' }).waitFor();
   await page.getByLabel('Note').fill('half a senten');
   await page.evaluate(() => window.scrollTo(0, 120));
-}, 30_000);
+}, 60_000);
 afterEach(async () => {
   await page?.close();
   await app?.stop();
-});
+}, 30_000);
 
 /** Builds and browser share two cores with other tests. */
 const poll = <T>(read: () => T) => expect.poll(read, { timeout: 10_000 });

@@ -30,7 +30,8 @@ afterAll(async () => {
   await app?.stop();
 });
 
-test('prints the time from saving to painted, with 300 modules of the product', async () => {
+// A build takes seconds where other tests share the cores.
+test('prints the time from saving to painted, with 300 modules of the product', { timeout: 180_000 }, async () => {
   const readPage = async () => (await fetch(app.url)).text();
   await expect.poll(readPage, { timeout: 20_000 }).toContain('part 299 ');
   const page = await browser.newPage({ baseURL: app.url });

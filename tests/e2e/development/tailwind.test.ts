@@ -42,7 +42,7 @@ export default function Root() {
 afterAll(async () => {
   await browser?.close();
   await app?.stop();
-});
+}, 30_000);
 
 /** The title as it is painted, once it is as it should be. */
 async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<void> {
