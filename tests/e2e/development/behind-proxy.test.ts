@@ -7,6 +7,9 @@ import { findFreePort } from '../../support/free-port.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import { exchanged } from '../site.ts';
 
+/** A build under load takes seconds. */
+const PATIENCE = { timeout: 20_000 };
+
 const HOME = 'src/shared/product/pages/home.tsx';
 const WORDS = 'src/server/product/words.ts';
 
@@ -30,7 +33,7 @@ interface Opened extends Watched {
 async function openHome(url: string): Promise<Opened> {
   const page = await browser.newPage({ baseURL: url });
   onTestFinished(() => page.close());
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE.timeout);
   const watched = await watch(page);
   await page.goto('/');
   await exchanged(page);
@@ -94,9 +97,9 @@ describe('an edit is shown, and costs no state,', () => {
     onTestFinished(proxy.stop);
     const opened = await openHome(origin);
     proxy.cutOff();
-    await expect.poll(proxy.countRefused).toBeGreaterThan(0);
+    await expect.poll(proxy.countRefused, PATIENCE).toBeGreaterThan(0);
     app.edit(HOME, 'First words', 'Second words');
-    await expect.poll(app.output).toContain('home.tsx: built');
+    await expect.poll(app.output, PATIENCE).toContain('home.tsx: built');
     proxy.reconnect();
     await opened.page.getByRole('heading', { name: 'Second words' }).waitFor();
     await expectKept(opened);

@@ -21,7 +21,7 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   app = await startDevApp();
   page = await browser.newPage({ baseURL: app.url, viewport: { width: 800, height: 500 } });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   ({ documents, complaints } = await watch(page));
   await page.goto('/');
   await exchanged(page);
@@ -36,7 +36,7 @@ afterEach(async () => {
 }, 30_000);
 
 /** Builds and browser share two cores with other tests. */
-const poll = <T>(read: () => T) => expect.poll(read, { timeout: 10_000 });
+const poll = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 /** What the visitor has done is still there: a count, a text, a place. */
 async function expectKept({ count = 1 } = {}): Promise<void> {

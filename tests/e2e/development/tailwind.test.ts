@@ -33,7 +33,7 @@ export default function Root() {
 `;
   [browser, app] = await Promise.all([launchBrowser(), startDevApp({ ...files, [ROOT]: root })]);
   page = await browser.newPage({ baseURL: app.url });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE.timeout);
   ({ documents, complaints } = await watch(page));
   await page.goto('/');
   await exchanged(page);
