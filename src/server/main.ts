@@ -18,7 +18,7 @@ import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain } from './engine/http/drain.ts';
-import { createEarlyScript, REPORT_PATH } from './engine/http/early-script.ts';
+import { createEarlyScript } from './engine/http/early-script.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
 import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
@@ -117,7 +117,12 @@ async function start(): Promise<void> {
     funnel,
     policy: createContentPolicy(
       owner.contentSources,
-      createEarlyScript({ tunnel: REPORT_PATH, build: manifest.buildId, release: config.release }),
+      createEarlyScript({
+        tunnel: config.tunnelPath,
+        dsn: config.sentryDsn,
+        build: manifest.buildId,
+        release: config.release,
+      }),
     ),
     origins,
     traceTargets: config.traceTargets,

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { startServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8')) as AssetManifest;
@@ -18,6 +19,26 @@ describe('the production build', () => {
     const sizes = [...scripts].map((url) => gzipSync(readFileSync(`${dist}/client${url}`), { level: 9 }).length);
     expect(scripts.size).toBeGreaterThan(2);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(85_000);
+  });
+
+  it('keeps the SDK that reports failures for later', () => {
+    const { entry, routes } = manifest;
+    const urls = new Set([entry, ...Object.values(routes)].flatMap((part) => [part.script, ...part.preloads]));
+    for (const url of urls) expect(readFileSync(`${dist}/client${url}`, 'utf8'), url).not.toMatch(/sentry/i);
+    const courier = readdirSync(`${dist}/client/assets`).filter((name) => /^courier-\w+\.js$/.test(name));
+    const sizes = courier.map((name) => gzipSync(readFileSync(`${dist}/client/assets/${name}`), { level: 9 }).length);
+    expect(Math.min(...sizes)).toBeLessThan(28_000);
+  });
+
+  it('adds at most 1 KB to a page for its first script and its trace, compressed by gzip', async () => {
+    const server = await startServer();
+    onTestFinished(() => server.stop());
+    const page = await (await fetch(server.url)).text();
+    const without = page
+      .replace(/<script[^>]*>\{const SETTINGS=.*?<\/script>/s, '')
+      .replaceAll(/<meta name="(?:sentry-trace|baggage)"[^>]*>/g, '');
+    expect(page.length - without.length).toBeGreaterThan(1000);
+    expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
 
   it('has nothing of what `npm run dev` adds', () => {

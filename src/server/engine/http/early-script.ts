@@ -2,9 +2,6 @@ import script from 'inline:src/client/engine/early-script.ts';
 import type { BrowserReporting } from '../../../shared/engine/browser-report.ts';
 import { toScriptText } from '../../../shared/engine/wire.ts';
 
-/** Where browsers post their reports, unless it is set otherwise: a dull name, because blockers match the others. */
-export const REPORT_PATH = '/_report';
-
 /**
  * The first script of every document: it keeps what fails before the page's own script is there. It is
  * the same in each, so that a kept page's policy can name it by its hash.
