@@ -19,7 +19,7 @@ const helperFile = /(?:^|\/)(?:tiny-)?(?:invariant|assert|assertions?)\.[cm]?[jt
 
 /** What of the language and the platform throws an error whose message does not say where: by the name that is called. */
 const throwingCalls = new Set(
-  'JSON.parse JSON.stringify structuredClone atob btoa BigInt decodeURI decodeURIComponent encodeURI encodeURIComponent'.split(
+  'JSON.parse JSON.stringify structuredClone atob btoa BigInt decodeURI decodeURIComponent encodeURI encodeURIComponent Object.keys Object.values Object.entries Object.assign Object.fromEntries'.split(
     ' ',
   ),
 );
@@ -106,8 +106,9 @@ export function indexSource(path, text, { helpers = [] } = {}) {
       case 'ObjectExpression':
         return visitObject(node, site, name);
       case 'VariableDeclarator':
-        if (node.id.type !== 'Identifier') visit(node.id, site);
-        return visit(node.init, site, node.id.type === 'Identifier' ? node.id.name : '');
+        if (node.id.type === 'Identifier') return visit(node.init, site, node.id.name);
+        if (!node.init) return visit(node.id, site);
+        return visitDetail(node, site, 'call', (inner) => visitAll(node, inner));
       case 'AssignmentExpression':
         visit(node.left, site);
         return visit(node.right, site, toAssignedName(node.left));

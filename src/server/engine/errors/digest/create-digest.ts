@@ -58,7 +58,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const { error, site } = findPrimary(errors, table);
   const isOwnThrow = isOwn(site) && site?.kind === 'thrown';
   const named = input.kind === undefined || input.kind === 'exception' ? undefined : input.kind;
-  const kind = named ?? kindOf(error, isOwnThrow);
+  const kind = named ?? (isOwnThrow ? 'exception' : findKind(error, errors));
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
   const key = special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input));
   const isWeak = special === undefined && site === undefined;
@@ -90,6 +90,12 @@ function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?
   return fallback ?? (innermost ? { error: innermost } : {});
 }
 
+/** By the words of the error that tells what went wrong, else of one around it. */
+function findKind(error: ErrorRecord | undefined, errors: readonly ErrorRecord[]): FailureKind {
+  const candidates = error ? [error, ...errors] : errors;
+  return candidates.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
+}
+
 function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRecord[], table: SiteTable): Key {
   return {
     class: toClass(error, site),
@@ -117,14 +123,13 @@ function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string
   const { message, code } = error;
   if (isNativeClass(unifyClass(error.class, message))) {
     const native = readNativeDetail(message);
-    if (native === undefined) return site.detail;
+    if (native === undefined || (native.isVague && site.kind === 'call')) return site.detail;
     const isData = native.property !== undefined && !table.isWritten(site.path, native.property);
     return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
   }
   if (site.kind === 'thrown') return site.detail;
   // A dependency threw it, in words that are the same on every engine.
-  const number = readReactNumber(message);
-  return code ?? (number === undefined ? maskMessage(message) : `React ${number}`);
+  return code ?? toWords(error);
 }
 
 function toRootCause(
@@ -142,16 +147,27 @@ function toRootCause(
   return name === toClass(primary, site) ? '' : name;
 }
 
-/** Rule 8: nothing in the source is known, so the words have to do, with the side and the route. */
+/** Nothing in the source is known, so the words have to do, with the route and the origin of a foreign script. */
 function toWordsKey(error: ErrorRecord | undefined, errors: readonly ErrorRecord[], input: DigestInput): Key {
-  const number = readReactNumber(error?.message ?? '');
   return {
     class: error ? toClass(error, undefined) : 'unknown',
     path: input.route ?? '',
-    function: input.side,
-    detail: number === undefined ? maskMessage(error?.message ?? '') : `React ${number}`,
+    function: error ? toForeignOrigin(error) : '',
+    detail: error ? toWords(error) : '',
     rootCause: toRootCause(error, errors, NO_TABLE),
   };
+}
+
+function toWords({ class: name, message }: ErrorRecord): string {
+  const native = isNativeClass(name) ? readNativeDetail(message) : undefined;
+  if (native) return native.detail;
+  const number = readReactNumber(message);
+  return number === undefined ? maskMessage(message) : `React ${number}`;
+}
+
+function toForeignOrigin({ frames }: ErrorRecord): string {
+  const thrower = frames.find(({ file }) => file !== '')?.file ?? '';
+  return /^https?:\/\/[^/]*/.exec(thrower)?.[0] ?? '';
 }
 
 const NO_TABLE: SiteTable = { find: () => undefined, has: () => false, isWritten: () => true };
@@ -170,9 +186,8 @@ function toSpecialKey(
     case 'timeout':
       return { ...key, path: route, detail: error?.class ?? '' };
     case 'network':
-      // Not every engine tells who called; where the called route is known, it is the same for all.
-      if (details.called !== undefined) return { ...key, detail: details.called };
-      return { ...key, ...(site ? place : { path: route }), rootCause: error?.code ?? '' };
+      // Of the engines, V8 in browsers alone tells who called.
+      return details.called === undefined ? { ...key, path: route } : { ...key, detail: details.called };
     case 'blocked-loop':
       return { ...key, ...place };
     case 'csp':

@@ -41,6 +41,8 @@ export interface NativeDetail {
   readonly detail: string;
   /** The property that was missing. It may be data, where it was computed. */
   readonly property?: string;
+  /** The words tell nothing of the place: the source tells more, where it has something to tell. */
+  readonly isVague?: true;
 }
 
 type Reading = (found: RegExpExecArray) => NativeDetail;
@@ -48,6 +50,9 @@ type Reading = (found: RegExpExecArray) => NativeDetail;
 const named =
   (words: string): Reading =>
   () => ({ detail: words });
+const vague =
+  (words: string): Reading =>
+  () => ({ detail: words, isVague: true });
 const property: Reading = ([, name = '']) => ofProperty(name);
 const global: Reading = ([, name = '']) => ({ detail: `${name} is not defined` });
 /** The last name of the expression that was called, or nothing of it where that is a variable's. */
@@ -70,18 +75,21 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   [/^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \((?:reading|setting) '(.*)'\)$/, property],
   [/^Cannot (?:read|set) property '(.*)' of (?:undefined|null)$/, property],
   [/^Cannot read private member (#[\w$]+) from an object/, property],
-  [/^Cannot destructure property '([^']*)' of /, property],
+  [/^Cannot destructure '?|^Right side of assignment cannot be destructured/, vague('destructure')],
   // SpiderMonkey
+  [/^can't access property Symbol\.iterator, /, vague('iterate')],
   [/^can't access property "(.*?)"(?: of |, )/, property],
   [/^can't access property ([^\s,"]+)(?: of |, )/, property],
   // JSC: `undefined is not an object (evaluating 'e.customer.total')`
   [/^(?:undefined|null) is not an object \(evaluating '(.*)'\)$/, readEvaluated],
 
-  [/^(.*?) is not a function(?: or its return value is not iterable)?(?:$|[.;] |\. \(In | \(near )/, called],
+  [/is not iterable|^Spread syntax requires| is not a function \(near '/, vague('iterate')],
+  [/^(.*?) is not a function(?:$|\. \(In )/, called],
   [/^(.*?) is not a constructor(?:$|[.;] | \(evaluating )/, named('new')],
   [/^([\w$]+) is not defined$/, global],
   [/^Can't find variable: ([\w$]+)$/, global],
   [/before initialization\.?$|^Cannot access uninitialized variable/, named('before initialization')],
+  [/^(?:Cannot convert undefined or null to object|can't convert (?:undefined|null) to object)$/, vague('to object')],
   [/^(?:Maximum call stack size exceeded|too much recursion)/, named('recursion')],
   [
     /^(?:Cannot assign to read only property|Cannot set property \S+ of .* which has only a getter|"?.*"? is read-only$|setting getter-only property|Attempted to assign to readonly property)/,
@@ -91,7 +99,8 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
     /^(?:Cannot add property .*, object is not extensible|can't define property .*: .* is not extensible|Attempting to define property on object that is not extensible)/,
     named('not extensible'),
   ],
-  [/is not iterable|Spread syntax requires|is not a function or its return value is not iterable/, named('iterate')],
+  [/ is (?:undefined|null)$/, vague('destructure')],
+  [/^(?:All promises were rejected|No Promise in Promise\.any was resolved|)$/, named('')],
   [/^[Rr]educe of empty array with no initial value/, named('reduce')],
   [
     /^Class constructor \S* cannot be invoked|^class constructors must be invoked|^Cannot call a class constructor/,
@@ -99,10 +108,12 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   ],
 ];
 
+/** `e.customer.total`, `e.total=1`; a call is that of a function of the language's, which refused what it was given. */
 function readEvaluated([, expression = '']: RegExpExecArray): NativeDetail {
-  // A write is shown with what is written, a call with its arguments.
-  const target = /^([^=(]+?)(?: = .*|\(.*\))?$/.exec(expression)?.[1] ?? '';
-  const name = /[.]([A-Za-z_$#][\w$]*)$/.exec(target)?.[1];
+  if (/^(?:let|const|var)\b.*\bof\b/.test(expression)) return { detail: 'iterate', isVague: true };
+  const target = expression.replace(/(?<![=!<>])=(?![=>]).*$/, '').trimEnd();
+  if (target.endsWith(')')) return { detail: 'to object', isVague: true };
+  const name = /\.([A-Za-z_$#][\w$]*)$/.exec(target)?.[1];
   return name ? ofProperty(name) : { detail: '.' };
 }
 

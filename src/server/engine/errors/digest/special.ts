@@ -30,14 +30,8 @@ export function isSynthetic({ class: name, message }: ErrorRecord): boolean {
   return WRAPPER.test(message) || WRAPPER_NUMBERS.has(readReactNumber(message) ?? '');
 }
 
-/**
- * What kind of failure an error is by its own words.
- *
- * @param isOwnThrow the application made the error itself: then its words are its own too
- */
-export function kindOf(error: ErrorRecord | undefined, isOwnThrow: boolean): FailureKind {
-  if (!error || isOwnThrow) return 'exception';
-  const { class: name, message, frames } = error;
+/** What kind of failure an error is by its own words. They say nothing where the application made the error itself. */
+export function kindOf({ class: name, message, frames }: ErrorRecord): FailureKind {
   if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
   if (HYDRATION.test(message) || HYDRATION_NUMBERS.has(readReactNumber(message) ?? '')) return 'hydration';
   if (LOAD.test(message) || name === 'ChunkLoadError' || name === 'RouteLoadError') return 'load';

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { createSites } from '../../../../../build/sites.mjs';
+import { parseStack } from '../../../../../src/server/engine/errors/digest/parse-stack.ts';
+import { parseSiteTable, type SiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import type { ErrorRecord } from '../../../../../src/server/engine/errors/failure.ts';
+import { readSources, root } from './corpus/bundle.mjs';
+
+interface CollectedError {
+  readonly class: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly code?: string;
+  readonly members?: readonly string[];
+}
+
+interface CollectedMap {
+  readonly path: string;
+  readonly sources: readonly string[];
+  readonly mappings: string;
+}
+
+type Collected = readonly [engine: string, kind: string, release: number, bug: string, times: CollectedError[][]];
+
+/** A bug that was seen: in one build on one engine, with one value. */
+export interface Sighting {
+  readonly bug: string;
+  readonly engine: string;
+  readonly kind: string;
+  readonly release: number;
+  readonly errors: readonly ErrorRecord[];
+  readonly table: SiteTable;
+}
+
+const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
+
+/** All that `corpus/collect.mjs` has collected, with the tables of sites that the build makes of its maps. */
+export function readCorpus(): Sighting[] {
+  const tables = readTables();
+  return read<Collected[]>('stacks.json').flatMap(([engine, kind, release, bug, times]) => {
+    const table = tables.get(`${kind} ${release}`);
+    if (!table) throw new Error(`The corpus has no maps of ${kind} ${release}.`);
+    return times.map((errors) => ({ bug, engine, kind, release, errors: errors.map(toRecord), table }));
+  });
+}
+
+function readTables(): Map<string, SiteTable> {
+  const all = Object.entries(read<Record<string, CollectedMap[]>>('maps.json'));
+  return new Map(
+    all.map(([name, maps]) => {
+      const sources: Record<string, string> = readSources(Number(name.split(' ')[1]));
+      const whole = maps.map(({ path, ...map }) => {
+        const sourcesContent = map.sources.map((source) => sources[source.replace(/^(?:\.\.\/)+/, '')]);
+        return { path, contents: JSON.stringify({ ...map, sourcesContent }) };
+      });
+      return [name, parseSiteTable(createSites(root, whole))];
+    }),
+  );
+}
+
+function toRecord({ class: name, message, stack, code, members }: CollectedError): ErrorRecord {
+  return {
+    class: name,
+    message,
+    ...(code !== undefined && { code }),
+    ...(members && { members: [...new Set(members)].sort() }),
+    frames: parseStack(stack, PATHS, message),
+  };
+}
+
+function read<Content>(name: string): Content {
+  return JSON.parse(readFileSync(new URL(`corpus/collected/${name}`, import.meta.url), 'utf8')) as Content;
+}
