@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { sortOutputs } from '../../build/output.mjs';
-import { toBundlePath } from '../../src/server/desk/keeper/bundle-path.ts';
+import { toFrameFile } from '../../src/server/engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../src/server/engine/errors/failure.ts';
 
 /** A small project, built the way `build/bundles.mjs` builds: minified, its maps one folder deeper. */
@@ -49,7 +49,7 @@ function readFrames(stack: string, dist: string): StackFrame[] {
     const match = /^ +at (?:(.+) \()?(file:.+):(\d+):(\d+)\)?$/.exec(line);
     if (!match) return [];
     const [, name = '', file = '', row, column] = match;
-    return [{ file: toBundlePath(file, dist), line: Number(row), column: Number(column), function: name }];
+    return [{ file: toFrameFile(file, { dist }), line: Number(row), column: Number(column), function: name }];
   });
 }
 

@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
+import type { InFlightRequest } from '../engine/http/in-flight.ts';
+import type { BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
-import type { BlockedLoop, InFlightRequest } from './in-flight.ts';
 import { createJournal, type Journal } from './journal.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
-import { BEAT_INTERVAL, CLOSE_PATIENCE, MAX_IN_FLIGHT, PULSE_INTERVAL } from './limits.ts';
+import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
 
 /** Where failures are kept and looked up. Whatever happens to it, the site is served. */
@@ -46,7 +47,7 @@ export interface DeskOptions {
   readonly namespace: string;
   /** The folder of the build: `dist`. */
   readonly dist: string;
-  /** What is being answered at the moment. */
+  /** What is being answered at the moment, bounded, the oldest first. */
   readonly inFlight: () => readonly InFlightRequest[];
   /** Told when the event loop goes on after it stood still for over a second. */
   readonly onBlockedLoop: (report: BlockedLoop) => void;
@@ -208,8 +209,7 @@ class OpenDesk implements Desk {
 
   #beat(): void {
     this.#journal.settle();
-    const oldest = [...this.#inFlight()].sort((left, right) => right.ms - left.ms).slice(0, MAX_IN_FLIGHT);
-    this.#keeper.beat({ inFlight: oldest, memory: process.memoryUsage.rss() });
+    this.#keeper.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss() });
   }
 }
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { Second } from '../../shared/units.ts';
+import type { Beat, BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
-import type { Beat, BlockedLoop } from './in-flight.ts';
 import type { CallAnswer, CallArguments, CallName, FromKeeper, KeeperStart, ToKeeper } from './keeper/calls.ts';
 import { StoreAwayError } from './store/sql.ts';
 

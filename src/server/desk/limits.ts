@@ -19,8 +19,6 @@ export const GATHER_TIME = 100 * Millisecond;
 export const MAX_BATCH_BYTES = 2 * MiB;
 /** How often the main thread tells what is in flight (ms). */
 export const BEAT_INTERVAL = 1 * Second;
-/** Requests in flight that are told (a count): the oldest. */
-export const MAX_IN_FLIGHT = 50;
 /** First and longest wait before the store is tried again (ms). */
 export const RETRY_FIRST = 250 * Millisecond;
 export const RETRY_LONGEST = 10 * Second;
@@ -46,8 +44,6 @@ export const MAX_OCCURRENCES_PER_HOUR = 1000;
 export const FIRST_WHOLES = 10;
 export const WHOLES_PER_HOUR = 5;
 export const MAX_SPREAD_WHOLES = 100;
-/** New incidents that browsers may make in an hour (a count): what they send is not believed. */
-export const MAX_NEW_BROWSER_INCIDENTS = 50;
 /** How long occurrences are kept (ms). Counts stay. */
 export const OCCURRENCE_AGE = 90 * Day;
 /** How much the store may use (bytes), in used pages. */

@@ -1,4 +1,4 @@
-import type { Beat, BlockedLoop } from '../in-flight.ts';
+import type { Beat, BlockedLoop } from '../beat.ts';
 import type { IncidentQuery, OccurrenceQuery } from '../store/look-up.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from '../store/records.ts';
 
@@ -6,6 +6,8 @@ import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } 
 export interface KeeperCalls {
   /** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, however it is spelt */
   find(address: string): Found | undefined;
+  /** Whether a digest has an incident already, without waiting for what is on its way. */
+  isKnown(digest: string): boolean;
   listIncidents(query: IncidentQuery): Incident[];
   listOccurrences(digest: string, query: OccurrenceQuery): Occurrence[];
   listHours(digest: string): IncidentHour[];

@@ -5,6 +5,7 @@ import {
   type DigestResult,
 } from '../../engine/errors/digest/create-digest.ts';
 import { emptySiteTable, parseSiteTable, type SiteTable } from '../../engine/errors/digest/site-table.ts';
+import type { StackFrame } from '../../engine/errors/failure.ts';
 
 /** The engine's rule, as the keeper needs it: for what it notices itself, and for events of earlier builds. */
 export interface Digester {
@@ -12,6 +13,8 @@ export interface Digester {
   readonly rule: number;
   /** @param sites the text of the build's `sites.json`, where it has one */
   createDigest(input: DigestInput, sites?: string): DigestResult;
+  /** The qualified name of the function around a place in a bundle: an engine knows what the minifier left of it. */
+  findFunction(frame: StackFrame, sites?: string): string | undefined;
 }
 
 export function createDigester({ namespace }: { namespace: string }): Digester {
@@ -27,6 +30,7 @@ export function createDigester({ namespace }: { namespace: string }): Digester {
   return {
     rule: DIGEST_RULE,
     createDigest: (input, sites) => createDigest(input, { namespace, table: read(sites) }),
+    findFunction: (frame, sites) => read(sites).find(frame)?.function || undefined,
   };
 }
 

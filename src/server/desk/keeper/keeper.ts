@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
+import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Beat, BlockedLoop } from '../in-flight.ts';
 import {
   BEAT_INTERVAL,
   CLOSE_PATIENCE,
@@ -52,7 +52,10 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
   const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
-  const maps = createMapReader({ readMap });
+  const maps = createMapReader({
+    readMap,
+    findFunction: async (of, frame) => digester.findFunction(frame, await readSites(of)),
+  });
   const prepare = createPrepare({ maps, digester, readSites, log });
   const writer = createWriter({ run, folder, signals, holder, prepare, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
@@ -67,6 +70,8 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   });
   let dead: readonly DeadJournal[] | undefined;
   let settling: Promise<void> | undefined;
+  /** The table that was read last: one failure asks for each of its frames. */
+  let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
@@ -115,6 +120,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function lookAfter(): Promise<void> {
     maps.sweep();
+    sites = undefined;
     await quietly('The store could not be looked at.', async () => {
       await holder.use((store) => store.check());
       await runs.tellSilent();
@@ -153,8 +159,11 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   }
 
   async function readSites(of: string): Promise<string | undefined> {
-    const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
-    return found?.text;
+    if (sites?.build !== of) {
+      const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
+      sites = { build: of, text: found?.text };
+    }
+    return sites.text;
   }
 
   /** Whoever asks wants to know of what happened before the question. */
@@ -195,6 +204,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     beat: (beat) => runs.note(beat),
     handlers: {
       find,
+      isKnown: (digest) => holder.use((store) => store.isKnown(digest)),
       listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
       listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
       listHours: (digest) => afterFlush((store) => store.listHours(digest)),

@@ -1,7 +1,7 @@
 import type { Debugger } from 'node:inspector';
 import { Session } from 'node:inspector';
+import { toFrameFile } from '../../engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
-import { toBundlePath } from './bundle-path.ts';
 
 /** Frames that are read (a count). */
 const MAX_FRAMES = 50;
@@ -32,7 +32,7 @@ export function readMainThreadStack(folders: { dist: string }): Promise<readonly
 
 function toStackFrame({ functionName, location, url }: Debugger.CallFrame, folders: { dist: string }): StackFrame {
   return {
-    file: toBundlePath(url, folders.dist),
+    file: toFrameFile(url, folders),
     line: location.lineNumber + 1,
     column: (location.columnNumber ?? 0) + 1,
     function: functionName,

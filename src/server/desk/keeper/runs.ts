@@ -1,5 +1,5 @@
+import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Beat, BlockedLoop } from '../in-flight.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
 import type { LateBeat, RunStart } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';

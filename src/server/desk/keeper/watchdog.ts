@@ -1,5 +1,5 @@
 import type { StackFrame } from '../../engine/errors/failure.ts';
-import type { BlockedLoop } from '../in-flight.ts';
+import type { BlockedLoop } from '../beat.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../limits.ts';
 import type { Signals } from './signals.ts';
 

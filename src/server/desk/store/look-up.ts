@@ -43,6 +43,16 @@ export async function find(sql: Sql, address: Address): Promise<Found | undefine
   return { incident, state: (await isThinned(sql, [...digests])) ? 'thinned' : 'unknown' };
 }
 
+/** Whether a digest has an incident, its own or another's. */
+export async function isKnown(sql: Sql, digest: string): Promise<boolean> {
+  const rows = await sql.all(
+    `SELECT 1 AS one FROM desk_incidents WHERE digest = ?
+      UNION ALL SELECT 1 AS one FROM desk_aliases WHERE digest = ? AND occurrence = '' LIMIT 1`,
+    [digest, digest],
+  );
+  return rows.length > 0;
+}
+
 async function follow(sql: Sql, address: Address): Promise<Address> {
   let current = address;
   for (let steps = 0; steps < MAX_ALIASES; steps += 1) {

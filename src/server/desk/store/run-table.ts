@@ -1,4 +1,5 @@
-import type { Beat, BlockedLoop, InFlightRequest } from '../in-flight.ts';
+import type { InFlightRequest } from '../../engine/http/in-flight.ts';
+import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Run } from './records.ts';
 import type { Sql, SqlDialect, SqlValue } from './sql.ts';
 

@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import type { Beat, BlockedLoop } from '../in-flight.ts';
+import type { Beat, BlockedLoop } from '../beat.ts';
 import type { JournalPosition } from '../keeper/signals.ts';
 import * as builds from './build-table.ts';
 import * as lookUp from './look-up.ts';
@@ -26,6 +26,7 @@ export interface Store {
   forgetJournal(run: string): Promise<void>;
 
   find(address: Address): Promise<Found | undefined>;
+  isKnown(digest: string): Promise<boolean>;
   listIncidents(query: lookUp.IncidentQuery): Promise<Incident[]>;
   listOccurrences(digest: string, query: lookUp.OccurrenceQuery): Promise<Occurrence[]>;
   listHours(digest: string): Promise<IncidentHour[]>;
@@ -118,6 +119,10 @@ class SqlStore implements Store {
 
   find(address: Address): Promise<Found | undefined> {
     return lookUp.find(this.#driver, address);
+  }
+
+  isKnown(digest: string): Promise<boolean> {
+    return lookUp.isKnown(this.#driver, digest);
   }
 
   listIncidents(query: lookUp.IncidentQuery): Promise<Incident[]> {

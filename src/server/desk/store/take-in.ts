@@ -1,15 +1,9 @@
 import type { JournalPosition } from '../keeper/signals.ts';
-import {
-  FIRST_WHOLES,
-  MAX_NEW_BROWSER_INCIDENTS,
-  MAX_OCCURRENCES_PER_HOUR,
-  MAX_SPREAD_WHOLES,
-  WHOLES_PER_HOUR,
-} from '../limits.ts';
+import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import { packJson } from './pack.ts';
 import type { StoredFailure } from './records.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
-import { type HourTally, type Intake, type Tally, tallyBatch, toHour } from './tally.ts';
+import { type HourTally, type Intake, type Tally, tallyBatch } from './tally.ts';
 import { toColumn } from './to-column.ts';
 
 /** What is taken in at once. */
@@ -19,18 +13,14 @@ export interface Batch {
   readonly from?: { readonly run: string; readonly next: JournalPosition };
 }
 
-/** Reads `OVERFLOW`: what browsers report beyond the new incidents that they may make in an hour. */
-export const OVERFLOW_DIGEST = '0VERF10W';
-
 /**
  * Takes a batch in, and with it the place where the journal goes on: both or none, so that each line
  * counts once whatever dies in between.
  */
 export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
-  const entries = await boundNewIncidents(sql, batch.entries);
-  const tallies = tallyBatch(entries);
+  const tallies = tallyBatch(batch.entries);
   if (tallies.length > 0) await storeTallies(sql, tallies);
-  await storeAliases(sql, entries);
+  await storeAliases(sql, batch.entries);
   if (batch.from) await storePosition(sql, dialect, batch.from);
 }
 
@@ -45,56 +35,6 @@ async function storeTallies(sql: Sql, tallies: readonly Tally[]): Promise<void> 
   await storeKept(sql, kept, wholes);
   await thinSpread(sql, wholes);
 }
-
-/** Strangers can make up as many kinds of failures as they like: past a bound they count into one that says so. */
-async function boundNewIncidents(sql: Sql, entries: readonly Intake[]): Promise<readonly Intake[]> {
-  const fromBrowsers = entries.filter(isFromBrowser).map(toDigest);
-  const digests = [...new Set(fromBrowsers)];
-  if (digests.length === 0) return entries;
-  const known = await listKnown(sql, digests);
-  const fresh = digests.filter((digest) => !known.has(digest));
-  if (fresh.length === 0) return entries;
-  const since = toHour(Date.now());
-  const [row] = await sql.all<{ made: number }>(
-    "SELECT COUNT(*) AS made FROM desk_incidents WHERE first_side = 'browser' AND first_at >= ?",
-    [since],
-  );
-  const room = Math.max(0, MAX_NEW_BROWSER_INCIDENTS - Number(row?.made ?? 0));
-  const beyond = new Set(fresh.slice(room));
-  return entries.map((intake) => (isFromBrowser(intake) && beyond.has(toDigest(intake)) ? toOverflow(intake) : intake));
-}
-
-async function listKnown(sql: Sql, digests: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await sql.all<{ digest: string }>(
-    `SELECT digest FROM desk_incidents WHERE digest IN (${placeholders(digests)})`,
-    digests,
-  );
-  return new Set(rows.map(({ digest }) => digest));
-}
-
-function isFromBrowser(intake: Intake): boolean {
-  if (intake.entry === 'whole') return intake.failure.side === 'browser';
-  return (intake.entry === 'thin' ? intake.thin : intake.record).side === 'browser';
-}
-
-function toDigest(intake: Intake): string {
-  if (intake.entry === 'whole') return intake.failure.digest;
-  return (intake.entry === 'thin' ? intake.thin : intake.record).digest;
-}
-
-function toOverflow(intake: Intake): Intake {
-  const digest = OVERFLOW_DIGEST;
-  if (intake.entry === 'thin') return { entry: 'thin', thin: { ...intake.thin, digest } };
-  if (intake.entry === 'count') return { entry: 'count', record: { ...intake.record, digest, title: OVERFLOW_TITLE } };
-  const { site: _site, route: _route, ...failure } = intake.failure;
-  return {
-    entry: 'whole',
-    failure: { ...failure, digest, title: OVERFLOW_TITLE },
-    shownAs: intake.shownAs ?? intake.failure.digest,
-  };
-}
-
-const OVERFLOW_TITLE = 'More kinds of failures than browsers may report in an hour';
 
 async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<void> {
   const rows = tallies.map(({ digest, facts, firstSide, firstAt, lastAt, first, last, counts }): SqlValue[] => [
@@ -380,7 +320,7 @@ interface Alias {
   readonly occurrence: string;
   /** A digest, or a whole address. */
   readonly target: string;
-  readonly reason: 'resolved' | 'overflow' | 'echo';
+  readonly reason: 'resolved' | 'echo';
   readonly at: number;
 }
 
@@ -407,7 +347,6 @@ function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { en
   const { digest, occurrence, at, echoOf } = failure;
   if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
   if (shownAs === digest) return [];
-  if (digest === OVERFLOW_DIGEST) return [{ digest: shownAs, occurrence, target: digest, reason: 'overflow', at }];
   return ['', occurrence].map((of) => ({ digest: shownAs, occurrence: of, target: digest, reason: 'resolved', at }));
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { BlockedLoop } from '../../../../src/server/desk/in-flight.ts';
+import type { BlockedLoop } from '../../../../src/server/desk/beat.ts';
 import { createWatchdog } from '../../../../src/server/desk/keeper/watchdog.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/server/desk/limits.ts';
 import { createFolder, openTestDesk } from '../../../support/desk.ts';

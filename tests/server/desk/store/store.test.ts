@@ -4,7 +4,6 @@ import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import { OVERFLOW_DIGEST } from '../../../../src/server/desk/store/take-in.ts';
 import type { Intake } from '../../../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
@@ -204,28 +203,6 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     await takeIn(store, { ...whole({ digest: '00000002', at: hour + 2 }), shownAs: '00000001' });
     const list = await store.listIncidents({ limit: 10 });
     expect(list.map(({ digest, counts }) => [digest, counts.server])).toEqual([['00000002', 3]]);
-  });
-
-  it('keeps the new incidents of browsers within their bound', async () => {
-    const { store } = await open();
-    const toDigest = (index: number) => `0000${String(index).padStart(4, '0')}`;
-    const many = Array.from({ length: 60 }, (_, index) =>
-      whole({ digest: toDigest(index), side: 'browser', at: Date.now() }),
-    );
-    await takeIn(store, ...many);
-    await takeIn(
-      store,
-      whole({ digest: toDigest(0), side: 'browser' }),
-      whole({ digest: toDigest(99), side: 'server' }),
-    );
-    const digests = (await store.listIncidents({ limit: 100 })).map(({ digest }) => digest);
-    expect(digests).toHaveLength(52);
-    expect((await store.find({ digest: OVERFLOW_DIGEST }))?.incident.counts).toEqual({ server: 0, browser: 10 });
-    const beyond = many[55]?.failure;
-    expect(await store.find({ digest: beyond?.digest ?? '', occurrence: beyond?.occurrence ?? '' })).toMatchObject({
-      state: 'kept',
-      incident: { digest: OVERFLOW_DIGEST },
-    });
   });
 
   it('counts what the journal had no room to tell', async () => {

@@ -1,14 +1,5 @@
 import type { StackFrame } from '../engine/errors/failure.ts';
-
-/** A request that is being answered: what is told of it if the process dies meanwhile. */
-export interface InFlightRequest {
-  readonly requestId: string;
-  readonly method: string;
-  /** The route's pattern where it is known, else the path without its search. */
-  readonly route: string;
-  /** How long it has been in flight (ms). */
-  readonly ms: number;
-}
+import type { InFlightRequest } from '../engine/http/in-flight.ts';
 
 /** How the process is, told by the main thread once a second. */
 export interface Beat {
