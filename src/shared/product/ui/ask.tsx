@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type SubmitEvent, useState } from 'react';
 import styles from './ask.module.css';
 import { Code } from './code.tsx';
 
@@ -12,7 +12,7 @@ interface Answer {
 export function Ask({ paths }: { paths: string[] }) {
   const [answer, setAnswer] = useState<Answer>();
 
-  async function ask(event: FormEvent<HTMLFormElement>, path: string) {
+  async function ask(event: SubmitEvent, path: string) {
     event.preventDefault();
     const response = await fetch(path);
     const type = response.headers.get('content-type') ?? '';

@@ -1,11 +1,11 @@
-import { type FormEvent, useState } from 'react';
+import { type SubmitEvent, useState } from 'react';
 import styles from './failures.module.css';
 
 /** Makes an API handler throw, and collects the addresses of its answers. */
 export function Addresses() {
   const [addresses, setAddresses] = useState<string[]>([]);
 
-  async function fail(event: FormEvent) {
+  async function fail(event: SubmitEvent) {
     event.preventDefault();
     const response = await fetch('/api/tour/fail');
     const address = response.headers.get('x-error-digest');

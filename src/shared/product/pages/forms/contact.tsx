@@ -12,8 +12,7 @@ export function Contact() {
   return (
     <section className={styles.section} id="contact">
       <h2>Checked on the server</h2>
-      {/* A new key, once a message was sent, empties the fields. */}
-      <Form key={sent?.sentAt.toISOString()} action="forms.send" method="post" noValidate>
+      <Form action="forms.send" reset noValidate>
         <Field label="Your name" name="name" autoComplete="name" outcome={outcome} />
         <Field label="Your e-mail address" name="email" type="email" autoComplete="email" outcome={outcome} />
         <Field label="Your message, at least ten characters" name="message" multiline outcome={outcome} />

@@ -27,8 +27,7 @@ export function Gates() {
         ))}
       </ul>
       {gates.length === 0 && <p>No gates. The river goes where it wants.</p>}
-      {/* A new key, once a gate is on the list, empties the field. */}
-      <Form key={gates.at(-1)?.id} action="forms.add" method="post" noValidate>
+      <Form action="forms.add" reset noValidate>
         <Field label="Name of a gate" name="name" outcome={added} />
         <button type="submit" disabled={adding}>
           {adding ? 'Adding…' : 'Add'}

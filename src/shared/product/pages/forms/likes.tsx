@@ -1,7 +1,6 @@
-import type { FormEvent } from 'react';
 import { useFetcher } from 'react-router';
 import { useData } from '../../../engine/hooks.ts';
-import { Form } from '../../actions.ts';
+import { submitAs } from '../../actions.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';
 
@@ -10,18 +9,12 @@ export function Likes() {
   const { likes } = useData<FormsData>();
   const fetcher = useFetcher();
   const shown = fetcher.formData ? likes + 1 : likes;
-
-  function like(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    fetcher.submit(event.currentTarget);
-  }
-
   return (
     <section className={styles.section} id="likes">
       <h2>A fetcher</h2>
-      <Form action="forms.like" method="post" onSubmit={like}>
-        <button type="submit">Like</button> <output>{shown === 1 ? '1 like' : `${shown} likes`}</output>
-      </Form>
+      <fetcher.Form method="post">
+        <button {...submitAs('forms.like')}>Like</button> <output>{shown === 1 ? '1 like' : `${shown} likes`}</output>
+      </fetcher.Form>
     </section>
   );
 }
