@@ -21,7 +21,7 @@ export async function own(args) {
   const changes = listChanges(root);
   if (changes?.length && !options.force) {
     return refuse(
-      `There are changes that are not committed (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that nothing of yours is lost, or say --force.`,
+      `There are changes that are not committed (${changes[0].slice(3)}${changes.length > 1 ? ` and ${changes.length - 1} more` : ''}). Commit or stash them first, so that nothing of yours is lost, or run \`npm run own -- --force\`.`,
     );
   }
   const plan = planRemoval(root);
@@ -38,6 +38,8 @@ The tour is gone. What to do first:
   npm run new -- page /about    writes a page with its half on the server and its test
   npm run new -- api notes      writes a resource under /api with its test
   npm test                      runs your tests and those of the engine
+
+docs/guide/01-pages.md begins the guide: an address book in twelve steps, from here on.
 
 What still says Spillway and should say your name: package.json, README.md, CHANGELOG.md, LICENSE.`;
 
@@ -76,7 +78,7 @@ function describe({ removed, kept, written }, hasGit) {
 
 async function agree() {
   if (!process.stdin.isTTY) {
-    console.error('There is no terminal to ask on. Say --yes if this is what you want.');
+    console.error('There is no terminal to ask on. Run `npm run own -- --yes` if this is what you want.');
     return false;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

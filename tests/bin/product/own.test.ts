@@ -89,7 +89,7 @@ describe('npm run own', () => {
   });
 
   test('asks before it removes, and without a terminal wants to be told', async () => {
-    await expect(run('npm run own < /dev/null')).rejects.toThrow('Say --yes');
+    await expect(run('npm run own < /dev/null')).rejects.toThrow('Run `npm run own -- --yes`');
   });
 
   test('says what goes, and leaves an app that type-checks, lints and builds', async () => {

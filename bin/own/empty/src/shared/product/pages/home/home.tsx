@@ -8,6 +8,7 @@ const FIRST = [
 ];
 
 const PLACES = [
+  { path: 'docs/guide/01-pages.md', text: 'Where the guide begins: from this page to an app, in twelve steps.' },
   { path: 'src/shared/product/pages/home/', text: 'This page. Change it first.' },
   { path: 'src/shared/product/pages/root/', text: 'The layout around every page, and the styles of all.' },
   { path: 'src/shared/product/routes.tsx', text: 'The list of pages.' },

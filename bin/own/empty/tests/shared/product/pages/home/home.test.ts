@@ -7,4 +7,5 @@ it('has a title and one heading, and says what to do first', async () => {
   expect(html).toMatch(/<title>[^<]+<\/title>/);
   expect(html.match(/<h1/g)).toHaveLength(1);
   expect(html).toContain('npm run new -- page /about');
+  expect(html).toContain('docs/guide/01-pages.md');
 });
