@@ -120,7 +120,7 @@ async function exchange(server) {
   if (current) await end(current);
   current = next;
   state = { ...state, server, served: state.build };
-  next.send({ type: 'turn', state });
+  next.send({ type: 'turn', state, isFirst: socket === undefined });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   await giveSocket(next, where);

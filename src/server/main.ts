@@ -29,7 +29,7 @@ import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
-import { createLogger } from './engine/logger.ts';
+import { createLogger, type ServerLog } from './engine/logger.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
 import { WiringError } from './engine/pages/wiring.ts';
@@ -188,12 +188,17 @@ async function start(): Promise<void> {
   await development?.listen(server, config);
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
-  if (config.publicOrigins.length === 0) {
+  if (development?.isFirst !== false) logAdvice(config, log);
+}
+
+/** What an operator may want to set. */
+function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void {
+  if (publicOrigins.length === 0) {
     log.warn(
       'PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.',
     );
   }
-  if (config.host === 'localhost' || (isIP(config.host) > 0 && /^(?:127\.|::1$)/.test(config.host))) {
+  if (host === 'localhost' || (isIP(host) > 0 && /^(?:127\.|::1$)/.test(host))) {
     log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
   }
 }

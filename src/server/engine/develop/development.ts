@@ -20,11 +20,15 @@ import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */
 type FromSupervisor =
-  | { readonly type: 'turn'; readonly state: DevState }
+  | { readonly type: 'turn'; readonly state: DevState; readonly isFirst: boolean }
   | { readonly type: 'state'; readonly state: DevState }
   | { readonly type: 'refused'; readonly code: string };
 
+type Turn = Extract<FromSupervisor, { readonly type: 'turn' }>;
+
 export interface Development {
+  /** No server before this one has listened: what is said of the settings was not said yet. */
+  readonly isFirst: boolean;
   /** `/_dev/…`: the state of the build, and a stream of what becomes of it. */
   readonly routes: RequestHandler;
   /** Remembers what a failure was, for the page that shows its address. */
@@ -54,7 +58,8 @@ export async function createDevelopment({
 }): Promise<Development> {
   const streams = new Set<Response>();
   const projectRoot = join(dist, '..');
-  let state = await takeTurn();
+  const turn = await takeTurn();
+  let { state } = turn;
   process.on('message', (message: FromSupervisor) => {
     if (message.type !== 'state') return;
     const { error } = message.state;
@@ -113,6 +118,7 @@ export async function createDevelopment({
   });
 
   return {
+    isFirst: turn.isFirst,
     routes,
     onFailure,
     files: new FilesOnDemand(join(dist, 'client')),
@@ -120,12 +126,12 @@ export async function createDevelopment({
   };
 }
 
-function takeTurn(): Promise<DevState> {
+function takeTurn(): Promise<Turn> {
   return new Promise((resolve) => {
     process.on('message', function onMessage(message: FromSupervisor) {
       if (message.type !== 'turn') return;
       process.off('message', onMessage);
-      resolve(message.state);
+      resolve(message);
     });
     process.send?.({ type: 'loaded' });
   });
