@@ -37,17 +37,18 @@ async function renderPage(pathname: string): Promise<string> {
   const data: Record<string, unknown> = {};
   const modules = new Map<string, PageModule>();
   for (const id of ids) {
-    data[id] = await halves[id]?.loader?.(loaderArgs({ params: params as Record<string, string> }));
     const page = tree.definitions.get(id)?.page;
     if (page) modules.set(id, await page());
   }
+  // After the modules, which may take long: a late value that fails has to be looked at by then.
+  for (const id of ids) data[id] = await halves[id]?.loader?.(loaderArgs({ params: params as Record<string, string> }));
   const location: Location = { pathname, search: '', hash: '', state: null, key: 'default', mask: undefined };
   const rejectNavigation = () => Promise.reject(new Error('A test page does not navigate.'));
   const router = createStandIn(tree, { build: 'test', routes: ids, params, data, styles: {} }, location, {
     navigate: rejectNavigation,
     fetch: rejectNavigation,
     revalidate: rejectNavigation,
-    deleteBlocker: () => undefined,
+    deleteBlocker: () => {},
   });
   const engine: Engine = { host: 'weir.example', errorPages, modules, styles: new Map(), toPageError: toShownError };
   const { prelude } = await prerenderToNodeStream(
