@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { errorHandler } from './engine/errors/error-handler.ts';
+import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
 import { notFoundHere } from './engine/errors/http-error.ts';
 import { requestContext } from './engine/errors/request-context.ts';
@@ -23,7 +23,7 @@ import { requestId } from './engine/http/request-id.ts';
 import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
 import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
 import { seenAsPage } from './engine/http/seen-as-page.ts';
-import { chain } from './engine/http/step.ts';
+import { chain, type Step } from './engine/http/step.ts';
 import { withoutPolicy } from './engine/http/without-policy.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
 
@@ -41,6 +41,10 @@ export interface AppDeps {
   readonly compression?: boolean;
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
+  /** Where the tunnel takes the browser's own reports. */
+  readonly reportPath?: string;
+  /** Takes what browsers report; told how to answer where it fails itself. */
+  readonly tunnel?: (fail: ErrorHandler) => Step;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -68,7 +72,9 @@ export function createApp(deps: AppDeps): RequestListener {
     door(),
     health({ readiness }),
     hostCheck({ origins, trust, log }),
-    strictTransport(),
+    strictTransport({ reportPath: deps.reportPath }),
+    // In front of whatever reads bodies; it has a cross-site check of its own.
+    ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset }),
   ];
 

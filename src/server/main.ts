@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { DeskInUseError, openDesk } from './desk/desk.ts';
+import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { Counters } from './engine/counters.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { createTableLoader } from './engine/errors/load-site-table.ts';
@@ -89,6 +90,8 @@ async function start(): Promise<void> {
     publicKey: config.sentryDsn?.publicKey,
   };
   const upstream = await openUpstream({ config, count, log });
+  const table = createTableLoader(join(DIST, 'sites.json'), log);
+  const scrubber = createEnvironmentScrubber(config);
   const funnel = createFunnel({
     log,
     count,
@@ -98,14 +101,15 @@ async function start(): Promise<void> {
     build: manifest.buildId,
     release,
     paths: { dist: DIST },
-    table: createTableLoader(join(DIST, 'sites.json'), log),
-    scrubber: createEnvironmentScrubber(config),
+    table,
+    scrubber,
     splitBy: owner.reporting?.splitBy,
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
   const steps = owner.steps?.(settings);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
+  const reportPath = `${config.tunnelPath}/browser`;
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -115,15 +119,16 @@ async function start(): Promise<void> {
     sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(
-      owner.contentSources,
-      createEarlyScript({
+    policy: createContentPolicy(owner.contentSources, {
+      earlyScript: createEarlyScript({
         tunnel: config.tunnelPath,
-        dsn: config.sentryDsn,
+        dsn: config.sentryDsn?.text,
         build: manifest.buildId,
-        release: config.release,
+        release,
+        environment: config.sentryEnvironment,
       }),
-    ),
+      reportPath,
+    }),
     origins,
     traceTargets: config.traceTargets,
     traced,
@@ -158,6 +163,22 @@ async function start(): Promise<void> {
     files: development?.files ?? indexPublicFiles(join(DIST, 'client')),
     findOldAsset: desk.findOldAsset,
     inFlight,
+    reportPath,
+    tunnel: openTunnel({
+      path: config.tunnelPath,
+      desk,
+      upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
+      environment: config.sentryEnvironment,
+      build: manifest.buildId,
+      release,
+      namespace: config.digestNamespace,
+      table,
+      scrubber,
+      origins,
+      routes,
+      count,
+      log,
+    }),
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

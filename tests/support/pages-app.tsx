@@ -121,7 +121,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     document: TestDocument,
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
-    policy: createContentPolicy({}, createEarlyScript({ tunnel: '/_report', build: BUILD_ID })),
+    policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
     traceTargets: [],
     compression,
     ...pageOptions,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import type { Feedback } from '../../src/server/desk/tunnel/feedback.ts';
+import type { Feedback } from '../../src/server/desk/journal-entry.ts';
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';

@@ -1,5 +1,5 @@
 import type { Funnel } from '../engine/errors/funnel.ts';
-import type { BlockedLoop } from './in-flight.ts';
+import type { BlockedLoop } from './beat.ts';
 
 /** Makes an incident of a time in which nobody was answered, with what was on the stack. */
 export function recordBlockedLoop(funnel: Funnel, { at, ms, frames }: BlockedLoop): void {

@@ -7,6 +7,7 @@ import type { BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './journal.ts';
+import type { Feedback } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
@@ -22,6 +23,8 @@ export interface Desk {
    * @returns false where it could not be written: then the log must hold all of it
    */
   journal(failure: Failure): boolean;
+  /** The same of what a visitor said. */
+  journalFeedback(feedback: Feedback): boolean;
   /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
   /** An asset of an earlier build, or of one that another replica has already. */
@@ -169,8 +172,15 @@ class OpenDesk implements Desk {
   }
 
   journal(failure: Failure): boolean {
-    const isStored = this.#journal.append(failure);
-    // One message wakes the keeper for all that comes until it looks.
+    return this.#wakeIf(this.#journal.append(failure));
+  }
+
+  journalFeedback(feedback: Feedback): boolean {
+    return this.#wakeIf(this.#journal.appendFeedback(feedback));
+  }
+
+  /** One message wakes the keeper for all that comes until it looks. */
+  #wakeIf(isStored: boolean): boolean {
     if (isStored && this.#signals.setDirty()) this.#keeper.wake();
     return isStored;
   }

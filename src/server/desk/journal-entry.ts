@@ -28,11 +28,29 @@ export interface CountRecord {
   readonly count: number;
 }
 
+/** What a visitor said. */
+export interface Feedback {
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  /** The failure that it is about, where it says so: 32 hexadecimal digits. */
+  readonly eventId?: string;
+  readonly text: string;
+  readonly name?: string;
+  /** Given by the visitor to be written to, so it is not scrubbed. */
+  readonly email?: string;
+  /** Of the page, scrubbed. */
+  readonly url?: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly visitor?: string;
+}
+
 /** A line of a journal. */
 export type JournalEntry =
   | { readonly entry: 'whole'; readonly failure: Failure }
   | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
-  | { readonly entry: 'count'; readonly record: CountRecord };
+  | { readonly entry: 'count'; readonly record: CountRecord }
+  | { readonly entry: 'feedback'; readonly feedback: Feedback };
 
 export function toThin(failure: Failure): ThinOccurrence {
   const { digest, occurrence, at, side, build, release, route, requestId, visitor } = failure;
@@ -57,11 +75,16 @@ function isJournalEntry(value: unknown): value is JournalEntry {
   if (!isObject(value)) return false;
   if (value.entry === 'whole') return isFailure(value.failure);
   if (value.entry === 'thin') return hasAddress(value.thin) && typeof value.thin.occurrence === 'string';
+  if (value.entry === 'feedback') return isFeedback(value.feedback);
   return value.entry === 'count' && isObject(value.record) && hasCount(value.record);
 }
 
 function isFailure(value: unknown): boolean {
   return hasAddress(value) && typeof value.occurrence === 'string' && Array.isArray(value.errors);
+}
+
+function isFeedback(value: unknown): boolean {
+  return isObject(value) && typeof value.id === 'string' && typeof value.text === 'string' && isNumber(value.at);
 }
 
 function hasCount(record: Record<string, unknown>): boolean {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Failure } from '../engine/errors/failure.ts';
 import { type CountSlots, createCountSlots } from './count-slots.ts';
-import { type JournalEntry, toThin } from './journal-entry.ts';
+import { type Feedback, type JournalEntry, toThin } from './journal-entry.ts';
 import type { JournalPosition, Signals } from './keeper/signals.ts';
 import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from './limits.ts';
 import { toSegment } from './segment-files.ts';
@@ -16,6 +16,8 @@ export interface Journal {
    * @returns false where it could not be written; it is tried anew with the next failure
    */
   append(failure: Failure): boolean;
+  /** The same of what a visitor said; false too where the journal is full. */
+  appendFeedback(feedback: Feedback): boolean;
   /** Where the next line will stand: all before it was appended. */
   readonly end: JournalPosition;
   /** Goes on in a new segment, so that the one before it can be deleted. */
@@ -99,10 +101,18 @@ class SegmentedJournal implements Journal {
   }
 
   append(failure: Failure): boolean {
+    return this.#try(() => (this.#full ? this.#count(failure) : this.#appendLine(this.#toLine(failure))));
+  }
+
+  appendFeedback(feedback: Feedback): boolean {
+    return this.#try(() => !this.#full && this.#appendLine(toBytes({ entry: 'feedback', feedback })));
+  }
+
+  #try(append: () => boolean): boolean {
     if (this.#closed || this.#now() < this.#retryAt) return false;
     try {
       if (this.#size >= this.#limits.segmentBytes && !this.#full) this.#goOn();
-      const appended = this.#full ? this.#count(failure) : this.#appendLine(this.#toLine(failure));
+      const appended = append();
       if (appended && this.#failing) this.#recover();
       return appended;
     } catch (error) {
@@ -141,10 +151,8 @@ class SegmentedJournal implements Journal {
   }
 
   #toLine(failure: Failure): Buffer {
-    const entry: JournalEntry = this.#wholes.take(failure.digest, this.#now())
-      ? { entry: 'whole', failure }
-      : { entry: 'thin', thin: toThin(failure) };
-    return Buffer.from(`${JSON.stringify(entry)}\n`);
+    const isWhole = this.#wholes.take(failure.digest, this.#now());
+    return toBytes(isWhole ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) });
   }
 
   #appendLine(line: Buffer): boolean {
@@ -244,4 +252,8 @@ class WholeRate {
 /** What a run leaves when everything of it was taken in. */
 export function removeJournal(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function toBytes(entry: JournalEntry): Buffer {
+  return Buffer.from(`${JSON.stringify(entry)}\n`);
 }

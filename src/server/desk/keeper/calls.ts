@@ -1,4 +1,5 @@
 import type { Beat, BlockedLoop } from '../beat.ts';
+import type { Feedback } from '../journal-entry.ts';
 import type { IncidentQuery, OccurrenceQuery } from '../store/look-up.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from '../store/records.ts';
 
@@ -12,6 +13,8 @@ export interface KeeperCalls {
   listOccurrences(digest: string, query: OccurrenceQuery): Occurrence[];
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
+  /** What visitors said of its occurrences, the latest first. */
+  listFeedback(digest: string, limit: number): Feedback[];
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */
   readBuildFile(build: string, path: string): Uint8Array | undefined;

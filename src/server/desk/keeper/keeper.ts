@@ -209,6 +209,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
       listHours: (digest) => afterFlush((store) => store.listHours(digest)),
       listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
+      listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),

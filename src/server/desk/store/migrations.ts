@@ -134,6 +134,24 @@ const migrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    version: 2,
+    statements: () => [
+      `CREATE TABLE desk_feedback (
+        id TEXT PRIMARY KEY,
+        event_id TEXT,
+        occurrence TEXT,
+        text TEXT NOT NULL,
+        name TEXT,
+        email TEXT,
+        url TEXT,
+        at BIGINT NOT NULL,
+        visitor TEXT
+      )`,
+      'CREATE INDEX desk_feedback_of ON desk_feedback (occurrence)',
+      'CREATE INDEX desk_feedback_at ON desk_feedback (at)',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

@@ -20,6 +20,7 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   await dropOldBuilds(driver, options.build);
   await deleteBatches(driver, 'desk_wholes', now - maxAge);
   await deleteBatches(driver, 'desk_occurrences', now - maxAge);
+  await driver.run('DELETE FROM desk_feedback WHERE at < ?', [now - maxAge]);
   await driver.run('DELETE FROM desk_runs WHERE ended_at < ?', [now - RUN_AGE]);
   await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
   await shrink(driver, options);

@@ -1,7 +1,9 @@
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
+import type { Feedback } from '../journal-entry.ts';
 import type { JournalPosition } from '../keeper/signals.ts';
 import * as builds from './build-table.ts';
+import { listFeedback } from './feedback-table.ts';
 import * as lookUp from './look-up.ts';
 import { migrate, readMeta } from './migrations.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from './records.ts';
@@ -31,6 +33,7 @@ export interface Store {
   listOccurrences(digest: string, query: lookUp.OccurrenceQuery): Promise<Occurrence[]>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
+  listFeedback(digest: string, limit: number): Promise<Feedback[]>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
@@ -139,6 +142,10 @@ class SqlStore implements Store {
 
   listReleases(digest: string): Promise<IncidentRelease[]> {
     return lookUp.listReleases(this.#driver, digest);
+  }
+
+  listFeedback(digest: string, limit: number): Promise<Feedback[]> {
+    return listFeedback(this.#driver, digest, limit);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { JournalPosition } from '../keeper/signals.ts';
 import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import { storeFeedback } from './feedback-table.ts';
 import { packJson } from './pack.ts';
 import type { StoredFailure } from './records.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
@@ -21,6 +22,10 @@ export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promi
   const tallies = tallyBatch(batch.entries);
   if (tallies.length > 0) await storeTallies(sql, tallies);
   await storeAliases(sql, batch.entries);
+  await storeFeedback(
+    sql,
+    batch.entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
+  );
   if (batch.from) await storePosition(sql, dialect, batch.from);
 }
 

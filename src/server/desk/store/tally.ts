@@ -1,13 +1,17 @@
 import { Hour } from '../../../shared/units.ts';
 import type { FailureKind, Site } from '../../engine/errors/failure.ts';
-import { type CountRecord, type ThinOccurrence, toThin } from '../journal-entry.ts';
+import { type CountRecord, type Feedback, type ThinOccurrence, toThin } from '../journal-entry.ts';
 import type { SideCounts, StoredFailure } from './records.ts';
 
 /** What the keeper takes in: a line of a journal, prepared. */
 export type Intake =
   | { readonly entry: 'whole'; readonly failure: StoredFailure; readonly shownAs?: string }
   | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
-  | { readonly entry: 'count'; readonly record: CountRecord };
+  | { readonly entry: 'count'; readonly record: CountRecord }
+  | { readonly entry: 'feedback'; readonly feedback: Feedback };
+
+/** What counts as something that failed. */
+type Counted = Exclude<Intake, { entry: 'feedback' }>;
 
 /** What the first whole event of an incident says of all of them. */
 export interface IncidentFacts {
@@ -69,12 +73,13 @@ interface Sighting {
 
 /** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
 export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
-  const sightings = batch.map(toSighting).filter((sighting) => sighting.count > 0);
+  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback');
+  const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
   const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
   return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));
 }
 
-function toSighting(intake: Intake): Sighting {
+function toSighting(intake: Counted): Sighting {
   if (intake.entry === 'count') return toCounted(intake.record);
   const whole = intake.entry === 'whole' ? intake.failure : undefined;
   const thin = intake.entry === 'whole' ? toThin(intake.failure) : intake.thin;

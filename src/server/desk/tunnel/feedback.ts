@@ -1,24 +1,8 @@
 import { KiB } from '../../../shared/units.ts';
+import type { Feedback } from '../journal-entry.ts';
 import { toEventId } from './event-to-failure.ts';
 import { type JsonRecord, toLine, toRecord, toText } from './report-json.ts';
 import { type ReportScrubber, toScrubbed } from './report-parts.ts';
-
-/** What a visitor said. */
-export interface Feedback {
-  /** 32 hexadecimal digits. */
-  readonly id: string;
-  /** The failure that it is about, where it says so: 32 hexadecimal digits. */
-  readonly eventId?: string;
-  readonly text: string;
-  readonly name?: string;
-  /** Given by the visitor to be written to, so it is not scrubbed. */
-  readonly email?: string;
-  /** Of the page, scrubbed. */
-  readonly url?: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly visitor?: string;
-}
 
 const MAX_TEXT_LENGTH = 4 * KiB;
 const MAX_NAME_LENGTH = 100;

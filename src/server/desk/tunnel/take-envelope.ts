@@ -1,9 +1,10 @@
 import { MiB } from '../../../shared/units.ts';
 import type { Count } from '../../engine/count.ts';
 import { type Failure, toAddress } from '../../engine/errors/failure.ts';
+import type { Feedback } from '../journal-entry.ts';
 import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
-import { type Feedback, readFeedback, readUserReport, rewriteFeedbackContext, rewriteUserReport } from './feedback.ts';
+import { readFeedback, readUserReport, rewriteFeedbackContext, rewriteUserReport } from './feedback.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';

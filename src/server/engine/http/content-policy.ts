@@ -32,9 +32,6 @@ export interface ContentPolicy {
 /** The block with the URLs of the modules that `bootScript` inserts: `["/assets/main-X7K2.js"]`. */
 export const BOOT_ID = 'spillway-boot';
 
-/** Where browsers send their reports. */
-const REPORT_PATH = '/_report/browser';
-
 /** For what is no page: it loads nothing and is framed by nobody. */
 export const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
@@ -55,8 +52,21 @@ const BOOT_SCRIPT = [
   '})})()',
 ].join('');
 
-/** @param earlyScript the body of the first script of every page (`createEarlyScript()`); without it pages have none */
-export function createContentPolicy(extra: ContentSources = {}, earlyScript = ''): ContentPolicy {
+export interface ContentPolicyOptions {
+  /** The body of the first script of every page (`createEarlyScript()`); without it pages have none. */
+  readonly earlyScript?: string;
+  /**
+   * Where browsers report what the policy kept out. By `report-uri` alone: beside a `report-to`, whose
+   * endpoints take HTTPS alone, Chromium sends neither.
+   */
+  readonly reportPath?: string;
+}
+
+export function createContentPolicy(
+  extra: ContentSources = {},
+  { earlyScript = '', reportPath }: ContentPolicyOptions = {},
+): ContentPolicy {
+  const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
   const rest = [
     directive('style-src', "'self'", extra.style),
     "style-src-attr 'unsafe-inline'", // React renders its `style` prop as an attribute
@@ -71,11 +81,12 @@ export function createContentPolicy(extra: ContentSources = {}, earlyScript = ''
     "base-uri 'none'",
     "object-src 'none'",
     "frame-ancestors 'none'",
+    ...report,
   ].join('; ');
   const hashes = [earlyScript, BOOT_SCRIPT].filter(Boolean).map(toHashSource).join(' ');
   const staticPolicy = `default-src 'none'; script-src ${hashes} 'strict-dynamic'; ${rest}`;
   const trustedTypes = directive('trusted-types', 'boot', extra.trustedTypes);
-  const reportOnlyPolicy = `require-trusted-types-for 'script'; ${trustedTypes}; report-uri ${REPORT_PATH}`;
+  const reportOnlyPolicy = ["require-trusted-types-for 'script'", trustedTypes, ...report].join('; ');
 
   return {
     forNonce: (nonce) => `default-src 'none'; script-src 'nonce-${nonce}' 'strict-dynamic'; ${rest}`,

@@ -43,10 +43,19 @@ export function securityHeaders(): Step {
   };
 }
 
-/** A browser keeps this for a year, so it is sent over TLS alone, as far as a trusted proxy or the configured origin says. */
-export function strictTransport(): Step {
+/**
+ * What holds over TLS alone, as far as a trusted proxy or the configured origin says: a browser keeps
+ * the first header for a year, and sends reports (crashes, deprecations) nowhere else.
+ *
+ * @param reportPath where such reports are taken
+ */
+export function strictTransport({ reportPath }: { reportPath?: string | undefined } = {}): Step {
+  const endpoints = reportPath && `default="${reportPath}"`;
   return function strictTransport(req, res, next) {
-    if (requestInfo(req).secure) res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
+    if (requestInfo(req).secure) {
+      res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
+      if (endpoints) res.setHeader('Reporting-Endpoints', endpoints);
+    }
     next();
   };
 }

@@ -41,6 +41,19 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   const takeIn = (store: Store, ...entries: Intake[]) => store.takeIn({ entries });
 
+  it('keeps what visitors said once, under the incident of the failure that it is about', async () => {
+    const { store } = await open();
+    const { failure } = whole();
+    const said = { id: 'a'.repeat(32), eventId: failure.id, text: 'I paid\0 twice.', email: 'ada@example.com', at: 2 };
+    const other = { id: 'b'.repeat(32), text: 'Nice site.', at: 3 };
+    const again = { ...said, text: 'Not this.' };
+    for (const feedback of [said, other, again]) await takeIn(store, whole(failure), { entry: 'feedback', feedback });
+    expect(await store.listFeedback(failure.digest, 10)).toEqual([{ ...said, text: 'I paid\ufffd twice.' }]);
+    expect((await store.find({ digest: failure.digest }))?.incident.counts.server).toBeGreaterThan(0);
+    await store.retain({ build: 'b1', now: Date.now() });
+    expect(await store.listFeedback(failure.digest, 10)).toEqual([]);
+  });
+
   it('knows an incident by what its first whole event says', async () => {
     const { store } = await open();
     const first = whole({

@@ -14,12 +14,20 @@ it('lets in what carries the nonce', () => {
 });
 
 it('lets its two scripts alone into a page that is kept', () => {
-  const { bootScript, forStatic } = createContentPolicy({}, 'early()');
+  const { bootScript, forStatic } = createContentPolicy({}, { earlyScript: 'early()' });
   const [early, boot] = ['early()', bootScript].map(
     (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
   expect(forStatic()).toBe(`default-src 'none'; script-src ${early} ${boot} 'strict-dynamic'; ${REST}`);
   expect(bootScript).not.toMatch(/<|-->/);
+});
+
+it('names where violations are reported to', () => {
+  const policy = createContentPolicy({}, { reportPath: '/_report/browser' });
+  for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
+    expect(text).toMatch(/; report-uri \/_report\/browser$/);
+  }
+  expect(createContentPolicy().reportOnly()).not.toContain('report');
 });
 
 it('takes further sources, and refuses what would write a policy of its own', () => {

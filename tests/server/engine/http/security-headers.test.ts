@@ -23,3 +23,17 @@ it('are those that helmet sends, apart from the ones that are ours to decide', a
   expect(ours['referrer-policy']).toBe('strict-origin-when-cross-origin');
   expect(ours['permissions-policy']).toContain('camera=()');
 });
+
+it('name over TLS alone what holds for TLS alone', async () => {
+  const ask = async (publicOrigins: readonly string[]) =>
+    (
+      await request(createTestApp({ publicOrigins, reportPath: '/_report/browser' }))
+        .get('/')
+        .set('Host', 'example.com')
+    ).headers;
+  const secure = await ask(['https://example.com']);
+  expect(secure['strict-transport-security']).toMatch(/^max-age=31536000/);
+  expect(secure['reporting-endpoints']).toBe('default="/_report/browser"');
+  const plain = await ask(['http://example.com']);
+  expect([plain['strict-transport-security'], plain['reporting-endpoints']]).toEqual([undefined, undefined]);
+});

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/noise.ts';
+import type { RouteLine } from '../../../shared/engine/routes.ts';
+import type { Count } from '../../engine/count.ts';
+import { createDigest } from '../../engine/errors/digest/create-digest.ts';
+import type { SiteTable } from '../../engine/errors/digest/site-table.ts';
+import type { ErrorHandler } from '../../engine/errors/error-handler.ts';
+import type { Scrubber } from '../../engine/errors/scrub.ts';
+import { trimFailure } from '../../engine/errors/trim.ts';
+import type { Origins } from '../../engine/http/origins.ts';
+import type { Step } from '../../engine/http/step.ts';
+import type { Desk } from '../desk.ts';
+import { createKnownBuilds } from './known-builds.ts';
+import { tunnel, type Upstream } from './tunnel.ts';
+import { createVisitors } from './visitors.ts';
+
+export interface OpenTunnelOptions {
+  readonly path: string;
+  readonly desk: Desk;
+  readonly upstream: Upstream | undefined;
+  readonly environment: string;
+  readonly build: string;
+  readonly release: string;
+  readonly namespace: string;
+  readonly table: () => SiteTable;
+  readonly scrubber: Scrubber;
+  readonly origins: Origins;
+  /** Patterns of other routes are a stranger's invention. */
+  readonly routes: readonly RouteLine[];
+  readonly count: Count;
+  readonly log: Logger;
+}
+
+/** Puts the tunnel together with the desk that keeps what comes by it. @returns the step, once it knows how to answer what fails */
+export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
+  const { desk, build, release, namespace, table, scrubber, count, log } = options;
+  const patterns = new Set(listPatterns(options.routes));
+  const findBuild = createKnownBuilds({ own: { build, release }, list: () => desk.ask('listBuilds') });
+  let salt: string | undefined;
+  desk.ask('readSalt').then(
+    (known) => {
+      salt = known;
+    },
+    () => undefined, // the store is away: until the next start this process tells visitors apart for itself
+  );
+
+  return (fail) =>
+    tunnel({
+      path: options.path,
+      origins: options.origins,
+      upstream: options.upstream,
+      environment: options.environment,
+      journal: (failure) => desk.journal(failure),
+      keepFeedback: (feedback) => desk.journalFeedback(feedback),
+      makeDigest: (input) => createDigest(input, { namespace, table: table() }),
+      isKnownDigest: (digest) => desk.ask('isKnown', digest),
+      findBuild,
+      isRoute: (pattern) => patterns.has(pattern),
+      scrubber,
+      trim: trimFailure,
+      ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
+      ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
+      toVisitor: createVisitors({ salt: () => salt }),
+      count,
+      log,
+      fail,
+    });
+}
+
+function listPatterns(lines: readonly RouteLine[]): string[] {
+  return lines.flatMap(({ path, children = [] }) => [...(path === undefined ? [] : [path]), ...listPatterns(children)]);
+}
