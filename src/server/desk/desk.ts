@@ -117,13 +117,14 @@ function createRunId(): string {
 function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; log: DeskLog }): Locks {
   const { dataDir, isAlone, run, log } = options;
   const journals = join(dataDir, 'journal');
-  const taken: FileLock[] = [];
   const lockFile = join(journals, `${run}.lock`);
+  let instance: FileLock | undefined;
+  let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
-    const instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
+    instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
     if (isAlone && !instance) throw new DeskInUseError(dataDir);
-    taken.push(...[instance, takeLock(lockFile)].filter((lock) => lock !== undefined));
+    own = takeLock(lockFile);
   } catch (error) {
     if (error instanceof DeskInUseError) throw error;
     log.error(
@@ -133,8 +134,10 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
   }
   return {
     release() {
-      if (!existsSync(join(journals, run))) rmSync(lockFile, { force: true });
-      for (const lock of taken) lock.release();
+      // A journal that is left is the next one's, by its lock.
+      if (own && !existsSync(join(journals, run))) rmSync(lockFile, { force: true });
+      own?.release();
+      instance?.release();
     },
   };
 }

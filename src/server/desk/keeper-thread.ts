@@ -23,10 +23,15 @@ export interface KeeperThreadOptions {
   readonly onBlocked: (report: BlockedLoop) => void;
 }
 
+const ENDED = 'The keeper of the desk ended.';
+
 interface Question {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
+
+/** Megabytes. The first keeps garbage of a storm small, the second what a broken map could take; past it the thread is started anew. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
 /** First and longest wait before a thread that broke is started anew (ms). */
 const RESTART_FIRST = 1 * Second;
@@ -38,14 +43,16 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
   let lastId = 0;
   let wait = RESTART_FIRST;
   let isEnding = false;
-  let worker = run();
+  /** Undefined from when it broke until it is started anew. */
+  let worker: Worker | undefined = run();
 
   function run(): Worker {
-    const thread = new Worker(file, { workerData: start, name: 'desk keeper' });
+    const thread = new Worker(file, { workerData: start, name: 'desk keeper', resourceLimits: RESOURCE_LIMITS });
     thread.unref();
     thread.on('message', hear);
     thread.on('error', (error) => log.error({ err: error }, 'The keeper of the desk broke, and is started anew.'));
     thread.on('exit', () => {
+      worker = undefined;
       refuseAll();
       if (!isEnding) restart();
     });
@@ -62,7 +69,7 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
   }
 
   function refuseAll(): void {
-    for (const { reject } of questions.values()) reject(new StoreAwayError('The keeper of the desk ended.'));
+    for (const { reject } of questions.values()) reject(new StoreAwayError(ENDED));
     questions.clear();
   }
 
@@ -75,13 +82,13 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
   function settle(message: Extract<FromKeeper, { say: 'answer' | 'refusal' }>): void {
     const question = questions.get(message.id);
     questions.delete(message.id);
-    if (questions.size === 0) worker.unref();
+    if (questions.size === 0) worker?.unref();
     if (message.say === 'answer') question?.resolve(message.value);
     else question?.reject(message.away ? new StoreAwayError(message.message) : new Error(message.message));
   }
 
   function say(message: ToKeeper): void {
-    worker.postMessage(message);
+    worker?.postMessage(message);
   }
 
   return {
@@ -89,6 +96,10 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
     beat: (beat) => say({ say: 'beat', beat }),
     ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>) {
       return new Promise<CallAnswer<Name>>((resolve, reject) => {
+        if (!worker) {
+          reject(new StoreAwayError(ENDED));
+          return;
+        }
         lastId += 1;
         // The keeper's handler of this name made the value.
         questions.set(lastId, { resolve: (value) => resolve(value as CallAnswer<Name>), reject });
@@ -99,7 +110,7 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
     },
     async end() {
       isEnding = true;
-      await worker.terminate();
+      await worker?.terminate();
     },
   };
 }

@@ -1,7 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
+import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
 
@@ -48,5 +51,56 @@ describe('the desk', () => {
     await expect(second).rejects.toThrow(DeskInUseError);
     await expect(second).rejects.toThrow(/DATA_DIR of its own/);
     expect(existsSync(join(dataDir, 'instance.lock'))).toBe(true);
+  });
+
+  it('can be waited for standing still, as a process that is about to exit does', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    await desk.ask('readSalt');
+    const failures = Array.from({ length: 500 }, () => createFailure());
+    for (const failure of failures) desk.journal(failure);
+    expect(desk.flushSync(10_000)).toBe(true);
+    const store = new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true });
+    onTestFinished(() => store.close());
+    expect(store.prepare('SELECT server_count FROM desk_incidents').get()).toEqual({ server_count: 500 });
+  });
+
+  it('goes on where its database was deleted while it was open', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const { log, lines } = createTestLog();
+    const desk = await openTestDesk({ dataDir, log });
+    onTestFinished(() => desk.close());
+    await desk.ask('readSalt');
+    for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
+    const failure = createFailure();
+    // It is noticed within some seconds.
+    await expect.poll(() => existsSync(join(dataDir, 'desk.sqlite')), { timeout: 30_000 }).toBe(true);
+    expect(desk.journal(failure)).toBe(true);
+    await expect
+      .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
+      .toBeDefined();
+    expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
+  }, 60_000);
+
+  it('opens in a folder that cannot be written to, and says that the log has to do', async () => {
+    const folder = createFolder(onTestFinished);
+    writeFileSync(join(folder, 'file'), '');
+    const { log, lines } = createTestLog();
+    const desk = await openTestDesk({ dataDir: join(folder, 'file'), log });
+    onTestFinished(() => desk.close());
+    expect(desk.journal(createFailure())).toBe(false);
+    await expect(desk.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    expect(lines[0]?.message).toContain('DATA_DIR');
+  });
+
+  it('holds no secret in an error about PostgreSQL', async () => {
+    const { log, lines } = createTestLog();
+    const databaseUrl = 'postgres://desk:hunter2@127.0.0.1:9/none';
+    const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), databaseUrl, log });
+    onTestFinished(() => desk.close());
+    await expect(desk.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    expect(lines).toMatchObject([{ level: 'error' }]);
+    expect(inspect(lines, { depth: 10, showHidden: true })).not.toContain('hunter2');
   });
 });

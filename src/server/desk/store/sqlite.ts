@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Second } from '../../../shared/units.ts';
@@ -52,7 +52,7 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
 }
 
 function openSound(path: string): DatabaseSync {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (path !== ':memory:') makeFile(path);
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
   try {
     // Takes effect before the first table alone.
@@ -65,6 +65,12 @@ function openSound(path: string): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+/** SQLite would let everybody read it; the files that it puts beside it take the mode of this one. */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
 }
 
 class BrokenFileError extends Error {}

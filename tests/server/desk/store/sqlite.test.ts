@@ -39,6 +39,14 @@ describe('the file of the store', () => {
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('kept under another name') }]);
   });
 
+  it('can be read by its owner alone, with what stands beside it', async () => {
+    const folder = createFolder(onTestFinished);
+    const store = await open(join(folder, 'desk.sqlite'));
+    await store.check();
+    const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  });
+
   it('that is empty is a new one', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     writeFileSync(path, '');
