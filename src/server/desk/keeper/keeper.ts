@@ -99,6 +99,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     await quietly('The journals of ended processes were not taken in.', adoptAll);
     await quietly('Ended processes were not told of.', () => runs.tellSilent());
     await quietly('The files of this build were not published.', () => publishBuild(holder, { build, release, dist }));
+    await retain();
   }
 
   async function adoptAll(): Promise<void> {

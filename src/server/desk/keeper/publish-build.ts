@@ -7,6 +7,9 @@ import type { StoreHolder } from './store-holder.ts';
 /** Copies that the build compressed: the store compresses in its own way. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
 
+/** What `npm run dev` calls each of its builds (`build/develop/dev-build.mjs`): the next minute they are others. */
+const DEVELOPMENT = 'development';
+
 /**
  * Puts maps, sites and assets of this build into the store, so that every replica resolves its errors
  * and serves its tabs, now and after the next deploy. What is there is left alone.
@@ -15,6 +18,7 @@ export async function publishBuild(
   holder: Pick<StoreHolder, 'use'>,
   { build, release, dist }: { build: string; release: string; dist: string },
 ): Promise<void> {
+  if (build === DEVELOPMENT) return;
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
   if (isPublished) return;
   // One at a time: what comes from the journal goes in between.

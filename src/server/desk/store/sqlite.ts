@@ -7,7 +7,7 @@ import { type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayErro
 import { createTurns } from './turns.ts';
 
 /** For the command line, which writes beside a running server (ms). */
-const BUSY_TIMEOUT = 5 * Second;
+const BUSY_TIMEOUT = 2 * Second;
 /** Prepared statements that are kept (a count). */
 const MAX_STATEMENTS = 200;
 /** Free pages that are given back at a time (a count): 4 MB. */

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createStoreHolder } from '../../../../src/server/desk/keeper/store-holder.ts';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { createFailure, createTestLog } from '../../../support/desk.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+function setUp(open: () => Promise<Store>) {
+  const { log, lines } = createTestLog();
+  let opened = 0;
+  const holder = createStoreHolder({
+    open,
+    log,
+    onOpen: () => {
+      opened += 1;
+    },
+  });
+  holder.start();
+  return { holder, lines, opened: () => opened };
+}
+
+/** Lets every retry come, and what it does end. */
+async function wait(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+}
+
+const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1 });
+const entries = [{ entry: 'whole' as const, failure: createFailure() }];
+
+describe('a store that is away', () => {
+  it('is opened when it can be, and told of once going and once coming back', async () => {
+    let isThere = false;
+    const { holder, lines, opened } = setUp(async () => {
+      if (!isThere) throw new StoreAwayError('not yet');
+      return openMemory();
+    });
+    await expect(holder.use((store) => store.listRuns(1))).rejects.toThrow(StoreAwayError);
+    await wait(60_000);
+    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('wait in the journal') }]);
+    expect(holder.reachableSince).toBeUndefined();
+    isThere = true;
+    await wait(20_000);
+    expect(await holder.use((store) => store.listRuns(1))).toEqual([]);
+    expect(opened()).toBe(1);
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    await holder.close();
+  });
+
+  it('is noticed where its disk is full, and not taken for well until it can be written to', async () => {
+    const driver = openSqlite(':memory:', createTestLog());
+    const store = await openStore(driver, { rule: 1 });
+    const { holder, lines } = setUp(async () => store);
+    await holder.use(() => store.takeIn({ entries }));
+    const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
+    await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
+    const big = Array.from({ length: 500 }, () => ({ entry: 'whole' as const, failure: createFailure() }));
+    await expect(holder.use(() => store.takeIn({ entries: big }))).rejects.toThrow(StoreAwayError);
+    expect(lines.map(({ level }) => level)).toEqual(['error']);
+
+    await driver.all('PRAGMA max_page_count = 1000000');
+    await wait(20_000);
+    await holder.use(() => store.takeIn({ entries: big }));
+    // What was refused left nothing behind.
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
+    await holder.close();
+  });
+
+  it('is opened anew where what was open is of no more use', async () => {
+    let opens = 0;
+    const { holder, opened } = setUp(async () => {
+      opens += 1;
+      return openMemory();
+    });
+    await holder.use((store) => store.listRuns(1));
+    const gone = holder.use(async () => {
+      throw new StoreAwayError('deleted', { isGone: true });
+    });
+    await expect(gone).rejects.toThrow('deleted');
+    await wait(20_000);
+    expect([opens, opened()]).toEqual([2, 2]);
+    await holder.close();
+  });
+});
