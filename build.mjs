@@ -6,6 +6,7 @@ import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
 import { browserTarget, bundleClient, bundleServer, throwReadable } from './build/bundles.mjs';
 import { requireClientInputs } from './build/client-inputs.mjs';
+import { addDebugIds } from './build/debug-ids.mjs';
 import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
@@ -58,7 +59,7 @@ export async function build({
     outdir: join(root, clientFolder),
     compile: (sheet) => styles.compile(join(root, sheet)),
   });
-  const bundled = sortOutputs(join(root, 'dist'), [...client.outputFiles, ...server.outputFiles]);
+  const bundled = sortOutputs(join(root, 'dist'), addDebugIds([...client.outputFiles, ...server.outputFiles]));
   const served = [...bundled.served, ...sheets.files, ...publicFiles];
   const manifest = createManifest({
     metafile: client.metafile,

@@ -154,6 +154,8 @@ export function createDevBuild(root) {
     /** Takes what an earlier build left out of the way, and says that this is no build to start from. */
     async clean() {
       await rm(join(dist, '.stamp'), { force: true });
+      // Stacks of the server name source files in development, so there is no table, and an earlier one would lie.
+      await rm(join(dist, 'sites.json'), { force: true });
       await rm(join(dist, 'client'), { recursive: true, force: true });
     },
   };

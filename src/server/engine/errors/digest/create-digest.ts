@@ -56,9 +56,8 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const chain = input.errors.filter((error) => !isSynthetic(error));
   const errors = chain.length > 0 ? chain : input.errors;
   const { error, site } = findPrimary(errors, table);
-  const isOwnThrow = isOwn(site) && site?.kind === 'thrown';
-  const named = input.kind === undefined || input.kind === 'exception' ? undefined : input.kind;
-  const kind = named ?? (isOwnThrow ? 'exception' : findKind(error, errors));
+  const isNamed = input.kind !== undefined && input.kind !== 'exception';
+  const kind = isNamed ? input.kind : findKind(error, site, errors);
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
   const key = special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input));
   const isWeak = special === undefined && site === undefined;
@@ -90,10 +89,17 @@ function findPrimary(errors: readonly ErrorRecord[], table: SiteTable): { error?
   return fallback ?? (innermost ? { error: innermost } : {});
 }
 
-/** By the words of the error that tells what went wrong, else of one around it. */
-function findKind(error: ErrorRecord | undefined, errors: readonly ErrorRecord[]): FailureKind {
-  const candidates = error ? [error, ...errors] : errors;
-  return candidates.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
+/**
+ * By the words of the error that tells what went wrong, and of those around it where none of them has a
+ * place in the application. What the application throws itself says what it means to.
+ */
+function findKind(
+  error: ErrorRecord | undefined,
+  site: FoundSite | undefined,
+  errors: readonly ErrorRecord[],
+): FailureKind {
+  if (isOwn(site) && error) return site?.kind === 'thrown' ? 'exception' : kindOf(error);
+  return errors.map(kindOf).find((kind) => kind !== 'exception') ?? 'exception';
 }
 
 function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRecord[], table: SiteTable): Key {

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { addDebugIds } from '../../build/debug-ids.mjs';
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
+
+function filesOf(script: string) {
+  const files = [
+    { path: '/dist/main.js', contents: Buffer.from(script) },
+    { path: '/dist/main.js.map', contents: Buffer.from('{"version":3,"mappings":""}') },
+    { path: '/dist/logo.svg', contents: Buffer.from('<svg/>') },
+    { path: '/dist/empty.js', contents: Buffer.from('') },
+  ];
+  return addDebugIds(files).map(({ contents }) => Buffer.from(contents).toString());
+}
+
+it('gives a script and its map one id, which comes from the script alone', () => {
+  const [script = '', map = '{}'] = filesOf('export{};\n');
+  const id = UUID.exec(script)?.[0];
+  expect(script).toMatch(/^export\{\};\n/);
+  expect(script).toMatch(new RegExp(`\\n//# debugId=${id}\\n$`));
+  expect(JSON.parse(map)).toEqual({ debugId: id, debug_id: id, version: 3, mappings: '' });
+  expect(filesOf('export{};\n')[0]).toBe(script);
+  expect(filesOf('export{a};\n')[0]).not.toContain(id);
+});
+
+it('leaves the id where an SDK looks for it, under the stack of the script', () => {
+  const registered = globalThis as { _sentryDebugIds?: Record<string, string> };
+  new Function(filesOf(';')[0] ?? '')();
+  expect(Object.values(registered._sentryDebugIds ?? {})).toEqual([expect.stringMatching(UUID)]);
+  delete registered._sentryDebugIds;
+});
+
+it('adds at most 150 bytes to a script, and nothing to another file', () => {
+  const [script = '', , image, empty] = filesOf('export{};\n');
+  expect(script.length - 'export{};\n'.length).toBeLessThanOrEqual(150);
+  expect(image).toBe('<svg/>');
+  expect(empty).toBe('');
+});

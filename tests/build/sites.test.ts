@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseSiteTable } from '../../src/server/engine/errors/digest/site-table.ts';
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+const table = parseSiteTable(readFileSync(`${dist}/sites.json`, 'utf8'));
+
+/** The site of the place in a bundle that holds `text`. */
+function siteOf(file: string, text: string) {
+  const before = readFileSync(`${dist}/${file}`, 'utf8').split(text, 1)[0] ?? '';
+  const lines = before.split('\n');
+  return table.find({ file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, function: '' });
+}
+
+describe('the table of sites of the production build', () => {
+  it('knows the place of a throw in the server', () => {
+    expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
+      path: 'src/server/engine/pages/show-page.ts',
+      function: 'entryScripts',
+      detail: expect.stringMatching(/^throw new Error\(/),
+      home: 'engine',
+      kind: 'thrown',
+    });
+  });
+
+  it('tells dependencies by their package', () => {
+    expect(siteOf('server/main.js', 'function createApplication()')).toMatchObject({
+      path: 'node_modules/express',
+      home: 'dependency',
+    });
+  });
+
+  it('knows every script of the browser, and no other file', () => {
+    const { entry, routes } = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8'));
+    const scripts = [entry, ...Object.values<{ script: string }>(routes)].map(({ script }) => `client${script}`);
+    expect(scripts.filter((script) => !table.has(script))).toEqual([]);
+    expect(table.has('client/assets/other.js')).toBe(false);
+  });
+});

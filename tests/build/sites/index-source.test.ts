@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { indexSource, toDetail } from '../../../build/sites/index-source.mjs';
+
+/** What is known of the place that `|` marks. */
+function siteAt(marked: string, options = {}) {
+  const offset = marked.indexOf('|');
+  const { starts, sites } = indexSource('src/a.tsx', marked.replace('|', ''), options);
+  return sites[starts.findLastIndex((start: number) => start <= offset)];
+}
+
+describe('the function of a place', () => {
+  it.each([
+    ['top of the module', '|f();', ''],
+    ['a function', 'function pay() { |f(); }', 'pay'],
+    ['a function in a function', 'function shop() { function pay() { |f(); } }', 'shop.pay'],
+    ['a named arrow', 'const pay = async () => { |f(); };', 'pay'],
+    ['a callback takes its named parent', 'function pay() { return items.map((item) => |f(item)); }', 'pay'],
+    ['a method', 'class Cart { pay() { |f(); } }', 'Cart.pay'],
+    ['a private method', 'class Cart { #pay() { |f(); } }', 'Cart.#pay'],
+    ['a getter', 'class Cart { get total() { return |f(); } }', 'Cart.total'],
+    ['an arrow of a class', 'class Cart { pay = () => { |f(); }; }', 'Cart.pay'],
+    ['a field of a class', 'class Cart { total = |f(); }', 'Cart'],
+    ['a method of an object', 'export const page = { actions: { remove() { |f(); } } };', 'page.actions.remove'],
+    ['an object that satisfies a type', 'const page = { loader: () => |f() } satisfies Page;', 'page.loader'],
+    ['a default export', 'export default () => { |f(); };', 'default'],
+    ['a wrapped arrow', 'const load = cache(async () => { |f(); });', 'load'],
+    [
+      'a wrapped arrow in a component',
+      'function Page() { const onClick = useCallback(() => { |f(); }, []); }',
+      'Page.onClick',
+    ],
+    ['a registered handler', "function routes() { router.get('/cart', (req) => { |f(); }); }", 'routes.get("/cart")'],
+    ['a handler in the markup', 'function Page() { return <a onClick={() => |f()}>x</a>; }', 'Page.onClick'],
+    ['what is assigned', 'function setUp() { link.onerror = () => { |f(); }; }', 'setUp.link.onerror'],
+    ['a callback at the top of the module', 'app.use(() => { |f(); });', 'use()'],
+    ['a generator', 'function* pages() { yield |f(); }', 'pages'],
+    ['after a function', 'function pay() { f(); } |f();', ''],
+  ])('%s', (_what, source, name) => {
+    expect(siteAt(source)?.function).toBe(name);
+  });
+});
+
+describe('the detail of a place', () => {
+  it.each([
+    ['a throw', "function f() { throw |new Error('a'); }", 'throw new Error("a")', 'thrown'],
+    ['an error that is made', "function f() { reject(|new RangeError('a')); }", 'new RangeError("a")', 'thrown'],
+    [
+      'a class of errors without the suffix',
+      'class Refusal extends Error {} f(|new Refusal());',
+      'new Refusal()',
+      'thrown',
+    ],
+    ['a check by a helper', "function f() { |invariant(a > 0, 'a'); }", 'invariant(a>0,"a")', 'thrown'],
+    ['a call that throws without saying where', 'function f() { return |JSON.parse(a); }', 'JSON.parse(a)', 'call'],
+    ['a function within a throw', 'throw new Error(() => { |f(); })', '', ''],
+    ['after a throw', "if (a) throw new Error('a'); |f();", '', ''],
+    ['no error', 'f(|new Map());', '', ''],
+  ])('%s', (_what, source, detail, kind) => {
+    expect(siteAt(source)).toMatchObject({ detail, kind });
+  });
+
+  it('is one whatever a formatter does', () => {
+    const spellings = [
+      "throw new AppError('An address needs a street.', 422);",
+      'throw new AppError(\n  "An address needs a street.",\n  422,\n)',
+      "throw  new AppError( 'An address needs a street.' /* said */, 422 ) // now\n",
+    ];
+    expect(new Set(spellings.map(toDetail))).toEqual(new Set(['throw new AppError("An address needs a street.",422)']));
+  });
+
+  it('is 200 characters long at most, and keeps templates as they are', () => {
+    expect(toDetail(`throw new Error('${'a'.repeat(500)}')`)).toHaveLength(200);
+    const template = 'throw new Error(`No $' + "{what.name} for 'x'`)";
+    expect(toDetail(template)).toBe(template);
+  });
+});
+
+it('marks constructors of errors, and not their methods', () => {
+  expect(siteAt('class AppError extends Error { constructor() { |super(); } }')?.isErrorClass).toBe(true);
+  expect(siteAt('class AppError extends Error { name = |f(); }')?.isErrorClass).toBe(true);
+  expect(siteAt('class AppError extends Error { show() { |f(); } }')?.isErrorClass).toBe(false);
+  expect(siteAt('class Cart extends Base { constructor() { |super(); } }')?.isErrorClass).toBe(false);
+});
+
+it('marks helpers by name, by file and by what the owner names', () => {
+  expect(siteAt('function assertDefined() { throw |new Error(); }')?.isHelper).toBe(true);
+  expect(siteAt('function check() { throw |new Error(); }')?.isHelper).toBe(false);
+  expect(siteAt('function check() { throw |new Error(); }', { helpers: ['src/a.tsx'] })?.isHelper).toBe(true);
+  const imported = "import { check } from './check.ts'; function f() { |check(a); }";
+  expect(siteAt(imported, { helpers: ['src/check.ts'] })).toMatchObject({ detail: 'check(a)', kind: 'thrown' });
+});
+
+it('collects the properties that are written out', () => {
+  const { properties } = indexSource('src/a.ts', 'const { rate } = cart.discount; f(sections[key].value);');
+  expect([...properties].sort()).toEqual(['discount', 'rate', 'value']);
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createDigest,
+  type DigestInput,
+  type DigestResult,
+} from '../../../../../src/server/engine/errors/digest/create-digest.ts';
+import { emptySiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import type { ErrorRecord } from '../../../../../src/server/engine/errors/failure.ts';
+
+interface Told {
+  readonly class?: string;
+  readonly message?: string;
+  readonly code?: string;
+  readonly members?: readonly string[];
+  /** `name file`, from the throw outwards. */
+  readonly at?: readonly string[];
+}
+
+function record({ at = [], ...told }: Told): ErrorRecord {
+  const frames = at.map((text) => {
+    const [name = '', file = ''] = text.split(' ');
+    return { file, line: 1, column: 1, function: name };
+  });
+  return { class: 'Error', message: 'boom', ...told, frames };
+}
+
+function digestOf(errors: readonly Told[], input: Partial<DigestInput> = {}, namespace = 'n'): DigestResult {
+  return createDigest({ side: 'server', errors: errors.map(record), ...input }, { namespace, table: emptySiteTable });
+}
+
+const CART = 'checkout src/shared/product/cart.ts';
+const TILL = 'checkout src/shared/product/till.ts';
+
+describe('the site', () => {
+  it('is the first frame of the application, whatever stands around it', () => {
+    const alone = digestOf([{ at: [CART] }]);
+    expect(digestOf([{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]).digest).toBe(alone.digest);
+    expect(digestOf([{ at: [TILL] }]).digest).not.toBe(alone.digest);
+    expect(alone).toMatchObject({
+      kind: 'exception',
+      site: { path: 'src/shared/product/cart.ts', function: 'checkout' },
+    });
+    expect(alone.weak).toBeUndefined();
+  });
+
+  it('is not in the engine, where the application called it', () => {
+    const engine = 'href src/shared/engine/href.ts';
+    expect(digestOf([{ at: [engine, CART] }]).site?.path).toBe('src/shared/product/cart.ts');
+    expect(digestOf([{ at: [engine] }]).site?.path).toBe('src/shared/engine/href.ts');
+  });
+
+  it('is not in a helper that throws for its caller', () => {
+    expect(digestOf([{ at: ['invariant src/shared/product/check.ts', CART] }]).site?.path).toBe(
+      'src/shared/product/cart.ts',
+    );
+  });
+
+  it('makes route and side count for nothing', () => {
+    const errors = [{ at: [CART] }];
+    expect(digestOf(errors, { route: '/a', side: 'browser' }).digest).toBe(digestOf(errors, { route: '/b' }).digest);
+  });
+
+  it('of endless recursion does not depend on where the stack ended', () => {
+    const told = { class: 'RangeError', message: 'Maximum call stack size exceeded' };
+    const [even, odd] = ['even src/shared/product/a.ts', 'odd src/shared/product/a.ts'];
+    const left = digestOf([{ ...told, at: [even, odd, even, odd] }]);
+    const right = digestOf([
+      {
+        class: 'InternalError',
+        message: 'too much recursion',
+        at: ['leaf src/shared/product/a.ts', odd, even, odd, even],
+      },
+    ]);
+    expect(left.digest).toBe(right.digest);
+  });
+});
+
+describe('of a chain of causes', () => {
+  it('the outermost that the application threw counts, with the innermost for its root', () => {
+    const wrapper = { class: 'AppError', message: 'not loaded', at: [CART] };
+    const digests = [
+      digestOf([wrapper]),
+      digestOf([wrapper, { class: 'TypeError', message: 'x', at: [TILL] }]),
+      digestOf([wrapper, { code: 'ECONNREFUSED', at: ['c node:net'] }]),
+      digestOf([wrapper, { code: 'ETIMEDOUT', at: ['c node:net'] }]),
+    ].map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(4);
+  });
+
+  it("React's wrapper and the component stack of an SDK do not count", () => {
+    const thrown = { class: 'TypeError', message: "Cannot read properties of undefined (reading 'a')", at: [CART] };
+    const wrapper = { message: 'Minified React error #422; visit https://react.dev/errors/422' };
+    const components = {
+      class: 'React ErrorBoundary TypeError',
+      message: thrown.message,
+      at: ['Page src/shared/product/page.tsx'],
+    };
+    expect(digestOf([wrapper, thrown, components]).digest).toBe(digestOf([thrown]).digest);
+  });
+
+  it('an AggregateError stands for itself, with the classes of its errors', () => {
+    const told = { class: 'AggregateError', message: 'All promises were rejected' };
+    const types = digestOf([{ ...told, members: ['TypeError'] }]);
+    expect(digestOf([{ ...told, message: '', members: ['TypeError'] }]).digest).toBe(types.digest);
+    expect(digestOf([{ ...told, members: ['RangeError'] }]).digest).not.toBe(types.digest);
+  });
+});
+
+describe('without a place in the source', () => {
+  it('the words and the route decide, and it is said so', () => {
+    const told = { message: 'No order 7 for "ann"' };
+    const known = digestOf([told], { route: '/orders/:id' });
+    expect(known.weak).toBe(true);
+    expect(digestOf([{ message: 'No order 8 for "bob"' }], { route: '/orders/:id' }).digest).toBe(known.digest);
+    expect(digestOf([told], { route: '/carts/:id' }).digest).not.toBe(known.digest);
+    expect(digestOf([{ message: 'No cart 7 for "ann"' }], { route: '/orders/:id' }).digest).not.toBe(known.digest);
+  });
+
+  it('a foreign script differs from another one', () => {
+    const at = (origin: string) => digestOf([{ at: [`f ${origin}/tag.js`] }]).digest;
+    expect(at('https://a.example')).not.toBe(at('https://b.example'));
+  });
+
+  it('frames of an unknown build are told from none', () => {
+    expect(digestOf([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
+    expect(digestOf([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
+  });
+});
+
+describe('what a dependency threw', () => {
+  it('differs by code, else by its words', () => {
+    const at = ['query node_modules/pg/lib/client.js', CART];
+    const digests = [
+      digestOf([{ code: '23505', message: 'duplicate key', at }]),
+      digestOf([{ code: '42P01', message: 'no such table', at }]),
+      digestOf([{ message: 'Too many re-renders.', at }]),
+      digestOf([{ message: 'Minified React error #310; visit https://react.dev', at }]),
+      digestOf([{ message: 'Minified React error #301; visit https://react.dev', at }]),
+    ].map(({ digest }) => digest);
+    expect(new Set(digests).size).toBe(5);
+  });
+});
+
+describe('special classes', () => {
+  it.each([
+    [
+      'load',
+      [
+        'Failed to fetch dynamically imported module: https://a.example/x-1.js',
+        'error loading dynamically imported module: https://a.example/x-2.js',
+        'Importing a module script failed.',
+      ],
+    ],
+    ['network', ['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed', 'fetch failed']],
+    [
+      'hydration',
+      [
+        "Hydration failed because the server rendered HTML didn't match the client.",
+        'Minified React error #418; visit https://react.dev/errors/418?args[]=text',
+      ],
+    ],
+    ['script-error', ['Script error.', 'Script error']],
+  ])('%s has one digest whatever the engine says', (kind, messages) => {
+    const results = messages.map((message) =>
+      digestOf([{ class: kind === 'network' ? 'TypeError' : 'Error', message }], { route: '/a' }),
+    );
+    expect(results.map((result) => result.kind)).toEqual(messages.map(() => kind));
+    expect(new Set(results.map(({ digest }) => digest)).size).toBe(1);
+    expect(results[0]?.weak).toBeUndefined();
+  });
+
+  it('hydration and time-outs differ by route, requests by the called route', () => {
+    const hydration = (route: string) => digestOf([{ message: 'Minified React error #418;' }], { route }).digest;
+    expect(hydration('/a')).not.toBe(hydration('/b'));
+    const aborted = (name: string, route: string) => digestOf([{ class: name }], { route });
+    expect(aborted('TimeoutError', '/a').kind).toBe('timeout');
+    expect(aborted('TimeoutError', '/a').digest).not.toBe(aborted('AbortError', '/a').digest);
+    expect(aborted('TimeoutError', '/a').digest).not.toBe(aborted('TimeoutError', '/b').digest);
+    const request = (called: string, route: string) =>
+      digestOf([{ class: 'TypeError', message: 'Load failed' }], { route, details: { called } }).digest;
+    expect(request('/api/x', '/a')).toBe(request('/api/x', '/b'));
+    expect(request('/api/x', '/a')).not.toBe(request('/api/y', '/a'));
+  });
+
+  it('what is known from elsewhere has a digest without an error', () => {
+    const csp = (blocked: string) => digestOf([], { kind: 'csp', details: { directive: 'script-src', blocked } });
+    expect(csp('https://a.example').digest).not.toBe(csp('https://b.example').digest);
+    expect(csp('https://a.example').title).toBe('csp script-src https://a.example');
+    const death = digestOf([], { kind: 'unclean-death' });
+    expect(death.weak).toBeUndefined();
+    expect(digestOf([{ at: [CART] }], { kind: 'blocked-loop' }).digest).not.toBe(
+      digestOf([{ at: [TILL] }], { kind: 'blocked-loop' }).digest,
+    );
+  });
+
+  it('an error of the application around a failed request is its own', () => {
+    const request = { class: 'TypeError', message: 'fetch failed' };
+    expect(digestOf([{ class: 'AppError', at: [CART] }, request]).kind).toBe('exception');
+    expect(digestOf([{ class: 'LoadError', at: ['load src/client/engine/load.ts'] }, request]).kind).toBe('network');
+    expect(digestOf([{ ...request, at: [CART] }]).kind).toBe('network');
+  });
+});
+
+describe('the key', () => {
+  it('cannot be made equal by moving text from one field to the next', () => {
+    const of = (route: string, message: string) => digestOf([{ message }], { route }).digest;
+    expect(of('a', 'bc')).not.toBe(of('ab', 'c'));
+    expect(of('1:a', 'x')).not.toBe(of('1:', 'ax'));
+  });
+
+  it('depends on the namespace and on what is split on purpose, and not on how text is composed', () => {
+    const errors = [{ message: 'caf\u00e9' }];
+    const { digest } = digestOf(errors);
+    expect(digestOf([{ message: 'cafe\u0301' }]).digest).toBe(digest);
+    expect(digestOf(errors, {}, 'm').digest).not.toBe(digest);
+    expect(digestOf(errors, { splitBy: ['tenant-a'] }).digest).not.toBe(
+      digestOf(errors, { splitBy: ['tenant-b'] }).digest,
+    );
+  });
+
+  it('does not hold the name that a minifier gave to a class', () => {
+    expect(digestOf([{ class: 't', at: [CART] }]).digest).toBe(digestOf([{ class: 'xe', at: [CART] }]).digest);
+    expect(digestOf([{ class: 'CartError', at: [CART] }]).digest).not.toBe(
+      digestOf([{ class: 'TillError', at: [CART] }]).digest,
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { isExtensionFile, toFrameFile } from '../../../../../src/server/engine/errors/digest/frame-file.ts';
+
+describe('a script is named', () => {
+  it.each([
+    ['file:///app/dist/server/main.js', 'server/main.js'],
+    ['/app/dist/client/assets/home-X7K2QM2X.js', 'client/assets/home-X7K2QM2X.js'],
+    ['https://shop.example/assets/home.js?v=1#x', 'client/assets/home.js'],
+    ['file:///app/src/server/product/cart.ts?t=1', 'src/server/product/cart.ts'],
+    ['/app/node_modules/a/node_modules/pg/lib/client.js', 'node_modules/pg/lib/client.js'],
+    ['file:///app/dist/server/a%20b.js', 'server/a b.js'],
+    ['/home/ann/linked/index.js', '../index.js'],
+    ['node:fs', 'node:fs'],
+    ['https://cdn.example/lib.js?key=secret', 'https://cdn.example/lib.js'],
+    ['https://cdn.example/assets/lib.js', 'https://cdn.example/assets/lib.js'],
+    ['https://shop.example/orders/7', ''],
+    ['chrome-extension://abc/content.js', 'chrome-extension://abc/content.js'],
+    ['<anonymous>', ''],
+    ['[native code]', ''],
+    ['file:///%E0%A4', '../%E0%A4'],
+  ])('%s', (location, file) => {
+    expect(toFrameFile(location, { dist: '/app/dist', origins: ['https://shop.example'] })).toBe(file);
+  });
+
+  it('on Windows too', () => {
+    const paths = { dist: 'C:\\app\\dist' };
+    expect(toFrameFile('C:\\app\\dist\\server\\main.js', paths)).toBe('server/main.js');
+    expect(toFrameFile('file:///C:/app/src/server/app.ts', paths)).toBe('src/server/app.ts');
+  });
+
+  it('by its path alone where our origins are not known', () => {
+    expect(toFrameFile('https://any.example/assets/home.js', { dist: '/app/dist' })).toBe('client/assets/home.js');
+  });
+});
+
+it.each(['chrome-extension://a/b.js', 'moz-extension://a/b.js', 'safari-web-extension://a/b.js'])(
+  '%s is an extension',
+  (file) => {
+    expect(isExtensionFile(file)).toBe(true);
+    expect(isExtensionFile(`https://x.example/${file}`)).toBe(false);
+  },
+);

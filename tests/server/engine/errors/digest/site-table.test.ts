@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { emptySiteTable, parseSiteTable } from '../../../../../src/server/engine/errors/digest/site-table.ts';
+import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
+
+function frame(file: string, name = '', line = 1, column = 1): StackFrame {
+  return { file, line, column, function: name };
+}
+
+describe('a source file that runs as it is', () => {
+  it.each([
+    ['Object.loader', 'loader'],
+    ['new Cart', 'Cart'],
+    ['Cart.pay [as run]', 'Cart.pay'],
+    ['pay/<', 'pay'],
+    ['Cart.<anonymous>', 'Cart'],
+    ['', ''],
+  ])('is a site by itself, with the function %s', (name, known) => {
+    expect(emptySiteTable.find(frame('src/server/product/cart.ts', name))).toMatchObject({
+      path: 'src/server/product/cart.ts',
+      function: known,
+    });
+  });
+
+  it.each([
+    ['src/server/product/cart.ts', 'product'],
+    ['src/shared/lib/cart.ts', 'product'],
+    ['src/lib/cart.ts', 'product'],
+    ['src/shared/desk/list.tsx', 'desk'],
+    ['src/server/engine/pages/pages.ts', 'engine'],
+    ['src/server/reporting/sentry.ts', 'engine'],
+    ['src/server/main.ts', 'engine'],
+    ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
+  ])('%s belongs to the %s', (file, home) => {
+    expect(emptySiteTable.find(frame(file))?.home).toBe(home);
+  });
+
+  it('passes helpers over by file and by function', () => {
+    const isHelper = (file: string, name: string) => emptySiteTable.find(frame(file, name))?.isHelper;
+    expect(isHelper('src/shared/product/invariant.ts', 'check')).toBe(true);
+    expect(isHelper('src/shared/product/cart.ts', 'assertDefined')).toBe(true);
+    expect(isHelper('src/shared/product/cart.ts', 'asserting')).toBe(false);
+  });
+});
+
+it('knows nothing of bundles without a table', () => {
+  expect(emptySiteTable.find(frame('server/main.js'))).toBeUndefined();
+  expect(emptySiteTable.has('server/main.js')).toBe(false);
+});
+
+it('refuses a table of another version with what to do', () => {
+  expect(() => parseSiteTable('{"version":99}')).toThrow('Build again');
+});
