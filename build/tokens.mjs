@@ -70,6 +70,7 @@ export function tokenise(source, { jsx = false } = {}) {
     const before = tokens.findLast(({ kind }) => kind !== 'comment');
     if (!before) return true;
     if (before.kind === 'keyword') return BEFORE_VALUE.has(before.text);
+    if (before.kind === 'string') return before.text.endsWith('${');
     return before.kind === 'punctuation' && !/^[)\]}]$|^\/?>$|`$/.test(before.text);
   }
 
