@@ -55,15 +55,23 @@ export interface RunningApp {
   readonly log: () => string;
   /** Ends it by SIGTERM, and resolves with its exit code. */
   stop(): Promise<number | null>;
+  /** Resolves with its exit code, or null where a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface OwnedAppOptions {
+  /** Another fixture (`gallery`) whose files are laid over those of the smallest product. */
+  readonly over?: string;
 }
 
 /** Copies the project with the fixture's product, and applies the code blocks of a recipe. */
-export function createOwnedApp(blocks: readonly RecipeBlock[] = []): OwnedApp {
+export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: OwnedAppOptions = {}): OwnedApp {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
   for (const path of UPSTREAM) {
     cpSync(join(project, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
   }
   cpSync(join(fixture, 'src'), join(folder, 'src'), { recursive: true });
+  if (over) cpSync(join(project, 'tests/fixtures', over, 'src'), join(folder, 'src'), { recursive: true });
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
   applyBlocks(folder, blocks);
 
@@ -134,7 +142,7 @@ export async function startApp(folder: string, env: Readonly<Record<string, stri
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
   });
-  return { url, log: () => output, stop };
+  return { url, log: () => output, stop, ended };
 }
 
 /** Somebody with a browser without scripts: keeps cookies, follows nothing by itself. */

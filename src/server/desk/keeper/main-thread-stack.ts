@@ -16,10 +16,13 @@ export function readMainThreadStack(folders: { dist: string }): Promise<readonly
   return new Promise((resolve, reject) => {
     const session = new Session();
     session.connectToMainThread();
+    // A call's own `url` is empty: the scripts, all told once the session is enabled, have it.
+    const urls = new Map<string, string>();
+    session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
     session.on('Debugger.paused', ({ params }) => {
       // Before anything else: the main thread waits for it.
       session.post('Debugger.resume', () => session.disconnect());
-      resolve(params.callFrames.slice(0, MAX_FRAMES).map((frame) => toStackFrame(frame, folders)));
+      resolve(params.callFrames.slice(0, MAX_FRAMES).map((frame) => toStackFrame(frame, urls, folders)));
     });
     session.post('Debugger.enable', (error) => {
       if (error) reject(error);
@@ -30,9 +33,13 @@ export function readMainThreadStack(folders: { dist: string }): Promise<readonly
   });
 }
 
-function toStackFrame({ functionName, location, url }: Debugger.CallFrame, folders: { dist: string }): StackFrame {
+function toStackFrame(
+  { functionName, location }: Debugger.CallFrame,
+  urls: ReadonlyMap<string, string>,
+  folders: { dist: string },
+): StackFrame {
   return {
-    file: toFrameFile(url, folders),
+    file: toFrameFile(urls.get(location.scriptId) ?? '', folders),
     line: location.lineNumber + 1,
     column: (location.columnNumber ?? 0) + 1,
     function: functionName,

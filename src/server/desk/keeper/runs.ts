@@ -68,9 +68,11 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
   async function tellDead(id: string): Promise<void> {
     const dead = await holder.use((store) => store.readUnended(id));
     if (!dead) return;
-    const [incident] = await prepare([{ entry: 'whole', failure: toDeathFailure(dead, digester) }]);
-    if (incident && (await holder.use((store) => store.tellDead(id, incident))))
-      log.error({ run: id }, 'A process of this server ended without saying so. The desk has an incident of it.');
+    const failure = toDeathFailure(dead, digester);
+    const [incident] = await prepare([{ entry: 'whole', failure }]);
+    if (!incident || !(await holder.use((store) => store.tellDead(id, incident)))) return;
+    const { digest, occurrence, kind, origin, build, release, extra } = failure;
+    log.error({ digest, occurrence, kind, origin, build, release, extra }, DEAD);
   }
 
   return {
@@ -109,6 +111,8 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
     },
   };
 }
+
+const DEAD = 'A process of this server ended without saying so. The desk has an incident of it.';
 
 /** Of a process that was killed before its keeper came to write anything: its id holds the time of its start. */
 function toUnknownBeat(id: string): LateBeat {

@@ -112,7 +112,12 @@ describe('a process that stands still', () => {
       await ended;
       const [report]: BlockedLoop[] = JSON.parse(output.out);
       expect(report?.ms).toBeGreaterThanOrEqual(1000);
-      expect(report?.frames.map((frame) => frame.function)).toContain(name);
+      expect(report?.frames).toContainEqual({
+        file: expect.stringMatching(/blocked-child\.ts$/),
+        line: expect.any(Number),
+        column: expect.any(Number),
+        function: name,
+      });
       // Node writes there where a session is still attached at the end.
       expect(output.err).toBe('');
     },

@@ -1,0 +1,360 @@
+import { join } from 'node:path';
+import type { Browser, Page, Response as PageResponse } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Found } from '../../src/server/desk/store/records.ts';
+import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
+
+const ADDRESS = /[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}/;
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
+
+let app: OwnedApp;
+let browser: Browser;
+let places: ReadonlyMap<string, Place>;
+let dataDir: string;
+
+beforeAll(async () => {
+  app = createOwnedApp([], { over: 'gallery' });
+  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  places = readPlaces(app.folder);
+  dataDir = join(app.folder, 'data');
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  app?.remove();
+});
+
+/** The incident as soon as the keeper has taken it in, with all of the occurrence. */
+async function find(address: string): Promise<Found> {
+  let found: Found | undefined;
+  await expect
+    .poll(
+      async () => {
+        found = await lookUp(dataDir, address);
+        return found?.occurrence?.whole !== undefined;
+      },
+      { timeout: 10_000, message: `${address} leads nowhere` },
+    )
+    .toBe(true);
+  if (!found) throw new Error('It was found.');
+  return found;
+}
+
+interface Expected {
+  /** Of a `// fails:` comment; the failure itself has no line of the product where it is left out. */
+  readonly place?: string;
+  readonly kind?: string;
+  readonly origin?: string;
+  readonly side?: 'server' | 'browser';
+  readonly route?: string;
+  readonly url?: string;
+  readonly method?: string;
+  readonly title?: RegExp;
+}
+
+async function expectStory(address: string, expected: Expected): Promise<Found> {
+  expect(address).toMatch(new RegExp(`^${ADDRESS.source}$`));
+  const found = await find(address);
+  const whole = found.occurrence?.whole;
+  if (!whole) throw new Error('All of it was found.');
+  const { place, kind = 'exception', side = 'server', title, ...rest } = expected;
+  expect(placeOf(whole)).toBe(place && places.get(place));
+  if (place) expect(places.get(place), `no line says "fails: ${place}"`).toBeDefined();
+  expect({ kind: whole.kind, side: whole.side }).toEqual({ kind, side });
+  if (title) expect(whole.title).toMatch(title);
+  const told = { origin: whole.origin, route: whole.route, method: whole.request?.method, url: whole.request?.url };
+  expect(told).toMatchObject(rest);
+  return found;
+}
+
+describe('on the server', () => {
+  let server: RunningApp;
+  async function serve(): Promise<RunningApp> {
+    server = await app.start();
+    return server;
+  }
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(server.url + path, { redirect: 'manual', ...init, headers: { 'User-Agent': AGENT, ...init.headers } });
+
+  test('what fails before the first byte has its address in the header and on the page', async () => {
+    await serve();
+    const cases: [path: string, expected: Expected][] = [
+      ['/loader/property?token=canary', { place: 'loader-property', origin: 'loader', route: '/loader/:way' }],
+      ['/loader/thrown', { place: 'loader-thrown', origin: 'loader', title: /^PaymentError: The card was declined/ }],
+      ['/loader/cause', { place: 'loader-cause', origin: 'loader' }],
+      ['/loader/string', { origin: 'loader', title: /^NonError: a string/ }],
+      ['/loader/network', { place: 'loader-network', kind: 'network', origin: 'loader' }],
+      ['/loader/upstream', { place: 'loader-upstream', origin: 'loader', title: /^PaymentError/ }],
+      ['/loader/unsendable', { place: undefined, origin: 'loader', route: '/loader/:way' }],
+      ['/guarded', { place: 'guard', origin: 'guard' }],
+      ['/shell', { place: 'shell-render', origin: 'render', title: /^TypeError/ }],
+      ['/step', { place: 'step', origin: 'step' }],
+      ['/export.csv', { place: 'route', origin: 'step' }],
+      ['/legacy', { place: 'mounted-app', origin: 'step' }],
+    ];
+    for (const [path, expected] of cases) {
+      const response = await ask(path);
+      const address = response.headers.get('X-Error-Digest') ?? '';
+      expect([path, response.status]).toEqual([path, 500]);
+      expect(await response.text()).toContain(address);
+      const { occurrence } = await expectStory(address, { method: 'GET', ...expected });
+      expect(occurrence?.whole?.request?.url).toBe(path.replace('token=canary', 'token=[redacted]'));
+      expect(occurrence?.requestId).toBe(response.headers.get('X-Request-Id'));
+      expect(occurrence?.whole?.request?.headers?.['user-agent']).toBe(AGENT);
+    }
+  });
+
+  test('what an upstream did is on the trail', async () => {
+    await serve();
+    const response = await ask('/loader/upstream');
+    const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
+    expect(occurrence?.whole?.breadcrumbs).toMatchObject([
+      { category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:9/') },
+    ]);
+  });
+
+  test('page data, actions and the API have it in the header, and problem+json says where it leads', async () => {
+    await serve();
+    const data = await ask('/_data/loader/property');
+    await expectStory(data.headers.get('X-Error-Digest') ?? '', { place: 'loader-property', url: '/loader/property' });
+    for (const name of ['thrown', 'native']) {
+      const posted = await ask('/form', {
+        method: 'POST',
+        headers: { Origin: server.url },
+        body: new URLSearchParams({ _action: `form.${name}` }),
+      });
+      const address = posted.headers.get('X-Error-Digest') ?? '';
+      await expectStory(address, { place: `action-${name}`, origin: 'action', method: 'POST' });
+    }
+    for (const [method, place] of [
+      ['GET', 'api-thrown'],
+      ['DELETE', 'api-rejected'],
+    ] as const) {
+      const reply = await ask('/api/orders/7', { method, headers: { Origin: server.url } });
+      const { digest, instance } = (await reply.json()) as { digest: string; instance: string };
+      const address = instance.replace('/desk/', '').replace('/', '-');
+      expect([address, address.slice(0, 8)]).toEqual([reply.headers.get('X-Error-Digest'), digest]);
+      await expectStory(address, { place, origin: 'api', method, route: '/api/orders/:id', url: '/api/orders/7' });
+    }
+  });
+
+  test('what fails after the first byte has it in the template, or where the late value was to come', async () => {
+    await serve();
+    for (const [path, place, origin] of [
+      ['/part', 'part-render', 'render'],
+      ['/after', 'after-flush', 'render'],
+      ['/late/thrown', 'late-rejected', 'late'],
+      ['/late/native', 'late-native', 'late'],
+    ] as const) {
+      const response = await ask(path);
+      expect(response.status).toBe(200);
+      const html = await response.text();
+      const addresses = new Set(html.match(new RegExp(ADDRESS, 'g')));
+      expect([path, addresses.size]).toEqual([path, 1]);
+      const [address = ''] = addresses;
+      const { incident } = await expectStory(address, { place, origin, url: path });
+      expect(incident.counts).toEqual({ server: 1, browser: 0 });
+    }
+  });
+
+  test('what nobody is shown has it in the log', async () => {
+    await serve();
+    const logged = async (path: string, origin: string) => {
+      const before = server.log().length;
+      const response = await ask(path);
+      expect(response.status).toBe(200);
+      let address: string | undefined;
+      await expect
+        .poll(
+          () => {
+            address = addressIn(server.log().slice(before), (line) => line.origin === origin);
+            return address;
+          },
+          { timeout: 10_000 },
+        )
+        .toBeDefined();
+      return address ?? '';
+    };
+    await expectStory(await logged('/late-write', 'request'), {
+      place: 'late-write',
+      origin: 'request',
+      method: 'GET',
+    });
+    await expectStory(await logged('/loader/rejection', 'request'), {
+      place: 'unhandled-rejection',
+      origin: 'request',
+      route: '/loader/:way',
+    });
+    const blocked = await expectStory(await logged('/loader/blocked', 'process'), {
+      place: 'blocked-loop',
+      kind: 'blocked-loop',
+      origin: 'process',
+    });
+    expect(blocked.occurrence?.whole?.extra?.ms).toBeGreaterThan(1000);
+  });
+
+  test('what ends the process is stored before it ends, or told at the next start', async () => {
+    await serve();
+    await ask('/loader/uncaught').catch(() => undefined);
+    expect(await server.ended).toBe(1);
+    const uncaught = addressIn(server.log(), (line) => line.origin === 'process');
+    await expectStory(uncaught ?? '', { place: 'uncaught', origin: 'process' });
+
+    await serve();
+    const hanging = ask('/hang').catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 2500)); // a heartbeat names what is in flight each second
+    await ask('/loader/death').catch(() => undefined);
+    await hanging;
+    expect(await server.ended).toBeNull();
+    await serve();
+    let address = '';
+    await expect
+      .poll(
+        () => {
+          address = addressIn(server.log(), (line) => line.kind === 'unclean-death') ?? '';
+          return address;
+        },
+        { timeout: 10_000 },
+      )
+      .not.toBe('');
+    const { occurrence } = await expectStory(address, { kind: 'unclean-death', origin: 'process' });
+    expect(occurrence?.whole?.extra).toMatchObject({
+      memory: expect.any(Number),
+      inFlight: [{ method: 'GET', route: '/hang' }],
+    });
+  });
+});
+
+describe('in a browser', () => {
+  async function open(path: string, before?: (page: Page) => Promise<unknown>) {
+    const server = await app.start();
+    const context = await browser.newContext({ baseURL: server.url, userAgent: AGENT });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const reports: { id: string; digest?: string }[] = [];
+    page.on('response', (response: PageResponse) => {
+      if (new URL(response.url()).pathname !== '/_report') return;
+      response.json().then(
+        (answer: (typeof reports)[number]) => reports.push(answer),
+        () => undefined,
+      );
+    });
+    await before?.(page);
+    await page.goto(path);
+    async function reported(): Promise<string> {
+      await expect.poll(() => reports.length, { timeout: 15_000 }).toBe(1);
+      await page.waitForTimeout(500);
+      expect(reports).toHaveLength(1);
+      const [{ id, digest } = { id: '', digest: '' }] = reports;
+      return `${digest}-${toOccurrence(id)}`;
+    }
+    return { server, page, reports, reported };
+  }
+
+  test.each<[name: string, expected: Expected]>([
+    ['click', { place: 'click', title: /^TypeError: The button was not ready/ }],
+    ['click-string', { title: /no error at all/ }],
+    ['rejection', { place: 'rejection', title: /^Error: Nobody waited/ }],
+    ['timer', { place: 'timer', title: /^TypeError/ }],
+    ['effect', { place: 'effect' }],
+    ['render', { place: 'render', title: /^TypeError/ }],
+  ])('%s leads to its line', async (name, expected) => {
+    const { server, page, reported } = await open('/browser');
+    await page.getByRole('button', { name, exact: true }).click();
+    const address = await reported();
+    const { occurrence } = await expectStory(address, {
+      side: 'browser',
+      origin: 'browser',
+      route: '/browser',
+      ...expected,
+    });
+    expect(occurrence?.whole?.request?.url).toBe(`${server.url}/browser`);
+  });
+
+  test('a page that fails to hydrate, a page that differs, and an effect of a kept page', async () => {
+    const failing = await open('/client-render');
+    await expectStory(await failing.reported(), { place: 'client-render', side: 'browser', route: '/client-render' });
+    await failing.server.stop();
+    const differing = await open('/mismatch');
+    const { occurrence } = await expectStory(await differing.reported(), {
+      kind: 'hydration',
+      side: 'browser',
+      route: '/mismatch',
+    });
+    expect(occurrence?.whole?.componentStack).toBeDefined();
+    await differing.server.stop();
+    const kept = await open('/kept');
+    await expectStory(await kept.reported(), { place: 'effect-kept', side: 'browser', route: '/kept' });
+  });
+
+  test.each([
+    ['chunk', /\/assets\/chunk-[A-Z0-9]{8}\.js/],
+    ['styled', /\/assets\/styled-[A-Z0-9]{8}\.css/],
+  ])(
+    'what page %s needs and does not get is told before the document is loaded in its place',
+    async (name, pattern) => {
+      const { server, page } = await open('/', async (opened) => {
+        let refused = false;
+        await opened.route(pattern, (route) => {
+          if (refused) return route.continue();
+          refused = true;
+          return route.fulfill({ status: 404, body: 'gone' });
+        });
+      });
+      await page.getByRole('link', { name: `/${name}` }).click();
+      await page.getByRole('heading', { name: name === 'chunk' ? 'Chunk' : 'Styled' }).waitFor();
+      // The page that would hear the answer is gone: what was sent as it went is in the log.
+      let address: string | undefined;
+      await expect
+        .poll(
+          () => {
+            address = addressIn(server.log(), (line) => line.kind === 'load');
+            return address;
+          },
+          { timeout: 15_000 },
+        )
+        .toBeDefined();
+      const { incident } = await expectStory(address ?? '', { kind: 'load', side: 'browser' });
+      expect(incident.counts.server).toBe(0);
+    },
+  );
+
+  test('what the server caused is no failure of its own: navigation, action, late value', async () => {
+    const { server, page } = await open('/');
+    await page.getByRole('link', { name: '/loader/property' }).click();
+    const shown = await readAddress(page);
+    const { incident } = await expectStory(shown, { place: 'loader-property', origin: 'loader' });
+    await page.waitForTimeout(1500);
+    expect((await lookUp(dataDir, shown))?.incident.counts).toEqual(incident.counts);
+
+    await page.goto('/form');
+    await page.getByRole('button', { name: 'thrown' }).click();
+    await expectStory(await readAddress(page), { place: 'action-thrown', origin: 'action', method: 'POST' });
+
+    await page.goto('/late/thrown');
+    await expectStory(await readAddress(page), { place: 'late-rejected', origin: 'late' });
+    await server.stop();
+  });
+});
+
+async function readAddress(page: Page): Promise<string> {
+  const text = page.locator('main').getByText(ADDRESS).first();
+  return ADDRESS.exec((await text.textContent()) ?? '')?.[0] ?? '';
+}
+
+/** Of the first line of a log that tells of such a failure. */
+function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
+  const lines = log.split('\n').map(parseLine);
+  const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
+  return line && `${line.digest}-${line.occurrence}`;
+}
+
+function parseLine(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined; // the last one may be half there
+  }
+}
