@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseSiteTable } from '../../src/server/engine/errors/digest/site-table.ts';
+import { loadSiteTable } from '../../src/server/engine/errors/digest/load-site-table.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
-const table = parseSiteTable(readFileSync(`${dist}/sites.json`, 'utf8'));
+const table = loadSiteTable(dist);
 
 /** The site of the place in a bundle that holds `text`. */
 function siteOf(file: string, text: string) {

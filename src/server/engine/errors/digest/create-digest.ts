@@ -59,7 +59,8 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const isNamed = input.kind !== undefined && input.kind !== 'exception';
   const kind = isNamed ? input.kind : findKind(error, site, errors);
   const special = kind === 'exception' ? undefined : toSpecialKey(kind, error, site, input);
-  const key = special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input));
+  const key =
+    special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const isWeak = special === undefined && site === undefined;
   const isUnresolved = site === undefined && errors.some((one) => hasUnknownBundle(one, table));
   return {
@@ -154,13 +155,18 @@ function toRootCause(
 }
 
 /** Nothing in the source is known, so the words have to do, with the route and the origin of a foreign script. */
-function toWordsKey(error: ErrorRecord | undefined, errors: readonly ErrorRecord[], input: DigestInput): Key {
+function toWordsKey(
+  error: ErrorRecord | undefined,
+  errors: readonly ErrorRecord[],
+  input: DigestInput,
+  table: SiteTable,
+): Key {
   return {
     class: error ? toClass(error, undefined) : 'unknown',
     path: input.route ?? '',
     function: error ? toForeignOrigin(error) : '',
     detail: error ? toWords(error) : '',
-    rootCause: toRootCause(error, errors, NO_TABLE),
+    rootCause: toRootCause(error, errors, table),
   };
 }
 
@@ -175,8 +181,6 @@ function toForeignOrigin({ frames }: ErrorRecord): string {
   const thrower = frames.find(({ file }) => file !== '')?.file ?? '';
   return /^https?:\/\/[^/]*/.exec(thrower)?.[0] ?? '';
 }
-
-const NO_TABLE: SiteTable = { find: () => undefined, has: () => false, isWritten: () => true };
 
 function toSpecialKey(
   kind: FailureKind,

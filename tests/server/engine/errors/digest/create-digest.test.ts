@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   createDigest,
+  DIGEST_RULE,
   type DigestInput,
   type DigestResult,
 } from '../../../../../src/server/engine/errors/digest/create-digest.ts';
@@ -202,6 +203,17 @@ describe('special classes', () => {
 });
 
 describe('the key', () => {
+  it('is what it was in earlier releases: a change needs another DIGEST_RULE', () => {
+    expect(DIGEST_RULE).toBe(2);
+    const digests = [
+      digestOf([{ at: [CART] }]),
+      digestOf([{ class: 'TypeError', message: "Cannot read properties of undefined (reading 'total')", at: [CART] }]),
+      digestOf([{ message: 'No order 7' }], { route: '/orders/:id' }),
+      digestOf([{ class: 'TypeError', message: 'Load failed' }], { route: '/a' }),
+    ].map(({ digest }) => digest);
+    expect(digests).toEqual(['RCN94YN2', 'S2PH82ZY', 'D3CQM07P', 'VF2BMYE8']);
+  });
+
   it('cannot be made equal by moving text from one field to the next', () => {
     const of = (route: string, message: string) => digestOf([{ message }], { route }).digest;
     expect(of('a', 'bc')).not.toBe(of('ab', 'c'));
