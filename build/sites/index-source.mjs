@@ -120,6 +120,7 @@ export function indexSource(path, text, { helpers = [] } = {}) {
       case 'TSAsExpression':
       case 'TSSatisfiesExpression':
       case 'TSNonNullExpression':
+      case 'TSTypeAssertion':
       case 'ParenthesizedExpression':
         return visit(node.expression, site, name);
       case 'ThrowStatement':

@@ -21,6 +21,7 @@ describe('the function of a place', () => {
     ['an arrow of a class', 'class Cart { pay = () => { |f(); }; }', 'Cart.pay'],
     ['a field of a class', 'class Cart { total = |f(); }', 'Cart'],
     ['a method of an object', 'export const page = { actions: { remove() { |f(); } } };', 'page.actions.remove'],
+    ['an object of a type', 'const page = { loader: () => |f() } as Page;', 'page.loader'],
     ['an object that satisfies a type', 'const page = { loader: () => |f() } satisfies Page;', 'page.loader'],
     ['a default export', 'export default () => { |f(); };', 'default'],
     ['a wrapped arrow', 'const load = cache(async () => { |f(); });', 'load'],
