@@ -63,7 +63,6 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   // V8
   [/^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \((?:reading|setting) '(.*)'\)$/, property],
   [/^Cannot (?:read|set) property '(.*)' of (?:undefined|null)$/, property],
-  [/^Cannot read private member (#[\w$]+) from an object/, property],
   [/^Cannot destructure '?|^Right side of assignment cannot be destructured/, vague('destructure')],
   // SpiderMonkey
   [/^can't access property Symbol\.iterator, /, vague('iterate')],
@@ -79,6 +78,10 @@ const WORDINGS: readonly (readonly [RegExp, Reading])[] = [
   [/^Can't find variable: ([\w$]+)$/, global],
   [/before initialization\.?$|^Cannot access uninitialized variable/, named('before initialization')],
   [/^(?:Cannot convert undefined or null to object|can't convert (?:undefined|null) to object)$/, vague('to object')],
+  [
+    /^(?:Cannot (?:read|write) private member #|can't (?:access|set) private field|Cannot access invalid private field)/,
+    named('private'),
+  ],
   [/^(?:Maximum call stack size exceeded|too much recursion)/, named('recursion')],
   [
     /^(?:Cannot assign to read only property|Cannot set property \S+ of .* which has only a getter|"?.*"? is read-only$|setting getter-only property|Attempted to assign to readonly property)/,

@@ -66,6 +66,12 @@ it.each([
     "can't access lexical declaration 'a' before initialization",
     "Cannot access 'a' before initialization.",
   ],
+  [
+    'private',
+    'Cannot read private member #rows from an object whose class did not declare it',
+    "can't access private field or method: object is not the right class",
+    "Cannot access invalid private field (evaluating 'e.#t')",
+  ],
 ])('%s is what all engines say', (detail, ...messages) => {
   expect(messages.map((message) => readNativeDetail(message)?.detail)).toEqual([detail, detail, detail]);
 });

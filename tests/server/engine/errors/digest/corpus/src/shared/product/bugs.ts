@@ -1,7 +1,9 @@
 // Each entry is one bug: however it is reached, it is to have one digest, and no other has the same.
 import { balance, compare, createRole, greet, hasKind, initials, isAdmin, label, loadProfile, merge, notify, permissions, type Profile, readSession, readTheme, rename, requireAdmin, setting, signIn, track, Wallet } from './account/account.ts';
 import { Cart, cheapest, createLimiter, GiftCart, type Item, sortByPrice } from './cart/cart.ts';
+import { AppError } from './app-error.ts';
 import { bestOf, cached, type Category, checkAll, countItems, depth, fastest, firstChild, line, loaders, names, openStore, price, publishedAt, readPages, refresh, rounded, search, share, shelves, snapshot, stock } from './catalog/catalog.ts';
+import { describeRow, Invoice, kindOf, loadRows, lock, parseRow, retry, type Row, send, taxOf, toRate } from './orders/invoice.ts';
 import { findOrder } from './orders/order-store.ts';
 import { approve, buy, confirmOrder, deleteOrder, firstLine, limit, parseQuantity, pay, refundOrder, requireOrder, reserve, ship, shipAll, summary, tailChecked, validateAddress } from './orders/orders.ts';
 import page, { createRoutes, handlers, orderPage, Price } from './pages/pages.ts';
@@ -118,4 +120,19 @@ export const bugs: Record<string, Bug> = {
   'find that finds nothing': { fail: (n) => bestOf([{ name: `c${n}`, children: [] }]) },
   'method of loaders, native': { fail: () => loaders.list({}) },
   'method of loaders, thrown': { fail: (n) => loaders.one(n) },
+  'a private field of another class': { fail: () => Invoice.isPaid({}) },
+  'getter with a symbol for a name': { fail: () => `${Object.prototype.toString.call(new Invoice())}` },
+  'iterator of a class': { fail: (n) => [...new Invoice().add({ name: `r${n}` })] },
+  'toJSON, called by JSON.stringify': { fail: (n) => JSON.stringify({ n, invoice: new Invoice() }) },
+  'throw in a callback of Array.from': { fail: (n) => new Invoice().add({ name: 'a' }).add({} as Row).render((row) => row.name + n) },
+  'callback given by the caller': { fail: (n) => new Invoice().add({ name: `r${n}` }).render((row) => row.parts![0]!.name.trim() + n) },
+  'one of two branches': { fail: (n) => taxOf({ name: `r${n}` }) },
+  'trap of a Proxy': { fail: (n) => `${(lock({ a: n }) as Record<string, unknown>)[`field${n}`]}` },
+  'thrown again after finally': { fail: (n) => parseRow(`{"n":${n}}`) },
+  'reason of allSettled': { fail: (n) => loadRows(async () => { throw new RangeError(`row ${n}`); }) },
+  'throw in the executor of a promise': { fail: (n) => send({ name: `r${n}` }) },
+  'one line of an arrow': { fail: (n) => toRate({ name: `r${n}` }) },
+  'tag of a template': { fail: (n) => describeRow({ name: `r${n}` }) },
+  'default of a switch': { fail: (n) => kindOf({ kind: `k${n}` }) },
+  'thrown again after retries': { fail: (n) => retry(n + 1, async (at) => { throw new AppError(`try ${at} of ${n}`); }) },
 };
