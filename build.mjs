@@ -6,7 +6,7 @@ import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
 import { browserTarget, bundleClient, bundleServer, throwReadable } from './build/bundles.mjs';
 import { requireClientInputs } from './build/client-inputs.mjs';
-import { addDebugIds } from './build/debug-ids.mjs';
+import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
@@ -69,6 +69,7 @@ export async function build({
     styleUrls: sheets.urlsByUser,
     buildId: toBuildId(served),
     release: readRelease(root),
+    debugIds: listDebugIds(bundled.unserved),
   });
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.

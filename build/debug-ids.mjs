@@ -24,6 +24,22 @@ export function addDebugIds(outputs) {
   });
 }
 
+/**
+ * By path, the ids of scripts that have one: for whoever reports a stack without running the SDK.
+ *
+ * @param {{ path: string, contents: Uint8Array }[]} files
+ * @returns {Record<string, string>}
+ */
+export function listDebugIds(files) {
+  const ids = files.map(({ path, contents }) => [
+    path,
+    idAtEnd.exec(Buffer.from(contents.subarray(-64)).toString())?.[1],
+  ]);
+  return Object.fromEntries(ids.filter(([path, id]) => id !== undefined && /\.m?js$/.test(path)));
+}
+
+const idAtEnd = /\/\/# debugId=([\w-]{36})\s*$/;
+
 function toScript(contents, id) {
   const register = `try{(globalThis._sentryDebugIds??={})[Error().stack]="${id}"}catch{}`;
   return Buffer.concat([contents, Buffer.from(`${register}\n//# debugId=${id}\n`)]);

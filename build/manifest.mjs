@@ -41,10 +41,10 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
 }
 
 /**
- * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]>, buildId: string, release?: string }} parts
+ * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]>, buildId: string, release?: string, debugIds?: Record<string, string> }} parts
  * @returns {import('../src/shared/engine/manifest.ts').AssetManifest}
  */
-export function createManifest({ metafile, outdir, entry, routeModules, styleUrls, buildId, release }) {
+export function createManifest({ metafile, outdir, entry, routeModules, styleUrls, buildId, release, debugIds }) {
   const outputOf = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
   );
@@ -68,6 +68,7 @@ export function createManifest({ metafile, outdir, entry, routeModules, styleUrl
   return {
     buildId,
     release,
+    debugIds,
     entry: { script: toUrl(entryOutput), preloads: [...withEntry].map(toUrl), styles: styleUrls.get(entry) ?? [] },
     routes: Object.fromEntries(routes),
   };

@@ -12,8 +12,8 @@ import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { DeskInUseError, openDesk } from './desk/desk.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { Counters } from './engine/counters.ts';
+import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
-import { createTableLoader } from './engine/errors/load-site-table.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
 import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
@@ -49,6 +49,9 @@ import { openUpstream } from './reporting/open-upstream.ts';
 /** What stops a start with a sentence that says what to do. */
 const EXPECTED = [ConfigError, DeskInUseError, ListenError, WiringError];
 
+/** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
+const STACK_FRAMES = 30;
+
 /** How long a process that lost its footing may stand still for its last words to be stored (ms). */
 const FLUSH_TIME = 1 * Second;
 
@@ -76,6 +79,7 @@ try {
 }
 
 async function start(): Promise<void> {
+  Error.stackTraceLimit = STACK_FRAMES;
   const terminal = process.stdout.isTTY === true;
   const config = readConfig(process.env, { terminal });
   const settings = readProductSettings(process.env, config);
@@ -89,8 +93,8 @@ async function start(): Promise<void> {
     environment: config.sentryEnvironment,
     publicKey: config.sentryDsn?.publicKey,
   };
-  const upstream = await openUpstream({ config, count, log });
-  const table = createTableLoader(join(DIST, 'sites.json'), log);
+  const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
+  const table = createTableLoader(DIST, log);
   const scrubber = createEnvironmentScrubber(config);
   const funnel = createFunnel({
     log,

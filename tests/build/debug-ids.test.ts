@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addDebugIds } from '../../build/debug-ids.mjs';
+import { addDebugIds, listDebugIds } from '../../build/debug-ids.mjs';
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
 
@@ -35,4 +35,14 @@ it('adds at most 150 bytes to a script, and nothing to another file', () => {
   expect(script.length - 'export{};\n'.length).toBeLessThanOrEqual(150);
   expect(image).toBe('<svg/>');
   expect(empty).toBe('');
+});
+
+it('lists the ids that scripts have, by path', () => {
+  const files = addDebugIds([
+    { path: 'server/main.js', contents: Buffer.from('main()') },
+    { path: 'server/main.js.map', contents: Buffer.from('{"version":3}') },
+  ]);
+  const { 'server/main.js': id, ...others } = listDebugIds([...files, { path: 'x.js', contents: Buffer.from('x') }]);
+  expect(files[0]?.contents.toString()).toContain(`//# debugId=${id}`);
+  expect(others).toEqual({});
 });

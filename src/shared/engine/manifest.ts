@@ -7,6 +7,8 @@ export interface AssetManifest {
   readonly buildId: string;
   /** The setting RELEASE at the time of the build, else the commit; absent where there was neither. */
   readonly release?: string;
+  /** By file of the server (`server/main.js`), the debug id that its bundle and its map carry. */
+  readonly debugIds?: Readonly<Record<string, string>>;
   /** The module that hydrates a page, and what it imports statically. */
   readonly entry: { readonly script: string; readonly preloads: readonly string[]; readonly styles: readonly string[] };
   /** By route id: the chunk of the page, what that chunk imports beyond `entry`, and its style sheets. */
