@@ -29,17 +29,9 @@ const dialect: SqlDialect = {
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
 };
 
-/**
- * Nothing is connected yet: that shows with the first question.
- *
- * @throws StoreAwayError where the address is none
- */
-export function openPostgres(url: string): SqlDriver {
-  try {
-    return new PostgresDriver(url);
-  } catch (error) {
-    throw toStoreError(error);
-  }
+/** Nothing is connected yet: what is wrong with the address shows with the first question. */
+export function openPostgres(url: string, { queryTimeout = QUERY_TIMEOUT } = {}): SqlDriver {
+  return new PostgresDriver(url, queryTimeout);
 }
 
 class PostgresDriver implements SqlDriver {
@@ -48,12 +40,12 @@ class PostgresDriver implements SqlDriver {
   readonly #pool: pg.Pool;
   readonly #statements = new Map<string, string>();
 
-  constructor(url: string) {
+  constructor(url: string, queryTimeout: number) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT,
-      query_timeout: QUERY_TIMEOUT,
+      query_timeout: queryTimeout,
       keepAlive: true,
       application_name: 'spillway desk',
       types: { getTypeParser: toParser },
@@ -115,10 +107,17 @@ class PostgresDriver implements SqlDriver {
     }
   }
 
-  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      // An address that is none shows here too.
+      return await this.#pool.connect();
+    } catch (error) {
       throw toStoreError(error);
-    });
+    }
+  }
+
+  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
     let isBroken = false;
     const onError = () => {
       isBroken = true;

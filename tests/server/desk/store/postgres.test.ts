@@ -56,3 +56,21 @@ it('says what is wrong with an address that is none', async () => {
   await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.toThrow(StoreAwayError);
   await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.not.toThrow(/secret/);
 });
+
+it('is away where a statement hangs, and is used again when it goes on', async () => {
+  const url = await postgres.createDatabase();
+  const store = await openStore(openPostgres(url, { queryTimeout: 300 }), { rule: 1 });
+  onTestFinished(() => store.close());
+  // Somebody who holds a table is like a database that does not answer.
+  const other = openPostgres(url);
+  onTestFinished(() => other.close());
+  const hanging = await other.transaction(async (sql) => {
+    await sql.run('LOCK TABLE desk_runs IN ACCESS EXCLUSIVE MODE');
+    return store.listRuns(1).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  });
+  expect(hanging).toBeInstanceOf(StoreAwayError);
+  expect(await store.listRuns(1)).toEqual([]);
+});
