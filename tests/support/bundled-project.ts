@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
 import { sortOutputs } from '../../build/output.mjs';
+import { createSites } from '../../build/sites.mjs';
 import { toFrameFile } from '../../src/server/engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../src/server/engine/errors/failure.ts';
 
-/** A small project, built the way `build/bundles.mjs` builds: minified, its maps one folder deeper. */
+/** A small project, built the way the real one is: minified, its maps one folder deeper, with a table of sites. */
 export interface BundledProject {
   readonly dist: string;
   /** Runs `fail()` of the bundle, and reads the frames of what it throws. */
@@ -32,6 +33,8 @@ export async function bundleProject(root: string, files: Record<string, string>)
   });
   const { unserved } = sortOutputs(dist, outputFiles);
   for (const { path, contents } of unserved) write(join(dist, path), contents);
+  const maps = unserved.filter(({ path }) => path.endsWith('.map'));
+  write(join(dist, 'sites.json'), createSites(root, maps));
   return {
     dist,
     fail() {

@@ -4,8 +4,9 @@ import { Millisecond, Second } from '../../shared/units.ts';
 import type { Failure } from '../engine/errors/failure.ts';
 import { type CountSlots, createCountSlots } from './count-slots.ts';
 import { type Feedback, type JournalEntry, toThin } from './journal-entry.ts';
-import type { JournalPosition, Signals } from './keeper/signals.ts';
+import type { Signals } from './keeper/signals.ts';
 import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from './limits.ts';
+import type { JournalPosition } from './segment-files.ts';
 import { toSegment } from './segment-files.ts';
 
 /** Where failures wait for the store: a file of this process alone, written before an address leaves it. */
@@ -36,6 +37,7 @@ export interface JournalOptions {
   readonly log: { warn(message: string): void; error(fields: object, message: string): void };
   readonly limits?: Partial<JournalLimits>;
   readonly files?: JournalFiles;
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
@@ -92,7 +94,7 @@ class SegmentedJournal implements Journal {
     this.#options = options;
     this.#limits = { ...defaults, ...options.limits };
     this.#files = options.files ?? realFiles;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
     this.#wholes = new WholeRate(this.#limits.wholePerSecond);
   }
 

@@ -10,6 +10,12 @@ export interface Segment {
   readonly path: string;
 }
 
+/** A place in a journal: behind `offset` bytes of segment `segment`, and all segments before it. */
+export interface JournalPosition {
+  readonly segment: number;
+  readonly offset: number;
+}
+
 const EXTENSIONS: Readonly<Record<SegmentKind, string>> = { lines: '.ndjson', counts: '.counts' };
 
 /** `<folder>/00000001.ndjson`: in order when sorted by name. */

@@ -1,6 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { createDigest } from '../../../src/server/engine/errors/digest/create-digest.ts';
+import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { bundleProject } from '../../support/bundled-project.ts';
 import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
@@ -20,7 +22,7 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   const { dist, fail } = await bundleProject(createFolder(onTestFinished), { 'src/main.ts': source });
   write(join(dist, 'client/assets/home-X7K2QM2X.js'), 'export const a = 1;');
   write(join(dist, 'client/assets/home-X7K2QM2X.js.br'), 'compressed');
-  write(join(dist, 'sites.json'), '{"sites":1}');
+  const sites = readFileSync(join(dist, 'sites.json'), 'utf8');
   const frames = fail();
   const old = await openTestDesk({ dataDir, dist, build: 'old' });
   await expect.poll(() => old.ask('readBuildFile', 'old', 'sites.json'), { timeout: 10_000 }).toBeDefined();
@@ -35,12 +37,21 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   expect(await desk.ask('readBuildFile', 'old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
   expect((await desk.ask('listBuilds')).map(({ id }) => id)).toContain('old');
 
-  const failure = createFailure({ build: 'old', errors: [{ class: 'Error', message: '', frames }] });
+  // What a tab of that build reports, of whose bundles the new one knows nothing.
+  const errors = [{ class: 'Error', message: 'from an earlier build', frames }];
+  const failure = createFailure({ build: 'old', side: 'browser', unresolved: true, weak: true, errors });
   desk.journal(failure);
   const found = await desk.ask('find', toAddress(failure));
+  const table = parseSiteTable(sites);
+  expect(found?.incident).toMatchObject({
+    ...createDigest({ side: 'browser', errors }, { namespace: 'test', table }),
+    site: { path: 'src/main.ts', function: 'fail' },
+    weak: false,
+  });
   expect(found?.occurrence?.whole?.resolved?.[0]?.[0]).toMatchObject({
     file: 'src/main.ts',
     line: 2,
+    function: 'fail',
     own: true,
     context: { start: 1, lines: source.split('\n') },
   });

@@ -16,7 +16,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJournal, type JournalFiles, type JournalLimits } from '../../../src/server/desk/journal.ts';
 import type { JournalEntry } from '../../../src/server/desk/journal-entry.ts';
 import { dropSegments, readJournal } from '../../../src/server/desk/keeper/read-journal.ts';
-import { createSignals, type JournalPosition } from '../../../src/server/desk/keeper/signals.ts';
+import { createSignals } from '../../../src/server/desk/keeper/signals.ts';
+import type { JournalPosition } from '../../../src/server/desk/segment-files.ts';
 import { createFailure, createFolder } from '../../support/desk.ts';
 
 const START: JournalPosition = { segment: 0, offset: 0 };

@@ -69,7 +69,9 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     log,
   });
   let dead: readonly DeadJournal[] | undefined;
-  let settling: Promise<void> | undefined;
+  let isCatchingUp = false;
+  /** The store may have gone and come back in the middle. */
+  let isCatchUpDue = false;
   /** The table that was read last: one failure asks for each of its frames. */
   let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
@@ -86,11 +88,15 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   }
 
   /** What is to be done whenever the store can be used again. */
-  function settleIn(): Promise<void> {
-    settling ??= catchUp().finally(() => {
-      settling = undefined;
-    });
-    return settling;
+  async function settleIn(): Promise<void> {
+    isCatchUpDue = true;
+    if (isCatchingUp) return;
+    isCatchingUp = true;
+    while (isCatchUpDue) {
+      isCatchUpDue = false;
+      await catchUp();
+    }
+    isCatchingUp = false;
   }
 
   async function catchUp(): Promise<void> {

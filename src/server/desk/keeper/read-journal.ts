@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { type JournalEntry, parseJournalLine } from '../journal-entry.ts';
 import { MAX_BATCH_BYTES } from '../limits.ts';
+import type { JournalPosition } from '../segment-files.ts';
 import { listSegments, type Segment } from '../segment-files.ts';
-import type { JournalPosition } from './signals.ts';
 
 export interface JournalPiece {
   readonly entries: readonly JournalEntry[];

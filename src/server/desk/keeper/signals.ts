@@ -1,3 +1,5 @@
+import type { JournalPosition } from '../segment-files.ts';
+
 /**
  * The few numbers that both threads see at once. All else passes as messages, which a blocked thread
  * does not get.
@@ -18,12 +20,6 @@ export interface Signals {
   inherited: number;
   /** Blocks the thread until the position is reached. @returns false where the time was up first */
   waitFor(position: JournalPosition, timeoutMs: number): boolean;
-}
-
-/** A place in a journal: `offset` bytes of segment `segment`, and all segments before it. */
-export interface JournalPosition {
-  readonly segment: number;
-  readonly offset: number;
 }
 
 const PULSE = 0;

@@ -2,11 +2,12 @@ import type { DeskLog } from '../desk-log.ts';
 import { removeJournal } from '../journal.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { GATHER_TIME, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
+import type { JournalPosition } from '../segment-files.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import type { Intake } from '../store/tally.ts';
 import { createTurns } from '../store/turns.ts';
 import { dropSegments, type JournalPiece, readJournal } from './read-journal.ts';
-import type { JournalPosition, Signals } from './signals.ts';
+import type { Signals } from './signals.ts';
 import type { StoreHolder } from './store-holder.ts';
 
 /** Moves journals into the store. */

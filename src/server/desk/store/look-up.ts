@@ -34,7 +34,7 @@ export interface OccurrenceQuery {
  */
 export async function find(sql: Sql, address: Address): Promise<Found | undefined> {
   const led = await follow(sql, address);
-  const incident = await readIncident(sql, led.digest);
+  const incident = (await readIncident(sql, led.digest)) ?? (await readLastMoved(sql, led));
   if (!incident) return undefined;
   if (led.occurrence === undefined) return { incident };
   const digests = [address.digest, led.digest, ...incident.aliases];
@@ -51,6 +51,17 @@ export async function isKnown(sql: Sql, digest: string): Promise<boolean> {
     [digest, digest],
   );
   return rows.length > 0;
+}
+
+/** All that was shown under this digest has others by now: the last one that moved shows where to look. */
+async function readLastMoved(sql: Sql, { digest, occurrence }: Address): Promise<Incident | undefined> {
+  if (occurrence !== undefined) return undefined;
+  const [alias] = await sql.all<{ target: string }>(
+    'SELECT target FROM desk_aliases WHERE digest = ? ORDER BY at DESC LIMIT 1',
+    [digest],
+  );
+  const target = alias && parseAddress(alias.target);
+  return target && readIncident(sql, target.digest);
 }
 
 async function follow(sql: Sql, address: Address): Promise<Address> {

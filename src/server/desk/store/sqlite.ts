@@ -10,6 +10,8 @@ import { createTurns } from './turns.ts';
 const BUSY_TIMEOUT = 2 * Second;
 /** Prepared statements that are kept (a count). */
 const MAX_STATEMENTS = 200;
+/** Longer ones have hundreds of rows, and seldom the same number of them (characters). */
+const MAX_KEPT_LENGTH = 2000;
 /** Free pages that are given back at a time (a count): 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
@@ -70,7 +72,8 @@ function openSound(path: string): DatabaseSync {
 /** SQLite would let everybody read it; the files that it puts beside it take the mode of this one. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  // Not where it is there: closing a file takes the locks from whoever else of this process has it open.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
 class BrokenFileError extends Error {}
@@ -159,7 +162,7 @@ class SqliteDriver implements SqlDriver {
     if (known) return known;
     if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
     const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
+    if (sql.length <= MAX_KEPT_LENGTH) this.#statements.set(sql, statement);
     return statement;
   }
 

@@ -1,7 +1,7 @@
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
-import type { JournalPosition } from '../keeper/signals.ts';
+import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
 import { listFeedback } from './feedback-table.ts';
 import * as lookUp from './look-up.ts';

@@ -1,5 +1,5 @@
-import type { JournalPosition } from '../keeper/signals.ts';
 import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import type { JournalPosition } from '../segment-files.ts';
 import { storeFeedback } from './feedback-table.ts';
 import { packJson } from './pack.ts';
 import type { StoredFailure } from './records.ts';
@@ -352,7 +352,8 @@ function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { en
   const { digest, occurrence, at, echoOf } = failure;
   if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
   if (shownAs === digest) return [];
-  return ['', occurrence].map((of) => ({ digest: shownAs, occurrence: of, target: digest, reason: 'resolved', at }));
+  // For this one alone: others that were shown under those words may be of another kind.
+  return [{ digest: shownAs, occurrence, target: digest, reason: 'resolved', at }];
 }
 
 async function storePosition(sql: Sql, dialect: SqlDialect, { run, next }: Required<Batch>['from']): Promise<void> {

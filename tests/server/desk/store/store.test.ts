@@ -189,9 +189,13 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const { occurrence } = moved.failure;
     expect(await store.find({ digest: '00000001', occurrence })).toMatchObject({
       state: 'kept',
-      incident: { digest: '00000002', aliases: ['00000001'] },
+      incident: { digest: '00000002', aliases: [] },
     });
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000002' } });
+
+    // Other failures with those words are not drawn after it.
+    await takeIn(store, whole({ digest: '00000001' }));
+    expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000001' } });
   });
 
   it('leads from an echo to the failure that it shows, and does not count it', async () => {
@@ -210,12 +214,22 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
   });
 
-  it('lists the incidents that were seen last, without what leads to another', async () => {
-    const { store } = await open();
+  it('lists the incidents that were seen last, with what was merged into them', async () => {
+    const { store, driver } = await open();
     await takeIn(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
-    await takeIn(store, { ...whole({ digest: '00000002', at: hour + 2 }), shownAs: '00000001' });
+    await driver.run("INSERT INTO desk_aliases VALUES ('00000001', '', '00000002', 'merged', ?)", [hour]);
+    await takeIn(store, whole({ digest: '00000002', at: hour + 2 }));
     const list = await store.listIncidents({ limit: 10 });
     expect(list.map(({ digest, counts }) => [digest, counts.server])).toEqual([['00000002', 3]]);
+    expect(await store.find({ digest: '00000001' })).toMatchObject({
+      incident: { digest: '00000002', aliases: ['00000001'], firstAt: hour, lastAt: hour + 2 },
+    });
+    expect(await store.listOccurrences('00000002', { limit: 10 })).toHaveLength(3);
+    expect(await Promise.all(['00000001', '00000002', '00000003'].map((digest) => store.isKnown(digest)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it('counts what the journal had no room to tell', async () => {
