@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toThin } from '../../../../src/server/desk/journal-entry.ts';
+import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
@@ -316,7 +317,12 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('is opened again by whoever comes later, and keeps its salt', async () => {
     const { store, driver } = await open();
     const meta = await store.readMeta();
-    expect(meta).toMatchObject({ schema: '1', oldest_writer: '1', rule: '2', salt: expect.stringMatching(/^\w{64}$/) });
+    expect(meta).toMatchObject({
+      schema: String(SCHEMA_VERSION),
+      oldest_writer: '1',
+      rule: '2',
+      salt: expect.stringMatching(/^\w{64}$/),
+    });
     const again = await openStore(driver, { rule: 1 });
     expect(await again.readMeta()).toEqual(meta);
   });
