@@ -71,16 +71,35 @@ describe('the desk', () => {
     const { log, lines } = createTestLog();
     const desk = await openTestDesk({ dataDir, log });
     onTestFinished(() => desk.close());
-    await desk.ask('readSalt');
+    const before = createFailure();
+    desk.journal(before);
+    await desk.flush();
     for (const name of readdirSync(dataDir)) if (name.startsWith('desk.sqlite')) rmSync(join(dataDir, name));
     const failure = createFailure();
-    // It is noticed within some seconds.
-    await expect.poll(() => existsSync(join(dataDir, 'desk.sqlite')), { timeout: 30_000 }).toBe(true);
     expect(desk.journal(failure)).toBe(true);
     await expect
       .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
       .toBeDefined();
+    // What the journal still held is in the new one.
+    expect(await desk.ask('find', toAddress(before))).toMatchObject({ state: 'kept' });
     expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
+  }, 60_000);
+
+  it('keeps failures while another program holds its database, and takes them in after it', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    await desk.ask('readSalt');
+    const other = new DatabaseSync(join(dataDir, 'desk.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    const failure = createFailure();
+    expect(desk.journal(failure)).toBe(true);
+    await expect(desk.ask('find', toAddress(failure))).rejects.toThrow(StoreAwayError);
+    other.exec('COMMIT');
+    other.close();
+    await expect
+      .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
+      .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 
   it('opens in a folder that cannot be written to, and says that the log has to do', async () => {

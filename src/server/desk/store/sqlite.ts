@@ -116,6 +116,8 @@ class SqliteDriver implements SqlDriver {
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
+      // What is written to a deleted file is lost, and nobody is told.
+      await this.check();
       this.#ask(() => this.#database.exec('BEGIN IMMEDIATE'));
       try {
         const result = await work(this.#direct);
