@@ -10,6 +10,7 @@ import { readFiles, sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
+import { bundledOnce } from './bundled-once.mjs';
 import { byName, fastRefresh, isProductModule, pagesByName, productFolders } from './refresh.mjs';
 import { createStableNames } from './stable-names.mjs';
 
@@ -71,7 +72,7 @@ export function createDevBuild(root) {
       entryNames: 'assets/[name]-[hash]',
       sourcemap: 'linked',
       sourceRoot: undefined,
-      plugins: [fastRefresh(root), pagesByName(root, routeTables), ...base.plugins],
+      plugins: [fastRefresh(root), pagesByName(root, routeTables), bundledOnce(root, browserTarget), ...base.plugins],
     });
     server = await esbuild.context({ ...serverBase, sourceRoot: undefined });
   }
