@@ -52,14 +52,31 @@ function PublicError({ error }: ErrorPageProps) {
 function Failure({ error, host }: ErrorPageProps) {
   return (
     <ErrorPage title={`Application error: a client-side exception has occurred while loading the host ${host}`}>
-      {error.digest && (
+      {error.digest && !error.inBrowser && (
         <p>
           Digest: <code>{error.digest}</code>
         </p>
       )}
       <p>The failure was ours, not yours. Trying again often helps.</p>
       <WaysOn />
+      {error.inBrowser && <LateDigest digest={error.digest} />}
     </ErrorPage>
+  );
+}
+
+/**
+ * A failure of the browser's own gets its address once the server has heard of it. The line has its
+ * place from the beginning and stands last, so that nothing moves; it is read out when the words come.
+ */
+function LateDigest({ digest }: { digest: string | undefined }) {
+  return (
+    <p role="status" className="error-digest">
+      {digest && (
+        <>
+          Digest: <code>{digest}</code>
+        </>
+      )}
+    </p>
   );
 }
 

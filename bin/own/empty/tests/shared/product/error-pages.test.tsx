@@ -39,6 +39,15 @@ describe('errorPages', () => {
     expect(render('failure', { kind: 'failure', status: 500 })).not.toContain('Digest');
   });
 
+  it("keeps a line for the digest of a failure of the browser's own, which comes later", () => {
+    const failure = { ...ERRORS.failure, inBrowser: true } as const;
+    expect(render('failure', { ...failure, digest: undefined })).toContain(
+      '<p role="status" class="error-digest"></p>',
+    );
+    expect(render('failure', failure)).toMatch(/role="status"[^>]*>Digest: <code>7K3QM2XA-9F4W0R6B/);
+    expect(render('failure', failure).match(/Digest/g)).toHaveLength(1);
+  });
+
   it('shows the words of a public error', () => {
     expect(render('public')).toContain('<h1>Closed for the flood.</h1>');
   });
