@@ -3,9 +3,10 @@ import type { BrowserFailureKind, BrowserReport, EarlyErrors, Happening } from '
 import { MAX_PAGE_REPORTS } from '../../shared/engine/limits.ts';
 import { isPageError } from '../../shared/engine/page-error.ts';
 import { Second } from '../../shared/units.ts';
+import { causesOf, isLoadFailure } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
 import type { Deliver } from './reporting.ts';
-import { causesOf, isLoadFailure, isMeant, isNetworkFailure, read } from './thrown.ts';
+import { isMeant, isNetworkFailure, read } from './thrown.ts';
 
 /** Sends reports: the SDK, in a chunk of its own. */
 export interface BrowserReporter {
@@ -44,7 +45,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     if (isPageError(thrown) || chain.some(isMeant)) return undefined;
     const known = chain.map((link) => (isObject(link) ? told.get(link) : undefined)).find(Boolean);
     if (known) return known;
-    const echo = chain.map((link) => read(link, 'digest')).find(isAddress) ?? details.echo;
+    const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
     const created: Told = { address: echo, listeners: [] };
     for (const link of chain) if (isObject(link)) told.set(link, created);
     if (!isObject(thrown)) plain = { thrown, told: created };

@@ -1,7 +1,5 @@
-import { isAddress } from '../../shared/engine/address.ts';
-
 export interface LateTemplates {
-  /** The address of a failure on the server whose place has just been taken out of the page, in this task. */
+  /** What the server said of a place that has just been taken out of the page, in this task: an address, or a word such as `not-found`. */
   takeGone(): string | undefined;
 }
 
@@ -11,11 +9,10 @@ export interface LateTemplates {
  * in a template that is gone by then. So this has to begin before the page is hydrated.
  */
 export function watchLateTemplates(): LateTemplates {
-  const waiting = new Map<Element, string>();
+  const waiting = new Map<Element, string | undefined>();
   function collect(): void {
     for (const template of document.querySelectorAll<HTMLElement>('template[data-dgst]')) {
-      const { dgst } = template.dataset;
-      if (isAddress(dgst)) waiting.set(template, dgst);
+      waiting.set(template, template.dataset.dgst);
     }
   }
   function takeGone(): string | undefined {

@@ -1,17 +1,6 @@
+// In the first load: what only judging needs is in `judge-thrown.ts`.
+
 import { isOutcome } from '../../shared/engine/outcome.ts';
-
-/** Levels of `cause` that are looked at (a count): a chain can be endless. */
-const MAX_CAUSES = 10;
-
-/** Something thrown and its causes, outermost first. Never throws, whatever was. */
-export function causesOf(thrown: unknown): unknown[] {
-  const chain = [thrown];
-  for (let link = thrown; chain.length < MAX_CAUSES; chain.push(link)) {
-    link = read(link, 'cause');
-    if (link === undefined || link === null || chain.includes(link)) break;
-  }
-  return chain;
-}
 
 /** A property of anything; undefined where there is none, or where reading it throws. */
 export function read(value: unknown, name: string): unknown {
@@ -34,9 +23,4 @@ export function isNetworkFailure(thrown: unknown): boolean {
     read(thrown, 'name') === 'TypeError' &&
     /^(?:Failed to fetch|network error|NetworkError |Load failed)/.test(String(read(thrown, 'message')))
   );
-}
-
-/** What they say of a module that did not come. */
-export function isLoadFailure(thrown: unknown): boolean {
-  return /dynamically imported module|^Importing a module/.test(String(read(thrown, 'message')));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { causesOf, isLoadFailure, isMeant, isNetworkFailure, read } from '../../../src/client/engine/thrown.ts';
+import { isMeant, isNetworkFailure, read } from '../../../src/client/engine/thrown.ts';
 import { notFound, publicError, redirect } from '../../../src/shared/engine/outcome.ts';
 import { WireFailure } from '../../../src/shared/engine/wire.ts';
 
@@ -15,29 +15,6 @@ const hostile = new Proxy(new Error('never read'), {
   get() {
     throw new Error('a trap');
   },
-});
-
-describe('causesOf', () => {
-  it('follows causes, and ends at a cycle', () => {
-    const inner: Error & { cause?: unknown } = new Error('inner');
-    const outer = new Error('outer', { cause: inner });
-    expect(causesOf(outer)).toEqual([outer, inner]);
-    inner.cause = outer;
-    expect(causesOf(outer)).toEqual([outer, inner]);
-  });
-
-  it('ends in a chain that goes on', () => {
-    let chain = new Error('0');
-    for (let link = 1; link < 50; link++) chain = new Error(String(link), { cause: chain });
-    expect(causesOf(chain)).toHaveLength(10);
-  });
-
-  it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
-    expect(causesOf(thrown)).toHaveLength(1);
-    expect(isMeant(thrown)).toBe(false);
-    expect(isNetworkFailure(thrown)).toBe(false);
-    expect(isLoadFailure(thrown)).toBe(false);
-  });
 });
 
 describe('what is meant', () => {
@@ -60,6 +37,11 @@ describe('what is meant', () => {
   });
 });
 
+it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
+  expect(isMeant(thrown)).toBe(false);
+  expect(isNetworkFailure(thrown)).toBe(false);
+});
+
 describe('what browsers say', () => {
   it.each(['Failed to fetch', 'network error', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
     'of a request without an answer: %s',
@@ -69,17 +51,9 @@ describe('what browsers say', () => {
     },
   );
 
-  it.each([
-    'Failed to fetch dynamically imported module: https://a.example/assets/a-X.js',
-    'error loading dynamically imported module: https://a.example/assets/a-X.js',
-    'Importing a module script failed.',
-  ])('of a module that did not come: %s', (message) => {
-    expect(isLoadFailure(new TypeError(message))).toBe(true);
-  });
-
   it('is not mistaken for a mistake', () => {
     const mistake = new TypeError("Cannot read properties of undefined (reading 'fetch')");
-    expect(isNetworkFailure(mistake) || isLoadFailure(mistake)).toBe(false);
+    expect(isNetworkFailure(mistake)).toBe(false);
   });
 });
 
