@@ -56,7 +56,7 @@ const STACK_FRAMES = 30;
 const FLUSH_TIME = 1 * Second;
 
 /** What is left to do after the last reply (ms). */
-const CLOSE_TIME = 3 * Second;
+const CLOSE_TIME = 6 * Second;
 
 const DIST = join(import.meta.dirname, '..');
 

@@ -111,7 +111,7 @@ describe('on the server', () => {
     const response = await ask('/loader/upstream');
     const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
     expect(occurrence?.whole?.breadcrumbs).toMatchObject([
-      { category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:9/') },
+      { category: 'fetch', level: 'error', message: expect.stringContaining('GET http://127.0.0.1:4/') },
     ]);
   });
 
@@ -290,7 +290,7 @@ describe('in a browser', () => {
   });
 
   test.each([
-    ['chunk', /\/assets\/chunk-[A-Z0-9]{8}\.js/],
+    ['lazy', /\/assets\/lazy-[A-Z0-9]{8}\.js/],
     ['styled', /\/assets\/styled-[A-Z0-9]{8}\.css/],
   ])(
     'what page %s needs and does not get is told before the document is loaded in its place',
@@ -304,7 +304,7 @@ describe('in a browser', () => {
         });
       });
       await page.getByRole('link', { name: `/${name}` }).click();
-      await page.getByRole('heading', { name: name === 'chunk' ? 'Chunk' : 'Styled' }).waitFor();
+      await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
       // The page that would hear the answer is gone: what was sent as it went is in the log.
       let address: string | undefined;
       await expect

@@ -26,6 +26,8 @@ const FETCH_DEADLINE = 8 * Second;
 export function createContextFetch(options: ContextFetchOptions): typeof fetch {
   return async function contextFetch(input, init) {
     const startedAt = performance.now();
+    const caller = { stack: '' };
+    Error.captureStackTrace(caller, contextFetch);
     try {
       const response = await fetchWithRetry(fetch, input, withTrace(input, init, options), {
         attempts: PAGE_DATA_ATTEMPTS,
@@ -36,9 +38,16 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
       return response;
     } catch (error) {
       leaveMark(options.info, input, init, startedAt);
+      addCaller(error, caller.stack);
       throw error;
     }
   };
+}
+
+/** A connection that fails is told by the system: no line of ours is on the stack of such an error. */
+function addCaller(error: unknown, stack: string): void {
+  if (!(error instanceof Error) || /\n\s+at /.test(error.stack ?? '')) return;
+  error.stack = `${error.stack}${stack.slice(stack.indexOf('\n'))}`;
 }
 
 /** `GET https://api.example.com/orders`, with how it ended; the search may hold what is nobody's business. */

@@ -48,6 +48,14 @@ it("leaves a mark on the request's trail, with how it ended and without the sear
   ]);
 });
 
+it('says who called, where no answer came', async () => {
+  async function askForNothing(): Promise<void> {
+    await create()('http://127.0.0.1:4/');
+  }
+  const error = await askForNothing().catch((thrown: Error) => thrown);
+  expect(error?.stack).toMatch(/^TypeError: fetch failed\n\s+at askForNothing /);
+});
+
 describe('context.fetch', () => {
   it('asks up to three times where the answer is 500 or more', async () => {
     const { origin, asked } = await startUpstream([500, 503, 200]);
