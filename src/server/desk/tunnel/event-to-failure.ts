@@ -32,19 +32,25 @@ const MAX_AHEAD = Minute;
 
 const NO_BUILD: KnownBuild = { build: '', release: '' };
 
+/** What the server knows of an event, beside what it says. */
+export interface Reported {
+  readonly id: string;
+  readonly build: KnownBuild;
+  readonly sender: Sender;
+}
+
 /**
  * What the desk keeps of an event that came through the tunnel. Nothing in it is believed that a
  * stranger could make up: no fingerprint, level or environment, no build that nobody published, no
  * route that is none. It is scrubbed, and then cut.
  */
-export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: FailureParts): Failure {
+export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
   const { scrubber } = parts;
   const told = toRecord(event.tags);
   const { errors, componentStack } = readEventErrors(event, sender, scrubber);
   const route = readRoute(event, parts);
   const made = parts.makeDigest({ kind: readKind(told), side: 'browser', errors, route });
   const echoOf = readAddress(told[REPORT_TAGS.echo]);
-  const { build, release } = findBuild(event, parts);
   return parts.trim({
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
@@ -56,8 +62,7 @@ export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: 
     side: 'browser',
     origin: 'browser',
     at: readTime(event.timestamp, parts.now()),
-    build,
-    release,
+    ...build,
     errors,
     title: made.title,
     site: made.site,
@@ -93,10 +98,10 @@ export function readAddress(value: unknown): string | undefined {
 }
 
 /** The build that the event names, where it is one of ours. */
-export function findBuild(event: JsonRecord, { findBuild }: FailureParts): KnownBuild {
+export async function findBuild(event: JsonRecord, { findBuild }: FailureParts): Promise<KnownBuild> {
   for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
-    const known = named === '' ? undefined : findBuild(named);
+    const known = named === '' ? undefined : await findBuild(named);
     if (known) return known;
   }
   return NO_BUILD;

@@ -161,7 +161,7 @@ async function takeItem(
     case 'event':
       return takeEvent(item, read.event, read.id, sender, parts);
     case 'feedback':
-      return takeFeedback(item, read.feedback, rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
+      return takeFeedback(item, read.feedback, await rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
     case 'user_report':
       return takeFeedback(item, read.feedback, rewriteUserReport(read.feedback), parts);
     case 'transaction':
@@ -192,7 +192,8 @@ async function takeEvent(
   sender: Sender,
   parts: EnvelopeParts,
 ): Promise<TakenItem> {
-  const failure = toFailure(event, id, sender, parts);
+  const build = await findBuild(event, parts);
+  const failure = toFailure(event, { id, build, sender }, parts);
   if (isIgnored(parts.ignore(failure), parts)) return { ignored: true };
   const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
   if (!admitted) parts.count('spillway_reports_past_cap_total');
@@ -202,7 +203,7 @@ async function takeEvent(
   const incident = kept.echoOf ?? (digest && toAddress(kept));
   const believed = {
     id,
-    build: findBuild(event, parts),
+    build,
     environment: parts.environment,
     tags: { ...(digest && { digest }), ...(incident && { incident: parts.toDeskUrl(incident) }) },
   };
@@ -210,8 +211,13 @@ async function takeEvent(
   return { item: rewritten && createItem({ ...item.headers, type: 'event' }, rewritten), digest, stored };
 }
 
-function rewriteFeedback(event: JsonRecord, id: string, feedback: Feedback, parts: EnvelopeParts): JsonRecord {
-  const believed = { id, build: findBuild(event, parts), environment: parts.environment, tags: {} };
+async function rewriteFeedback(
+  event: JsonRecord,
+  id: string,
+  feedback: Feedback,
+  parts: EnvelopeParts,
+): Promise<JsonRecord> {
+  const believed = { id, build: await findBuild(event, parts), environment: parts.environment, tags: {} };
   const rewritten = rewriteEvent({ ...event, type: 'feedback' }, believed, parts.scrubber);
   const said = rewriteFeedbackContext(toRecord(toRecord(event.contexts).feedback), feedback);
   return { ...rewritten, contexts: { ...toRecord(rewritten.contexts), feedback: said } };

@@ -42,7 +42,7 @@ export interface TunnelOptions {
   /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
   /** The build of this id, or the newest one of this release. */
-  readonly findBuild: (named: string) => KnownBuild | undefined;
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute?: (pattern: string) => boolean;
   readonly scrubber: ReportScrubber;

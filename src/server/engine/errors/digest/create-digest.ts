@@ -62,7 +62,7 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const key =
     special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const isWeak = special === undefined && site === undefined;
-  const isUnresolved = site === undefined && errors.some((one) => hasUnknownBundle(one, table));
+  const isUnresolved = errors.some((one) => hasUnknownBundle(one, table));
   return {
     digest: toDigest([String(DIGEST_RULE), namespace, ...Object.values(key), ...(input.splitBy ?? [])]),
     kind,
@@ -211,6 +211,7 @@ function toSpecialKey(
   }
 }
 
+/** The site may be there: of an earlier build's stack, this one knows the frames of chunks that did not change. */
 function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
   return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
 }
