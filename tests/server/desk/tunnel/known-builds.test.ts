@@ -18,6 +18,13 @@ describe('createKnownBuilds()', () => {
     expect(await findBuild('__proto__')).toBeUndefined();
   });
 
+  it('knows its own build by the release that runs, not by the one under which it was published first', async () => {
+    const findBuild = createKnownBuilds({ own, list: async () => [{ id: 'build-3', release: 'v2' }] });
+    await findBuild('build-4');
+    expect(await findBuild('build-3')).toBe(own);
+    expect(await findBuild('v2')).toEqual({ build: 'build-3', release: 'v2' });
+  });
+
   it('looks for a name that nobody knows once a minute, whoever asks', async () => {
     const time = { at: 0 };
     let asked = 0;
