@@ -46,10 +46,14 @@ export function createKnownBuilds({ own, list, now = () => performance.now() }: 
   };
 }
 
-/** An id wins over a release of the same name, and the first of a release over the others. */
+/**
+ * An id wins over a release of the same name, and the first one over the others: what runs may have been
+ * published under the name of an earlier release, in which browsers got the same.
+ */
 function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
   const byName = new Map<string, KnownBuild>();
-  for (const known of builds) if (!byName.has(known.release)) byName.set(known.release, known);
-  for (const known of builds) byName.set(known.build, known);
+  const lastFirst = builds.toReversed();
+  for (const known of lastFirst) byName.set(known.release, known);
+  for (const known of lastFirst) byName.set(known.build, known);
   return byName;
 }
