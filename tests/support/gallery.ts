@@ -114,48 +114,64 @@ const FAILING_STREAMS = {
   'late-rejected': '/late/thrown',
   'late-native': '/late/native',
 } as const;
-/** What is told by the log alone, and as whose failure. The last one ends the process. */
+/** What is told by the log alone. The last one ends the process. */
 const LOGGED = {
-  'late-write': ['/late-write', 'request'],
-  'unhandled-rejection': ['/loader/rejection', 'request'],
-  'blocked-loop': ['/loader/blocked', 'process'],
-  uncaught: ['/loader/uncaught', 'process'],
+  'late-write': ['/late-write', { origin: 'request' }],
+  'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
+  'blocked-loop': ['/loader/blocked', { kind: 'blocked-loop' }],
+  uncaught: ['/loader/uncaught', { origin: 'process', kind: 'exception' }],
 } as const;
 
-/** Brings about every failure of the gallery on a server, which ends by it, and reads their digests where they are told. */
-export async function failOnServer({ url, log, ended }: RunningApp): Promise<Digests> {
-  const digests = new Map<string, string | undefined>();
-  const ask = (path: string, init: RequestInit = {}) =>
-    fetch(url + path, { redirect: 'manual', ...init, headers: { 'User-Agent': AGENT, Origin: url } });
+type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
-  for (const [name, path] of Object.entries(FAILING_PAGES)) {
-    digests.set(name, (await ask(path)).headers.get('X-Error-Digest')?.slice(0, 8));
+/** Brings about every failure of the gallery on a server, which ends by it, and reads their digests where they are told. */
+export async function failOnServer(server: RunningApp): Promise<Digests> {
+  const headers = { 'User-Agent': AGENT, Origin: server.url };
+  const ask: Ask = (path, init) => fetch(server.url + path, { redirect: 'manual', ...init, headers });
+  const digests = new Map<string, string | undefined>();
+  for (const [name, path] of Object.entries(FAILING_PAGES)) digests.set(name, toHeader(await ask(path)));
+  for (const name of ['thrown', 'native']) digests.set(`action-${name}`, toHeader(await post(`form.${name}`, ask)));
+  for (const [name, path] of Object.entries(FAILING_STREAMS)) digests.set(name, await toMarkup(await ask(path)));
+  digests.set('api-thrown', await toProblem(await ask('/api/orders/7')));
+  digests.set('api-rejected', await toProblem(await ask('/api/orders/7', { method: 'DELETE' })));
+  for (const [name, [path, told]] of Object.entries(LOGGED)) {
+    digests.set(name, await findLogged(() => ask(path), told, server));
   }
-  for (const name of ['thrown', 'native']) {
-    const body = new URLSearchParams({ _action: `form.${name}` });
-    const posted = await ask('/form', { method: 'POST', body });
-    digests.set(`action-${name}`, posted.headers.get('X-Error-Digest')?.slice(0, 8));
-  }
-  for (const [name, path] of Object.entries(FAILING_STREAMS)) {
-    digests.set(name, ADDRESS.exec(await (await ask(path)).text())?.[0].slice(0, 8));
-  }
-  for (const [name, method] of [
-    ['api-thrown', 'GET'],
-    ['api-rejected', 'DELETE'],
-  ] as const) {
-    const problem = (await (await ask('/api/orders/7', { method })).json()) as { digest: string };
-    digests.set(name, problem.digest);
-  }
-  for (const [name, [path, origin]] of Object.entries(LOGGED)) {
-    const before = log().length;
-    const asked = ask(path).catch(() => undefined);
-    const read = () => addressIn(log().slice(before), (line) => line.origin === origin)?.slice(0, 8);
-    await until(() => read() !== undefined, `${name} in the log`, 15_000);
-    await asked;
-    digests.set(name, read());
-  }
-  await ended;
+  await server.ended;
   return digests;
+}
+
+function post(action: string, ask: Ask): Promise<Response> {
+  return ask('/form', { method: 'POST', body: new URLSearchParams({ _action: action }) });
+}
+
+function toHeader({ headers }: Response): string | undefined {
+  return headers.get('X-Error-Digest')?.slice(0, 8);
+}
+
+/** Of a template, or of what is shown where a late value was to come. */
+async function toMarkup(response: Response): Promise<string | undefined> {
+  return ADDRESS.exec(await response.text())?.[0].slice(0, 8);
+}
+
+async function toProblem(response: Response): Promise<string> {
+  return ((await response.json()) as { digest: string }).digest;
+}
+
+/** @param told what the line of the log must say */
+async function findLogged(
+  act: () => Promise<unknown>,
+  told: Readonly<Record<string, string>>,
+  { log }: RunningApp,
+): Promise<string | undefined> {
+  const before = log().length;
+  const acting = act().catch(() => undefined); // the connection may end with the process
+  const isMeant = (line: Readonly<Record<string, unknown>>) =>
+    Object.entries(told).every(([key, value]) => line[key] === value);
+  const read = () => addressIn(log().slice(before), isMeant)?.slice(0, 8);
+  await until(() => read() !== undefined, `a line with ${JSON.stringify(told)} in the log`, 15_000);
+  await acting;
+  return read();
 }
 
 /** Brings about every failure of the gallery in a browser, and reads their digests from the tunnel's answers. */
