@@ -17,6 +17,7 @@ import {
   lookUp,
   placeOf,
   press,
+  type ReportAnswer,
   readPlaces,
   reportOf,
   withStore,
@@ -157,28 +158,35 @@ describe('a tab that was open across a deploy', () => {
     }, 10_000);
   }
 
+  /** Presses what fails on the page `/`, and answers with what the tunnel said to each, by the names of the failures. */
+  async function failOn(page: Page): Promise<ReadonlyMap<string, ReportAnswer>> {
+    const answers = new Map<string, ReportAnswer>();
+    answers.set('home-click', await reportOf(page, () => press(page, 'open')));
+    answers.set('home-list', await reportOf(page, () => press(page, 'list')));
+    await press(page, 'more');
+    return answers.set('more-click', await reportOf(page, () => press(page, 'buy')));
+  }
+
   test('has its failures named and resolved by its own build, as the same code is in the next one', async () => {
-    const places = readPlaces(first.folder);
+    // At once, while the server still opens its store.
+    const reports = await failOn(tab);
     const fresh = await openTab();
     onTestFinished(() => fresh.context().close());
     await fresh.goto('/');
     await hydrated(fresh);
-    expect(readBuildId()).not.toBe(build);
-    for (const [name, button] of [
-      ['home-click', 'open'],
-      ['home-list', 'list'],
-      ['more-click', 'buy'],
-    ] as const) {
-      if (name === 'more-click') await Promise.all([press(tab, 'more'), press(fresh, 'more')]);
-      const { id, digest: untold } = await reportOf(tab, () => press(tab, button));
-      const { id: newId, digest } = await reportOf(fresh, () => press(fresh, button));
-      expect([name, untold, digest]).toEqual([name, undefined, expect.stringMatching(/^\w{8}$/)]);
+    const newReports = await failOn(fresh);
 
+    const newBuild = readBuildId();
+    expect(newBuild).not.toBe(build);
+    const places = readPlaces(first.folder);
+    for (const [name, { id, digest: untold }] of reports) {
+      const { id: newId = '', digest } = newReports.get(name) ?? {};
+      expect([name, untold, digest]).toEqual([name, undefined, expect.stringMatching(/^\w{8}$/)]);
       await findReported(newId);
       const { incident, occurrence } = await findReported(id);
       expect([name, incident.digest, incident.weak]).toEqual([name, digest, false]);
       expect(incident.counts).toEqual({ server: 0, browser: 2 });
-      expect([incident.firstBuild, incident.lastBuild]).toEqual([build, readBuildId()]);
+      expect([incident.firstBuild, incident.lastBuild]).toEqual([build, newBuild]);
       expect(occurrence).toMatchObject({ build, release: build, side: 'browser', route: '/' });
       expect(occurrence?.whole && placeOf(occurrence.whole)).toBe(places.get(name));
       expect(await lookUp(dataDir, `${digest}-${toOccurrence(id)}`)).toMatchObject({ occurrence });

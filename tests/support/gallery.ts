@@ -208,11 +208,17 @@ export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).dispatchEvent('click');
 }
 
+export interface ReportAnswer {
+  readonly id: string;
+  /** Where the build that runs can tell it. */
+  readonly digest?: string;
+}
+
 /** What the tunnel answers to the report of what is done. */
-export async function reportOf(page: Page, act: () => Promise<unknown>): Promise<{ id: string; digest?: string }> {
+export async function reportOf(page: Page, act: () => Promise<unknown>): Promise<ReportAnswer> {
   const isReport = (response: PageResponse) => new URL(response.url()).pathname === '/_report';
   const [answer] = await Promise.all([page.waitForResponse(isReport, { timeout: 15_000 }), act()]);
-  return (await answer.json()) as { id: string; digest?: string };
+  return (await answer.json()) as ReportAnswer;
 }
 
 /**
