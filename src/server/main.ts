@@ -15,6 +15,7 @@ import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
+import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
@@ -146,7 +147,8 @@ async function start(): Promise<void> {
   const development = process.env.SPILLWAY_DEV
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
-  const inFlight = new InFlight();
+  const scrubPath = createPathScrubber(scrubber);
+  const inFlight = new InFlight(scrubPath);
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
@@ -167,6 +169,7 @@ async function start(): Promise<void> {
     files: development?.files ?? indexPublicFiles(join(DIST, 'client')),
     findOldAsset: desk.findOldAsset,
     inFlight,
+    scrubPath,
     reportPath,
     tunnel: openTunnel({
       path: config.tunnelPath,
