@@ -2,9 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
+import { toOccurrence } from '../../src/shared/engine/address.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
 import { lookUp } from '../support/gallery.ts';
@@ -20,7 +21,9 @@ import { sendRaw } from '../support/raw-http.ts';
  * told to be secret: a visitor's own words in a message or in feedback, a value of fewer than eight
  * characters without its name, a secret that product code had from elsewhere (a row of a database) and
  * repeats bare, and what product code sends as data. An owner names those in `SCRUB_KEYS` and
- * `SCRUB_PATTERNS`. The address that a visitor leaves with feedback is kept on purpose.
+ * `SCRUB_PATTERNS`. The e-mail address that a visitor leaves with feedback is kept on purpose, a page is
+ * told its own address, and what an envelope has beside events and feedback (replays, spans, files)
+ * goes to the upstream byte for byte: it is compressed or the SDK's own, and our pages send none.
  */
 const CANARIES = {
   ...Object.fromEntries(
@@ -132,7 +135,10 @@ async function ask(path: string, { headers, ...init }: RequestInit = {}): Promis
   });
   const text = await response.text();
   const head = JSON.stringify([...response.headers]);
-  replies.push({ name: `reply to ${init.method ?? 'GET'} ${path}`, bytes: Buffer.from(`${head}\n${text}`) });
+  // A page is told its own address, which the browser shows above it.
+  const own = decodeURIComponent(path.split('?')[0]?.split('/').at(-1) ?? '');
+  const shown = own.length > 20 ? `${head}\n${text}`.replaceAll(`"${own}"`, '"its own"') : `${head}\n${text}`;
+  replies.push({ name: `reply to ${init.method ?? 'GET'} ${path.replace(own, '')}`, bytes: Buffer.from(shown) });
   const address = response.headers.get('X-Error-Digest') ?? ADDRESS.exec(text)?.[0] ?? '';
   return { status: response.status, address, text };
 }
@@ -283,6 +289,254 @@ test('what a body parser refuses is not repeated', async () => {
   const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
   const part = `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${secret}`;
   expect((await ask('/form', { method: 'POST', headers: multipart, body: part })).status).toBe(400);
+});
+
+describe('what browsers report', () => {
+  function post(path: string, type: string, body: string, headers: Record<string, string> = {}) {
+    return ask(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  }
+
+  function toEnvelope(type: string, payload: object, header: object = {}): string {
+    const dsn = `http://${'d'.repeat(32)}@127.0.0.1:${(upstream.address() as AddressInfo).port}/7`;
+    return [{ dsn, ...header }, { type }, payload].map((part) => JSON.stringify(part)).join('\n');
+  }
+
+  /** Shapes and names that a secret has in a text. */
+  const words = [
+    JWT,
+    canary('card'),
+    `Bearer ${canary('bearer')}`,
+    `password=${canary('named')}`,
+    `{"apiKey":"${canary('named')}","member_number":"${canary('owners-name')}"}`,
+    `https://ann:${canary('in-url')}@x.example/?token=${canary('in-url')}&next=${encodeURIComponent(`/?sig=${canary('in-url')}`)}`,
+    canary('session-secret'),
+    canary('cookie'),
+  ].join(' ');
+  const url = () => `${server.url}/browser?token=${canary('in-url')}#access_token=${canary('in-url')}`;
+
+  test('an event with secrets in every field', async () => {
+    const event = {
+      message: words,
+      transaction: words,
+      server_name: words,
+      logger: words,
+      request: { url: url(), headers: { Cookie: canary('cookie') }, cookies: { sid: canary('cookie') }, data: words },
+      user: { username: words, data: { password: canary('named') }, ip_address: '{{auto}}' },
+      tags: {
+        [`token=${canary('named')}`]: 'as a name',
+        token: canary('named'),
+        seen: words,
+        [words.slice(0, 32)]: '',
+      },
+      extra: { [words]: words, password: canary('named'), list: [words], componentStack: `\n    at ${words}` },
+      contexts: {
+        react: { componentStack: `\n    at ${words}`, said: words },
+        [words]: { words },
+        trace: { data: words },
+      },
+      breadcrumbs: [
+        { category: words, type: words, message: words, data: { url: url(), [words]: words, token: canary('named') } },
+      ],
+      exception: {
+        values: [
+          {
+            type: `Refused token=${canary('named')}`,
+            value: words,
+            module: words,
+            mechanism: {
+              type: `token=${canary('named')}`,
+              exception_id: 1,
+              parent_id: 0,
+              source: 'errors[0]',
+              data: { words },
+            },
+          },
+          {
+            type: `Refused ${JWT}`.slice(0, 60),
+            value: words,
+            mechanism: { exception_id: 0 },
+            stacktrace: {
+              frames: [
+                {
+                  filename: url(),
+                  abs_path: `https://cdn.example/${JWT}/a.js?token=${canary('in-url')}`,
+                  function: `token=${canary('named')}`,
+                  module: words,
+                  context_line: words,
+                  vars: { words },
+                },
+              ],
+            },
+          },
+        ],
+      },
+      debug_meta: { images: [{ type: 'sourcemap', code_file: url(), debug_id: '0'.repeat(32) }] },
+      sdk: { name: words, packages: [{ name: words }] },
+      fingerprint: [words],
+    };
+    const header = { sdk: { name: words }, trace: { transaction: words, trace_id: 'a'.repeat(32) }, said: words };
+    const agent = `Mozilla/5.0 token=${canary('agent')}`;
+    const { text } = await post('/_report', 'text/plain', toEnvelope('event', event, header), { 'User-Agent': agent });
+    const { id, digest } = JSON.parse(text) as { id: string; digest: string };
+    const whole = await find(`${digest}-${toOccurrence(id)}`);
+    expect(JSON.stringify(whole).split('[redacted]').length).toBeGreaterThan(30);
+    expect(whole.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
+  });
+
+  test('feedback, of either kind', async () => {
+    const said = `My card ${canary('card')} with password: ${canary('feedback')}`;
+    const context = { feedback: { message: said, name: `token=${canary('feedback')}`, url: url() } };
+    const feedback = await post('/_report', 'text/plain', toEnvelope('feedback', { contexts: context }));
+    expect(feedback.status).toBe(200);
+    const report = { event_id: 'a'.repeat(32), comments: said, name: said };
+    expect((await post('/_report', 'text/plain', toEnvelope('user_report', report))).status).toBe(200);
+  });
+
+  test('violations of the policy and other reports of the browser itself', async () => {
+    const body = {
+      documentURL: url(),
+      blockedURL: `https://ann:${canary('policy')}@${JWT.slice(0, 10)}.example/a?token=${canary('policy')}`,
+      sourceFile: `https://x.example/a.js?token=${canary('policy')}`,
+      effectiveDirective: 'img-src',
+      referrer: url(),
+      originalPolicy: words,
+      sample: `fetch("/?token=${canary('policy')}")`,
+      disposition: words,
+    };
+    const reports = [
+      { type: 'csp-violation', url: url(), body },
+      { type: 'crash', url: url(), body: { reason: words, stack: `at ${words}` } },
+      { type: 'deprecation', url: url(), body: { id: 'Old', message: words, sourceFile: url() } },
+    ];
+    expect((await post('/_report/browser', 'application/reports+json', JSON.stringify(reports))).status).toBe(204);
+    const old = { 'csp-report': { 'document-uri': url(), 'blocked-uri': url(), 'violated-directive': 'font-src' } };
+    expect((await post('/_report/browser', 'application/csp-report', JSON.stringify(old))).status).toBe(204);
+    for (const kind of ['csp', 'crash', 'deprecation']) {
+      await expect.poll(() => lines().find((line) => line.side === 'browser' && line.kind === kind)).toBeDefined();
+      const line = lines().find((one) => one.side === 'browser' && one.kind === kind);
+      expect(JSON.stringify(await find(`${line?.digest}-${line?.occurrence}`))).toContain('token=[redacted]');
+    }
+  });
+
+  test.each(['event', 'render'])('what its own code tells of an %s', async (button) => {
+    const context = await browser.newContext({ baseURL: server.url });
+    onTestFinished(() => context.close());
+    await context.addCookies([{ name: 'sid', value: canary('cookie'), url: server.url, httpOnly: true }]);
+    const page = await context.newPage();
+    const planted = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
+    await page.addInitScript((secrets) => Object.assign(globalThis, { planted: secrets }), planted);
+    const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
+    await page.goto('/browser');
+    await page.waitForFunction(() => document.querySelector('button') !== null);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    const response = await reported;
+    const { id, digest } = (await response.json()) as { id: string; digest: string };
+    const whole = await find(`${digest}-${toOccurrence(id)}`);
+    expect(whole.errors.map(({ message }) => message).join()).toContain('Refused [redacted] [redacted]');
+    expect(whole.errors.length).toBe(2);
+    if (button === 'event') {
+      const trail = JSON.stringify(whole.breadcrumbs);
+      for (const part of ['/nowhere', 'password=[redacted]', 'token=[redacted]']) {
+        expect(trail).toContain(part);
+      }
+    }
+  });
+});
+
+const CONTROLS = [
+  '\r\nSet-Cookie: a=b\r\n{"level":60}',
+  '\u001b[31mred\u001b]0;title\u0007',
+  '\u2028\u2029',
+  '\ud800',
+  '\u0085',
+];
+
+test('nothing that a stranger writes breaks a line of the log', async () => {
+  const before = lines().length;
+  const port = Number(new URL(server.url).port);
+  for (const text of CONTROLS) {
+    const encoded = encodeURIComponent(text.toWellFormed());
+    await ask(`/fail/${encoded}?from=bearer&said=${encoded}`);
+    await ask(`/welcome/${encoded}`);
+    await ask('/form', {
+      method: 'POST',
+      body: new URLSearchParams({ password: `a long ${text} one`, _action: 'form.send' }),
+    });
+    await ask('/api/fail/message?from=body-password', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ password: `${text} is not hidden by its escapes` }),
+    });
+    const raw = Buffer.from(text, 'utf8')
+      .toString('latin1')
+      .replace(/[\r\n\0]/g, '');
+    await sendRaw(
+      port,
+      `GET /${raw} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${raw}\r\nConnection: close\r\n\r\n`,
+    );
+    await sendRaw(
+      port,
+      `GET /fail/text?from=header-key HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: key of ${raw}\r\nUser-Agent: ${raw}\r\nX-Request-Id: ${raw}aaaaaaaa\r\nConnection: close\r\n\r\n`,
+    );
+  }
+  await expect.poll(() => lines().length).toBeGreaterThan(before + CONTROLS.length * 6);
+  for (const line of server.log().split('\n')) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe]/);
+    if (line !== '') expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), time: expect.any(String) });
+  }
+});
+
+test('no stack, file, source map or class reaches a visitor', async () => {
+  const script = /\/assets\/[\w-]+\.js/.exec((await ask('/')).text)?.[0] ?? '';
+  expect((await fetch(server.url + script)).status).toBe(200);
+  expect((await ask(`${script}.map`)).status).toBe(404);
+  expect(replies.length).toBeGreaterThan(80);
+  const inside = [
+    'node_modules',
+    '/src/',
+    '.map"',
+    'file:///',
+    'Refused',
+    'RangeError',
+    'AggregateError',
+    'SyntaxError',
+    'server/main.js',
+    app.folder,
+  ];
+  for (const { name, bytes } of replies) {
+    const text = bytes.toString();
+    expect([name, ...inside.filter((part) => text.includes(part))]).toEqual([name]);
+    expect(text, name).not.toMatch(/\n\s*at \S+ ?\(?\S+:\d+/);
+  }
+});
+
+test('no secret is anywhere', async () => {
+  await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(100);
+  copyJournal();
+  const alive = readFolder(dataDir);
+  await server.stop();
+  const leftovers: Leftover[] = [
+    ...replies,
+    { name: 'log', bytes: Buffer.from(server.log()) },
+    ...[...journal].map(([name, bytes]) => ({ name, bytes })),
+    ...alive,
+    ...readFolder(dataDir),
+    ...readPacked(join(dataDir, 'desk.sqlite')),
+    ...sent,
+    ...readFolder(join(app.folder, 'dist')),
+  ];
+  const names = leftovers.map(({ name }) => name);
+  for (const kind of [/^journal.*\.ndjson$/, /^desk\.sqlite$/, /^desk\.sqlite-wal$/, /^outbox/, /^upstream$/]) {
+    expect(names, String(kind)).toContainEqual(expect.stringMatching(kind));
+  }
+  const journaled = Buffer.concat([...journal.values()]).toString();
+  expect(journaled.split('[redacted]').length).toBeGreaterThan(200);
+  expect(
+    leftovers.filter(({ name, bytes }) => name.includes('.') && bytes.includes('"occurrence"')).length,
+  ).toBeGreaterThan(50);
+  expect(sent.filter(({ bytes }) => bytes.includes('[redacted]')).length).toBeGreaterThan(50);
+  expect([...new Set(findCanaries(CANARIES, leftovers))]).toEqual([]);
 });
 
 function lines(): Record<string, unknown>[] {

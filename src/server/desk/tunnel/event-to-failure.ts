@@ -112,10 +112,13 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
   const kept: [string, string][] = [];
   for (const [name, value] of toPairs(tags)) {
     if (kept.length === MAX_TAGS) break;
-    const key = toLine(name, MAX_TAG_KEY_LENGTH);
+    const key = toScrubbed(toLine(name, 2 * MAX_TAG_KEY_LENGTH) ?? '', scrubber, MAX_TAG_KEY_LENGTH);
     if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
-    const text = scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' });
-    kept.push([key, toScrubbed(String(toRecord(text)[key]), scrubber, MAX_VALUE_LENGTH)]);
+    const scrubbed = toRecord(scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' }));
+    // The name is scrubbed as well.
+    for (const [told, text] of Object.entries(scrubbed)) {
+      kept.push([told, toScrubbed(String(text), scrubber, MAX_VALUE_LENGTH)]);
+    }
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
@@ -153,8 +156,13 @@ export function toHex(value: unknown, length: number): string | undefined {
 }
 
 function readTime(timestamp: unknown, now: number, maxAge = MAX_AGE): number {
-  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number(timestamp) * Second;
+  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
+}
+
+/** What is no number may refuse to become one. */
+function toNumber(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
 }
 
 function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
@@ -182,7 +190,11 @@ function toBreadcrumb(value: JsonRecord, { scrubber, now }: FailureParts): Bread
   const level = toLevel(value.level);
   return {
     at: readTime(value.timestamp, now(), MAX_BREADCRUMB_AGE),
-    category: scrubber.text(toLine(value.category ?? value.type, MAX_TAG_KEY_LENGTH) ?? 'default'),
+    category: toScrubbed(
+      toLine(value.category ?? value.type, MAX_VALUE_LENGTH) ?? 'default',
+      scrubber,
+      MAX_TAG_KEY_LENGTH,
+    ),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
     ...(level && { level }),
     ...(data && { data }),

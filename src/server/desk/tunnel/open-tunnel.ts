@@ -5,6 +5,7 @@ import type { Count } from '../../engine/count.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { SiteTable } from '../../engine/errors/digest/site-table.ts';
 import type { ErrorHandler } from '../../engine/errors/error-handler.ts';
+import { listRequestSecrets } from '../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Origins } from '../../engine/http/origins.ts';
@@ -30,6 +31,9 @@ export interface OpenTunnelOptions {
   readonly count: Count;
   readonly log: Logger;
 }
+
+/** A shorter value may be a word of a message (UTF-16 code units), and its digest must not differ by what a visitor has chosen. */
+const MIN_CREDENTIAL_LENGTH = 16;
 
 /** Puts the tunnel together with the desk that keeps what comes by it. @returns the step, once it knows how to answer what fails */
 export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
@@ -57,6 +61,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       findBuild,
       isRoute: (pattern) => patterns.has(pattern),
       scrubber,
+      scrubberOf: ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong)),
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
@@ -65,6 +70,10 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       log,
       fail,
     });
+}
+
+function isLong(secret: string): boolean {
+  return secret.length >= MIN_CREDENTIAL_LENGTH;
 }
 
 function listPatterns(lines: readonly RouteLine[]): string[] {
