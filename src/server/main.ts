@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { AssetManifest } from '../shared/engine/manifest.ts';
+import { listPatterns } from '../shared/engine/routes.ts';
 import { Document } from '../shared/product/document.tsx';
 import { errorPages } from '../shared/product/error-pages.tsx';
 import { routes } from '../shared/product/routes.tsx';
@@ -15,7 +16,7 @@ import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
-import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
+import { createPathScrubber, listPathPatterns } from './engine/errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
 import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
@@ -231,8 +232,10 @@ function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void
   }
 }
 
-/** Knows the secrets among the settings too: an error's message may hold one. */
-function createEnvironmentScrubber({ scrubKeys: keys, scrubPatterns: patterns }: Config): Scrubber {
+/** Knows the secrets among the settings and in the addresses of pages too: an error's message may hold one. */
+function createEnvironmentScrubber({ scrubKeys: keys, scrubPatterns }: Config): Scrubber {
+  const named = createScrubber({ keys });
+  const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
   return scrubber.with(listEnvironmentSecrets(process.env, scrubber));
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
 import { launchBrowser } from '../support/browser.ts';
@@ -38,9 +38,12 @@ const CANARIES = {
   card: '4242424242424242',
 } as Readonly<Record<string, string>>;
 
+const planted = new Set<string>();
+
 function canary(name: string): string {
   const found = CANARIES[name];
   if (!found) throw new Error(`There is no canary ${name}.`);
+  planted.add(name);
   return found;
 }
 
@@ -61,15 +64,20 @@ beforeAll(async () => {
   app = createOwnedApp([], { over: 'leaky' });
   dataDir = join(app.folder, 'data');
   upstream = await listen();
-  [browser] = await Promise.all([launchBrowser(), app.build()]);
-  server = await startApp(app.folder, {
+  const { port } = upstream.address() as AddressInfo;
+  const environment = {
     DATABASE_URL: `postgres://shop:${encodeURIComponent(`${canary('database-password')}/@`)}@db.internal:5432/shop`,
     SESSION_SECRET: canary('session-secret'),
     MAILER_API_KEY: canary('api-key'),
     SIGNING_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary('private-key')}\n-----END PRIVATE KEY-----`,
-    SENTRY_DSN: `http://${'d'.repeat(32)}:${canary('dsn-secret')}@127.0.0.1:${(upstream.address() as AddressInfo).port}/7`,
+    SENTRY_DSN: `http://${'d'.repeat(32)}:${canary('dsn-secret')}@127.0.0.1:${port}/7`,
     SCRUB_KEYS: 'member number',
-  });
+  };
+  // The build is made where the same secrets are set.
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  vi.unstubAllEnvs();
+  server = await startApp(app.folder, environment);
   journalReader = setInterval(copyJournal, 10);
 }, 120_000);
 
@@ -128,7 +136,7 @@ async function ask(path: string, { headers, ...init }: RequestInit = {}): Promis
       Cookie: `theme=dark; sid=${canary('cookie')}`,
       'X-Api-Key': canary('header-key'),
       'Proxy-Authorization': `Bearer ${canary('proxy-authorization')}`,
-      Referer: `${server.url}/a?token=${canary('referer')}`,
+      Referer: `${server.url}/reset/${canary('path-param')}?token=${canary('referer')}`,
       Origin: server.url,
       ...headers,
     },
@@ -170,7 +178,7 @@ async function expectRedacted({ status, address }: Asked, expected = 500): Promi
 describe('what a request or the environment holds is known by its value', () => {
   test.each(
     [
-      ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret'],
+      ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
       ['bearer', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
       ['query', 'query-code', 'query-nested'],
     ].flat(),
@@ -228,8 +236,9 @@ describe('what a request or the environment holds is known by its value', () => 
     for (const path of [`/${PATH_KEY}`, `/api/${PATH_KEY}`, `/assets/${PATH_KEY}.js`, `/welcome/${JWT}`]) {
       await ask(path);
     }
-    await expect.poll(() => server.log()).toContain('"path":"/welcome/[redacted]"');
-    expect(server.log()).toContain('"path":"/api/[redacted]"');
+    for (const path of ['/welcome/[redacted]', '/_data/welcome/[redacted]', '/[redacted]', '/api/[redacted]']) {
+      await expect.poll(() => server.log().includes(`"path":"${path}"`), { message: path }).toBe(true);
+    }
   });
 });
 
@@ -267,7 +276,7 @@ describe('wherever an error carries it', () => {
 
   test('thrown where nobody waits for it, when the reply is long gone', async () => {
     await ask('/late/forgotten?from=cookie');
-    await expect.poll(() => server.log()).toContain('"origin":"request"');
+    await expect.poll(() => server.log().includes('"origin":"request"')).toBe(true);
     const line = lines().find(({ origin }) => origin === 'request');
     expect((await find(`${line?.digest}-${line?.occurrence}`)).title).toBe('Error: Refused [redacted] at last');
   });
@@ -312,7 +321,8 @@ describe('what browsers report', () => {
     canary('session-secret'),
     canary('cookie'),
   ].join(' ');
-  const url = () => `${server.url}/browser?token=${canary('in-url')}#access_token=${canary('in-url')}`;
+  const url = () =>
+    `${server.url}/reset/${canary('path-param')}?token=${canary('in-url')}#access_token=${canary('in-url')}`;
 
   test('an event with secrets in every field', async () => {
     const event = {
@@ -423,8 +433,8 @@ describe('what browsers report', () => {
     onTestFinished(() => context.close());
     await context.addCookies([{ name: 'sid', value: canary('cookie'), url: server.url, httpOnly: true }]);
     const page = await context.newPage();
-    const planted = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
-    await page.addInitScript((secrets) => Object.assign(globalThis, { planted: secrets }), planted);
+    const secrets = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
+    await page.addInitScript((planted) => Object.assign(globalThis, { planted }), secrets);
     const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
     await page.goto('/browser');
     await page.waitForFunction(() => document.querySelector('button') !== null);
@@ -536,6 +546,9 @@ test('no secret is anywhere', async () => {
     leftovers.filter(({ name, bytes }) => name.includes('.') && bytes.includes('"occurrence"')).length,
   ).toBeGreaterThan(50);
   expect(sent.filter(({ bytes }) => bytes.includes('[redacted]')).length).toBeGreaterThan(50);
+  expect([...planted].sort()).toEqual(Object.keys(CANARIES).sort());
+  const all = [{ name: 'all', bytes: Buffer.from(JSON.stringify(CANARIES)) }];
+  expect(findCanaries(CANARIES, all).length).toBeGreaterThan(Object.keys(CANARIES).length);
   expect([...new Set(findCanaries(CANARIES, leftovers))]).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/noise.ts';
-import type { RouteLine } from '../../../shared/engine/routes.ts';
+import { listPatterns, type RouteLine } from '../../../shared/engine/routes.ts';
 import type { Count } from '../../engine/count.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { SiteTable } from '../../engine/errors/digest/site-table.ts';
@@ -74,8 +74,4 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
 
 function isLong(secret: string): boolean {
   return secret.length >= MIN_CREDENTIAL_LENGTH;
-}
-
-function listPatterns(lines: readonly RouteLine[]): string[] {
-  return lines.flatMap(({ path, children = [] }) => [...(path === undefined ? [] : [path]), ...listPatterns(children)]);
 }

@@ -35,6 +35,32 @@ export function listPathSecrets(url: string, route: string | undefined, scrubber
   return hidden.flatMap((index) => [segments[index] ?? '', decode(segments[index] ?? '')]);
 }
 
+/**
+ * What follows the fixed parts of a route up to a parameter with a secret's name: for the scrubber's
+ * patterns, because addresses of pages stand in referers, trails and messages too. A parameter with
+ * nothing fixed in front of it is known by its place alone.
+ *
+ * @param routes patterns of pages (`/reset/:token`)
+ */
+export function listPathPatterns(routes: readonly string[], scrubber: Pick<Scrubber, 'hides'>): RegExp[] {
+  return routes.flatMap((route) => {
+    const parts = route.split('/').slice(1);
+    return parts.flatMap((part, index) => {
+      const name = /^:(\w+)/.exec(part)?.[1];
+      const before = parts.slice(0, index);
+      if (!name || !scrubber.hides(name) || before.every((one) => !/^\w/.test(one))) return [];
+      return [new RegExp(`(?<=/${before.map(toSource).join('/')}/)${SEGMENT}{1,1000}`, 'g')];
+    });
+  });
+}
+
+/** A character of a part of a path, in an address within a text. */
+const SEGMENT = `[^\\s/?#"'<>\\\\]`;
+
+function toSource(part: string): string {
+  return part.startsWith(':') ? `${SEGMENT}{1,200}` : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
 interface Hidden {
   readonly segments: readonly string[];
   /** Their numbers. */

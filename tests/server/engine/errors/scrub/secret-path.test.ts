@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createPathScrubber,
   hidePathSecrets,
+  listPathPatterns,
   listPathSecrets,
 } from '../../../../../src/server/engine/errors/scrub/secret-path.ts';
 import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts';
@@ -38,4 +39,31 @@ it('takes what is a secret by its shape or its value out of a path, each time', 
     expect(scrubPath('/reset/abc', undefined)).toBe('/reset/abc');
   }
   for (let number = 0; number < 3000; number += 1) expect(scrubPath(`/orders/${number}`, '')).toBe(`/orders/${number}`);
+});
+
+it('knows such parameters of pages wherever an address of one stands', () => {
+  const routes = ['/reset/:token', '/users/:id/keys/:accessKey/use', '/:secret', '/orders/:id'];
+  const patterns = listPathPatterns(routes, scrubber);
+  expect(patterns).toHaveLength(2);
+  const own = createScrubber({ patterns });
+  for (const [text, expected] of [
+    ['GET https://a.example/reset/abc?page=2', 'GET https://a.example/reset/[redacted]?page=2'],
+    ['from "/reset/abc" to /reset/d%20e/f', 'from "/reset/[redacted]" to /reset/[redacted]/f'],
+    ['/users/7/keys/abc/use', '/users/7/keys/[redacted]/use'],
+    [`/a?next=${encodeURIComponent('/reset/abc')}`, `/a?next=${encodeURIComponent('/reset/')}[redacted]`],
+    ['/orders/abc and /preset/abc', '/orders/abc and /preset/abc'],
+  ] as const) {
+    expect(own.text(text)).toBe(expected);
+  }
+});
+
+it('takes no longer on a text that is made for it', () => {
+  const own = createScrubber({ patterns: listPathPatterns(['/users/:id/keys/:accessKey'], scrubber) });
+  const times = ['/users/', '/users/a/keys', 'a', '/'].map((part) => {
+    const text = part.repeat(16_000 / part.length);
+    const start = performance.now();
+    own.text(text);
+    return performance.now() - start;
+  });
+  expect(Math.max(...times)).toBeLessThan(500);
 });
