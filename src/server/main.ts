@@ -12,6 +12,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { DeskInUseError, openDesk } from './desk/desk.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
+import { openVisitors } from './desk/tunnel/visitors.ts';
 import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
@@ -110,6 +111,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
+    toVisitor: (address) => toVisitor(address),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -161,6 +163,7 @@ async function start(): Promise<void> {
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
   });
+  const toVisitor = openVisitors(() => desk.ask('readSalt'));
   const app = createApp({
     log,
     funnel,
@@ -184,6 +187,7 @@ async function start(): Promise<void> {
       scrubber,
       origins,
       routes,
+      toVisitor,
       count,
       log,
     }),

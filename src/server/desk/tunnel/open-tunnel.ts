@@ -13,7 +13,6 @@ import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
-import { createVisitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
@@ -28,6 +27,8 @@ export interface OpenTunnelOptions {
   readonly origins: Origins;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
+  /** A hash of an address that changes daily. */
+  readonly toVisitor: (address: string) => string;
   readonly count: Count;
   readonly log: Logger;
 }
@@ -40,13 +41,6 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
   const { desk, build, release, namespace, table, scrubber, count, log } = options;
   const patterns = new Set(listPatterns(options.routes));
   const findBuild = createKnownBuilds({ own: { build, release }, list: () => desk.ask('listBuilds') });
-  let salt: string | undefined;
-  desk.ask('readSalt').then(
-    (known) => {
-      salt = known;
-    },
-    () => undefined, // the store is away: until the next start this process tells visitors apart for itself
-  );
 
   return (fail) =>
     tunnel({
@@ -65,7 +59,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
-      toVisitor: createVisitors({ salt: () => salt }),
+      toVisitor: options.toVisitor,
       count,
       log,
       fail,

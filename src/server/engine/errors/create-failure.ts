@@ -53,6 +53,8 @@ export interface RecorderOptions {
   /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
   readonly table?: () => SiteTable;
   readonly scrubber?: Scrubber;
+  /** A hash of a visitor's address that changes daily: counted, and no more. */
+  readonly toVisitor?: (address: string) => string;
   /** The owner's: what keeps failures at one place apart on purpose. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }
@@ -113,6 +115,7 @@ export function createFailureRecorder(
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
+      visitor: info && options.toVisitor?.(info.address),
     };
     const scrubber = scrubberFor(options.scrubber, context);
     return trimFailure(scrubber ? scrubFailure(failure, scrubber) : failure);
