@@ -36,6 +36,8 @@ export interface IncidentQuery extends IncidentFilter {
   readonly limit: number;
   /** `next` of the page before, of the same order. New incidents move nothing from one page to another. */
   readonly cursor?: string;
+  /** Where the charts end (ms since 1970): at present by default. */
+  readonly now?: number;
 }
 
 /** How often it happened lately. */
@@ -82,14 +84,14 @@ const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.
  * @throws RangeError for a cursor that is none of this order
  */
 export async function listIncidents(sql: Sql, dialect: SqlDialect, query: IncidentQuery): Promise<IncidentPage> {
-  const { limit, order = 'lastSeen', cursor } = query;
+  const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
   const rows = await chooseDigests(sql, dialect, query, cursor === undefined ? undefined : readCursor(cursor, order));
   const page = rows.slice(0, limit);
   const incidents = await readIncidents(
     sql,
     page.map(({ digest }) => digest),
   );
-  const charts = await readCharts(sql, incidents, Date.now());
+  const charts = await readCharts(sql, incidents, now);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
