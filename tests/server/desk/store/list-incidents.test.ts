@@ -174,6 +174,23 @@ describeStores('the list of incidents', (open) => {
     }
   });
 
+  it('is searched for what many have in common, in its order, also for what is merged', async () => {
+    const { store } = await open();
+    const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
+    await takeIn(
+      store,
+      ...digests.map((digest, index) => wholeOf({ digest, at: thisHour + index, title: 'Error: so common' })),
+      wholeOf({ digest: 'ZZZZZZZZ', at: thisHour + 1000, title: 'Other' }),
+    );
+    await store.mergeIncidents('00000309', 'ZZZZZZZZ', { author: 'ada' });
+    const search = async (words: string) =>
+      (await store.listIncidents({ limit: 3, search: words })).incidents.map(({ digest }) => digest);
+    const last = ['ZZZZZZZZ', '00000308', '00000307'];
+    for (const words of ['common', 'SO comm', 'so']) expect(await search(words)).toEqual(last);
+    expect(await store.countStates({ search: 'common' })).toMatchObject({ open: 310 });
+    expect(await search('common other')).toEqual([]);
+  });
+
   it('finds what later occurrences add, what is merged where it was merged to, and nothing that was deleted', async () => {
     const { store } = await open();
     const request = (url: string) => ({ method: 'GET', url });
