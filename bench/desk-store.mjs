@@ -2,6 +2,7 @@ import '../bin/require-node.mjs';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toThin } from '../src/server/desk/journal-entry.ts';
 import { openPostgres } from '../src/server/desk/store/postgres.ts';
 import { openSqlite } from '../src/server/desk/store/sqlite.ts';
 import { openStore } from '../src/server/desk/store/store.ts';
@@ -13,11 +14,13 @@ import { startPostgres } from '../tests/support/postgres.ts';
  * keeper does, with whole events over 90 days, some incidents far more often than others, and asks what
  * the pages ask. The goal is 50 ms at the median, and 500 MB for the file.
  *
- * STORE sqlite or postgres (one that is started for this), OCCURRENCES, INCIDENTS, ASKED times each.
+ * STORE sqlite or postgres (one that is started for this), OCCURRENCES, INCIDENTS, ASKED times each,
+ * WHOLES the share of events that come whole: the store keeps up to 111 of an incident.
  */
 const kind = process.env.STORE ?? 'sqlite';
 const total = Number(process.env.OCCURRENCES ?? 1_000_000);
 const incidents = Number(process.env.INCIDENTS ?? 5000);
+const wholes = Number(process.env.WHOLES ?? 0.3);
 const asked = Number(process.env.ASKED ?? 21);
 /** The store is asked at these numbers of occurrences: how it grows shows between them. */
 const stops = [10_000, 100_000, total].filter((stop) => stop <= total);
@@ -56,8 +59,11 @@ for (const stop of stops) {
   while (filled < stop) await fillBatch(Math.min(BATCH, stop - filled));
   const seconds = (performance.now() - began) / 1000;
   await settle();
+  const [kept] = await driver.all('SELECT COUNT(*) AS wholes, AVG(LENGTH(data)) AS bytes FROM desk_wholes');
   const answer = {
     store: kind,
+    wholes: kept.wholes,
+    wholeBytes: Math.round(Number(kept.bytes)),
     occurrences: filled,
     incidents,
     filledInSeconds: Math.round(seconds),
@@ -74,15 +80,16 @@ async function startDatabase() {
 }
 
 async function fillBatch(size) {
-  const entries = Array.from({ length: size }, (_, index) => ({
-    entry: 'whole',
-    failure: createFailure(filled + index),
-  }));
-  for (const { failure } of entries) {
+  const failures = Array.from({ length: size }, (_, index) => createFailure(filled + index));
+  for (const failure of failures) {
     if (random() < 0.001 || known.length === 0) known.push(failure);
   }
-  await store.takeIn({ entries });
+  await store.takeIn({ entries: failures.map(toEntry) });
   filled += size;
+}
+
+function toEntry(failure) {
+  return random() < wholes ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) };
 }
 
 /** About 9 kB, as a page's failure is with its lines of source. Times go on from 90 days ago until now. */

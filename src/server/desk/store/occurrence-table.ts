@@ -1,6 +1,6 @@
 import { readCursor, writeCursor } from './cursor.ts';
+import { unpackWhole } from './dictionary-table.ts';
 import { listFamily } from './incident-table.ts';
-import { unpackJson } from './pack.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
 
@@ -36,12 +36,16 @@ interface OccurrenceRow {
   readonly visitor: string | null;
   readonly whole: number;
   readonly data?: Uint8Array | null;
+  readonly shared?: number;
+  readonly dictionary?: Uint8Array | null;
 }
 
 const COLUMNS = `o.digest, o.occurrence, o.at, o.side, o.request_id, o.trace_id, o.build, o.release, o.route, o.visitor,
   CASE WHEN w.digest IS NULL THEN 0 ELSE 1 END AS whole`;
+const WHOLE_COLUMNS = ', w.data, w.shared, d.data AS dictionary';
 const FROM_OCCURRENCES =
   'FROM desk_occurrences o LEFT JOIN desk_wholes w ON w.digest = o.digest AND w.occurrence = o.occurrence';
+const WITH_DICTIONARY = 'LEFT JOIN desk_dictionaries d ON d.digest = w.digest';
 
 /** @throws RangeError for a cursor that is none */
 export async function listOccurrences(
@@ -52,7 +56,7 @@ export async function listOccurrences(
   const digests = await listFamily(sql, digest);
   const from = cursor === undefined ? { key: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
   const rows = await sql.all<OccurrenceRow>(
-    `SELECT ${COLUMNS}${withWholes ? ', w.data' : ''} ${FROM_OCCURRENCES}
+    `SELECT ${COLUMNS}${withWholes ? WHOLE_COLUMNS : ''} ${FROM_OCCURRENCES} ${withWholes ? WITH_DICTIONARY : ''}
       WHERE o.digest IN (${placeholders(digests)}) AND o.at <= ? AND (o.at < ? OR o.occurrence > ?)
       ORDER BY o.at DESC, o.occurrence LIMIT ?`,
     [...digests, from.key, from.key, from.id, limit + 1],
@@ -72,7 +76,7 @@ export async function readOccurrence(
   occurrence: string,
 ): Promise<Occurrence | undefined> {
   const rows = await sql.all<OccurrenceRow>(
-    `SELECT ${COLUMNS}, w.data ${FROM_OCCURRENCES} WHERE o.occurrence = ? AND o.digest IN (${placeholders(digests)}) LIMIT 1`,
+    `SELECT ${COLUMNS}${WHOLE_COLUMNS} ${FROM_OCCURRENCES} ${WITH_DICTIONARY} WHERE o.occurrence = ? AND o.digest IN (${placeholders(digests)}) LIMIT 1`,
     [occurrence, ...digests],
   );
   return rows[0] && toOccurrence(rows[0]);
@@ -148,7 +152,8 @@ export async function findByRequest(sql: Sql, id: string): Promise<OccurrenceKey
 }
 
 function toOccurrence(row: OccurrenceRow): Occurrence {
-  const whole = row.data ? unpackJson(row.data) : undefined;
+  const { data, shared = 0, dictionary = null } = row;
+  const whole = data ? unpackWhole({ data, shared, dictionary }) : undefined;
   return {
     digest: row.digest,
     occurrence: row.occurrence,

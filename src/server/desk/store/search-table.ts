@@ -48,7 +48,7 @@ async function prepareSqlite(sql: Sql): Promise<void> {
 
 async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
   const isReady = async (sql: Sql) =>
-    (await sql.all("SELECT 1 AS one FROM pg_class WHERE relname = 'desk_search_trigrams'")).length > 0;
+    (await sql.all("SELECT 1 AS one WHERE to_regclass('desk_search_trigrams') IS NOT NULL")).length > 0;
   if (await isReady(driver)) return;
   await driver.transaction(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');

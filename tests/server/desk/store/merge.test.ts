@@ -206,6 +206,7 @@ describeStores('what is deleted', (open) => {
       'releases',
       'occurrences',
       'wholes',
+      'dictionaries',
       'visitors',
       'changes',
       'notes',
