@@ -205,6 +205,10 @@ const migrations: readonly Migration[] = [
         digest TEXT NOT NULL UNIQUE,
         text TEXT NOT NULL
       )`,
+      // What came before is found by its facts; SQLite makes small letters of ASCII alone.
+      `INSERT INTO desk_search (digest, text) SELECT digest, lower(digest || '\n' || title || '\n' || message || '\n'
+        || COALESCE(site_path, '') || '\n' || COALESCE(site_function, '') || '\n' || COALESCE(route, ''))
+        FROM desk_incidents WHERE rule > 0`,
       `CREATE TABLE desk_dictionaries (
         digest TEXT PRIMARY KEY,
         data ${blob} NOT NULL

@@ -138,6 +138,23 @@ async function findNearestWhole(sql: Sql, digests: readonly string[], at: number
   return near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at))[0];
 }
 
+/** Occurrences that are looked through for their visitors (a count). */
+const MAX_COUNTED = 10_000;
+
+/**
+ * How many different visitors an incident touched since a time (ms since 1970), by its occurrences
+ * that are kept. Within a day nobody counts twice.
+ */
+export async function countVisitorsSince(sql: Sql, digest: string, since: number): Promise<number> {
+  const digests = await listFamily(sql, digest);
+  const [row] = await sql.all<{ count: number }>(
+    `SELECT COUNT(DISTINCT visitor) AS count FROM (SELECT o.visitor FROM desk_occurrences o
+      WHERE o.digest IN (${placeholders(digests)}) AND o.at >= ? ORDER BY o.at DESC LIMIT ${MAX_COUNTED}) AS seen`,
+    [...digests, since],
+  );
+  return row?.count ?? 0;
+}
+
 /** A request may fail more than once, and a trace has many requests: the latest of them. */
 export async function findByRequest(sql: Sql, id: string): Promise<OccurrenceKey | undefined> {
   for (const column of ['request_id', 'trace_id']) {
