@@ -23,7 +23,7 @@ import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import type { Digester } from './digester.ts';
 import { createMapReader, type MapText } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
-import { publishBuild } from './publish-build.ts';
+import { DEVELOPMENT, publishBuild } from './publish-build.ts';
 import { createRuns } from './runs.ts';
 import { createSignals } from './signals.ts';
 import { createStoreHolder } from './store-holder.ts';
@@ -111,7 +111,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   }
 
   async function useBuild(): Promise<void> {
-    await holder.use((store) => store.useBuild({ id: build, release }));
+    if (build !== DEVELOPMENT) await holder.use((store) => store.useBuild({ id: build, release }));
   }
 
   async function adoptAll(): Promise<void> {

@@ -8,7 +8,7 @@ import type { StoreHolder } from './store-holder.ts';
 const COMPRESSED = /\.(?:br|gz|zst)$/;
 
 /** What `npm run dev` calls each of its builds (`build/develop/dev-build.mjs`): the next minute they are others. */
-const DEVELOPMENT = 'development';
+export const DEVELOPMENT = 'development';
 
 /**
  * Puts maps, sites and assets of this build into the store, so that every replica resolves its errors

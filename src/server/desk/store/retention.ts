@@ -2,6 +2,7 @@ import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limit
 import { dropOldBuilds } from './build-table.ts';
 import { dropOldSessions } from './session-table.ts';
 import type { SqlDriver } from './sql.ts';
+import type { WholeRole } from './take-in.ts';
 
 export interface RetentionOptions {
   /** Its files are never deleted. */
@@ -34,25 +35,39 @@ type Table = 'desk_wholes' | 'desk_occurrences';
 async function deleteBatches(driver: SqlDriver, table: Table, before: number): Promise<void> {
   let deleted: number;
   do {
-    deleted = await deleteOldest(driver, table, before);
+    deleted = await deleteOldest(driver, { table, before });
   } while (deleted === DELETE_BATCH);
 }
 
-function deleteOldest(driver: SqlDriver, table: Table, before: number): Promise<number> {
+interface Oldest {
+  readonly table: Table;
+  /** Milliseconds since 1970. */
+  readonly before?: number;
+  readonly role?: WholeRole;
+}
+
+function deleteOldest(driver: SqlDriver, { table, before = Number.MAX_SAFE_INTEGER, role }: Oldest): Promise<number> {
   return driver.run(
     `DELETE FROM ${table} WHERE (digest, occurrence) IN
-      (SELECT digest, occurrence FROM ${table} WHERE at < ? ORDER BY at LIMIT ${DELETE_BATCH})`,
-    [before],
+      (SELECT digest, occurrence FROM ${table} WHERE at < ?${role ? ' AND role = ?' : ''} ORDER BY at LIMIT ${DELETE_BATCH})`,
+    [before, ...(role ? [role] : [])],
   );
 }
+
+/** What goes first where there is too much: of an incident, its first and its latest tell most. */
+const SHRINKING: readonly Oldest[] = [
+  { table: 'desk_wholes', role: 'spread' },
+  { table: 'desk_wholes' },
+  { table: 'desk_occurrences' },
+];
 
 /** The oldest first: what is whole, then the rest of it, until a tenth below the bound. */
 async function shrink(driver: SqlDriver, { maxBytes = MAX_STORE_BYTES }: RetentionOptions): Promise<void> {
   if ((await driver.usedBytes()) <= maxBytes) return;
   const enough = maxBytes * 0.9;
-  for (const table of ['desk_wholes', 'desk_occurrences'] as const) {
+  for (const oldest of SHRINKING) {
     while ((await driver.usedBytes()) > enough) {
-      if ((await deleteOldest(driver, table, Number.MAX_SAFE_INTEGER)) === 0) break;
+      if ((await deleteOldest(driver, oldest)) === 0) break;
       await driver.reclaim();
     }
   }

@@ -3,10 +3,12 @@ import type { StoredFailure } from './records.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlDriver, type SqlValue } from './sql.ts';
 import { toColumn } from './to-column.ts';
 
-/** What an incident is found by (characters): a dozen of URLs and user agents among it. */
+/** What an incident is found by (characters): some URLs and user agents among it. */
 const MAX_TEXT = 2500;
 /** One of its lines (characters). */
 const MAX_LINE = 300;
+/** URLs of an incident that it is found by (a count): each visit may have another. */
+const MAX_URLS = 15;
 /** Frames whose files are found, of each error (a count). */
 const MAX_FRAMES = 10;
 /** Words of a search that count (a count), and their length (characters). */
@@ -32,7 +34,7 @@ async function prepareSqlite(sql: Sql): Promise<void> {
   const known = await sql.all("SELECT 1 AS one FROM sqlite_master WHERE name = 'desk_search_index'");
   if (known.length > 0) return;
   await sql.run(
-    "CREATE VIRTUAL TABLE desk_search_index USING fts5 (text, content = 'desk_search', content_rowid = 'id', tokenize = 'trigram')",
+    "CREATE VIRTUAL TABLE desk_search_index USING fts5 (text, content = 'desk_search', content_rowid = 'id', tokenize = 'trigram', detail = none)",
   );
   const add = 'INSERT INTO desk_search_index (rowid, text) VALUES (new.id, new.text);';
   const remove = "INSERT INTO desk_search_index (desk_search_index, rowid, text) VALUES ('delete', old.id, old.text);";
@@ -114,11 +116,13 @@ function toWords(search: string): string[] {
 
 function matchSqlite(words: readonly string[]): SearchCondition {
   const long = words.filter((word) => [...word].length >= TRIGRAM);
-  const short = readThrough(words.filter((word) => [...word].length < TRIGRAM));
-  if (long.length === 0) return short;
-  const phrases = long.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ');
-  const match = 's.id IN (SELECT rowid FROM desk_search_index WHERE desk_search_index MATCH ?)';
-  return { text: short.text ? `${match} AND ${short.text}` : match, values: [phrases, ...short.values] };
+  // An index without places, a sixth as large, answers LIKE alone, and no LIKE that has an ESCAPE.
+  const likes = long.map(() => 'text LIKE ?').join(' AND ');
+  const patterns = long.map((word) => `%${word.replace(/[%_]/g, '_')}%`);
+  const rest = readThrough(words.filter((word) => !long.includes(word) || /[%_]/.test(word)));
+  if (long.length === 0) return rest;
+  const match = `s.id IN (SELECT rowid FROM desk_search_index WHERE ${likes})`;
+  return { text: rest.text ? `${match} AND ${rest.text}` : match, values: [...patterns, ...rest.values] };
 }
 
 function readThrough(words: readonly string[]): SearchCondition {
@@ -162,10 +166,15 @@ function addLines(text: string, failure: StoredFailure): string {
   for (const line of listLines(failure)) {
     const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
     if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
+    if (isUrl(clean) && [...lines].filter(isUrl).length >= MAX_URLS) continue;
     lines.add(clean);
     length += clean.length + 1;
   }
   return [...lines].join('\n');
+}
+
+function isUrl(line: string): boolean {
+  return line.startsWith('/') || /^https?:/.test(line);
 }
 
 /** What tells most of the incident first: later ones add what differs. */

@@ -235,7 +235,8 @@ async function storeOccurrences(sql: Sql, kept: readonly KeptHour[]): Promise<vo
   );
 }
 
-type WholeRole = 'first' | 'spread' | 'latest';
+/** Why it is kept. */
+export type WholeRole = 'first' | 'spread' | 'latest';
 
 interface ChosenWhole {
   readonly failure: StoredFailure;
