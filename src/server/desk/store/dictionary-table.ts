@@ -58,5 +58,14 @@ export interface PackedWhole {
 /** @returns undefined where it cannot be read */
 export function unpackWhole({ data, shared, dictionary }: PackedWhole): unknown {
   if (shared === 0) return unpackJson(data);
-  return dictionary === null ? undefined : unpackJson(data, unpackBytes(dictionary));
+  const bytes = dictionary === null ? undefined : unpackOrNone(dictionary);
+  return bytes && unpackJson(data, bytes);
+}
+
+function unpackOrNone(bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return unpackBytes(bytes);
+  } catch {
+    return undefined;
+  }
 }

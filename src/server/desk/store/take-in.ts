@@ -316,14 +316,19 @@ async function storeKept(sql: Sql, kept: readonly KeptHour[], wholes: readonly C
 
 /** Of a long spread, those that stand closest together in time go first. */
 async function thinSpread(sql: Sql, wholes: readonly ChosenWhole[]): Promise<void> {
-  const digests = new Set(wholes.filter(({ role }) => role === 'spread').map(({ failure }) => failure.digest));
-  for (const digest of digests) {
+  const digests = [...new Set(wholes.filter(({ role }) => role === 'spread').map(({ failure }) => failure.digest))];
+  if (digests.length === 0) return;
+  const long = await sql.all<{ digest: string }>(
+    `SELECT digest FROM desk_wholes WHERE role = 'spread' AND digest IN (${placeholders(digests)})
+      GROUP BY digest HAVING COUNT(*) > ${MAX_SPREAD_WHOLES}`,
+    digests,
+  );
+  for (const { digest } of long) {
     const spread = await sql.all<{ occurrence: string; at: number }>(
       "SELECT occurrence, at FROM desk_wholes WHERE digest = ? AND role = 'spread' ORDER BY at",
       [digest],
     );
     const gone = chooseCrowded(spread, spread.length - MAX_SPREAD_WHOLES);
-    if (gone.length === 0) continue;
     await sql.run(`DELETE FROM desk_wholes WHERE digest = ? AND occurrence IN (${placeholders(gone)})`, [
       digest,
       ...gone,

@@ -155,6 +155,34 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(kept).toHaveLength(16);
   });
 
+  it('keeps a hundred of a long spread, from all of its time', async () => {
+    const { store } = await open();
+    const hours = Array.from({ length: 30 }, (_, index) => hour - (30 - index) * Hour);
+    for (const at of hours) {
+      await takeIn(store, ...Array.from({ length: 6 }, (_, index) => whole({ at: at + index })));
+    }
+    const { occurrences } = await store.listOccurrences('7K3QM2XA', { limit: 500 });
+    const wholes = occurrences.filter(({ isWhole }) => isWhole);
+    expect(occurrences).toHaveLength(180);
+    expect(wholes).toHaveLength(10 + 100 + 1);
+    for (const at of hours) expect(wholes.some((one) => one.at >= at && one.at < at + Hour)).toBe(true);
+  });
+
+  it('reads a whole occurrence as it was taken in, and leaves out one whose bytes are broken', async () => {
+    const { store, driver } = await open();
+    const [first, second] = [whole({ extra: { one: 1 } }), whole({ extra: { two: '2' }, tags: { a: 'b' } })];
+    await takeIn(store, first, second);
+    const read = async ({ failure }: typeof first) =>
+      (await store.find({ digest: failure.digest, occurrence: failure.occurrence }))?.occurrence;
+    expect((await read(first))?.whole).toEqual(first.failure);
+    expect((await read(second))?.whole).toEqual(second.failure);
+    for (const table of ['dictionaries', 'wholes']) {
+      await driver.run(`UPDATE desk_${table} SET data = ?`, [Buffer.from('broken')]);
+      expect(await read(second)).toMatchObject({ isWhole: true });
+      expect(await read(second)).not.toHaveProperty('whole');
+    }
+  });
+
   it('remembers with each batch where the journal goes on', async () => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
