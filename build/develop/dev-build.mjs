@@ -136,7 +136,10 @@ export function createDevBuild(root) {
       const manifest = { buildId, ...assets, apps: { desk: builtDesk.assets } };
       const { served, unserved } = sortOutputs(dist, [...outputFiles, ...builtDesk.outputFiles], { serveMaps: true });
       await write([
-        ...[...served, ...sheets.files, ...builtDesk.sheets, ...publicFiles].map((file) => ({ ...file, path: `client/${file.path}` })),
+        ...[...served, ...sheets.files, ...builtDesk.sheets, ...publicFiles].map((file) => ({
+          ...file,
+          path: `client/${file.path}`,
+        })),
         ...unserved,
         { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
       ]);

@@ -14,7 +14,8 @@ function NotFound({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Nothing here">
       <p>
-        {error.message ?? 'The desk has nothing at this address: it may have been deleted, or was typed with a mistake.'}
+        {error.message ??
+          'The desk has nothing at this address: it may have been deleted, or was typed with a mistake.'}
       </p>
       <ToList />
     </ErrorPage>

@@ -12,7 +12,7 @@ import styles from './sign-in.module.css';
 export function SignIn({ refusal }: { refusal?: string | undefined }) {
   const ticket = new URLSearchParams(useLocation().search).get(TICKET_KEY);
   const outcome = useActionOutcome('root.signIn');
-  const wrong = refusal ?? outcome?.errors?.['token'] ?? outcome?.errors?.[''];
+  const wrong = refusal ?? outcome?.errors?.token ?? outcome?.errors?.[''];
   return (
     <main id="main" className={styles.page} tabIndex={-1}>
       <title>Sign in · Desk</title>
