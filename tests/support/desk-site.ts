@@ -6,14 +6,15 @@ import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
-import type { PassStore } from '../../src/server/desk/sign-in/pass-store.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
+import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
 import { createSignIn, type SignIn } from '../../src/server/desk/sign-in/sign-in.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
-import { openStore } from '../../src/server/desk/store/store.ts';
+import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { createTestLog } from './desk.ts';
 
@@ -32,7 +33,7 @@ const MANIFEST: AssetManifest = {
 export interface DeskSiteOptions {
   readonly tokens?: readonly OperatorToken[];
   /** In the place of an SQLite in memory. */
-  readonly passes?: PassStore;
+  readonly sessions?: SessionStore;
   readonly authProxyHeader?: string;
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
@@ -45,11 +46,11 @@ export interface DeskSiteOptions {
 export interface DeskSite {
   readonly app: RequestListener;
   readonly signIn: SignIn;
-  readonly passes: PassStore;
+  readonly sessions: SessionStore;
   /** Every line of the log. */
   readonly lines: Record<string, unknown>[];
-  /** Goes on by this (ms). */
-  pass(ms: number): void;
+  /** Lets time go by (ms): what the store holds grows older by it. */
+  pass(ms: number): Promise<void>;
   /** The same desk, started anew with other tokens. */
   restart(tokens: readonly OperatorToken[]): Promise<DeskSite>;
   get(path: string, cookie?: string): Test;
@@ -61,20 +62,21 @@ export interface DeskSite {
 
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
-  const store = await openStore(openSqlite(':memory:', { log: createTestLog().log }), { rule: 1 });
-  const passes = options.passes ?? store;
-  // The calls that the pages make, answered by the store itself.
-  const calls: Record<string, (...args: never[]) => unknown> = {
-    listIncidents: store.listIncidents.bind(store),
-  };
-  const ask = (async (name: string, ...args: never[]) => calls[name]?.(...args)) as Desk['ask'];
+  const driver = openSqlite(':memory:', { log: createTestLog().log });
+  const store = await openStore(driver, { rule: 1 });
+  const sessions = options.sessions ?? store;
+  // As the keeper does, for the calls that are methods of the store.
+  const ask = (async (name: keyof Store, ...args: never[]) => {
+    const method = store[name] as unknown as (...args: never[]) => unknown;
+    return method.apply(store, args);
+  }) as unknown as Desk['ask'];
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
     const funnel = createFunnel({ log, build: MANIFEST.buildId });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
-    const signIn = createSignIn({ tokens: createOperatorTokens(tokens), passes, now: () => now });
+    const signIn = createSignIn({ tokens: createOperatorTokens(tokens), sessions, now: () => now });
     const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
     const desk = await createDeskPages({
       desk: { ask },
@@ -92,10 +94,13 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     return {
       app,
       signIn,
-      passes,
+      sessions,
       lines,
-      pass(ms) {
+      async pass(ms) {
         now += ms;
+        for (const table of ['desk_sessions', 'desk_links'])
+          await driver.run(`UPDATE ${table} SET expires_at = expires_at - ?`, [ms]);
+        await driver.run('UPDATE desk_attempts SET minute = minute - ?', [Math.floor(ms / Minute)]);
       },
       restart: start,
       get: (path, cookie) => withCookie(request(app).get(path), cookie),

@@ -7,7 +7,7 @@ const ROWS = 50;
 
 export const home = {
   async loader({ context }): Promise<HomeData> {
-    const incidents = await context.ask('listIncidents', { limit: ROWS });
+    const { incidents } = await context.ask('listIncidents', { limit: ROWS });
     return { rows: incidents.map(({ digest, title }) => ({ digest, title })) };
   },
 } satisfies LoadingPage<'home', HomeData, DeskContext>;
