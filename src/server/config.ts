@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
 import {
@@ -235,6 +236,7 @@ export const SETTINGS = {
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** Absolute. */
   readonly dataDir: string;
   readonly publicOrigins: readonly string[];
   /** Hops, or addresses and networks. */
@@ -296,7 +298,8 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
   return {
     port: values.PORT,
     host: values.HOST,
-    dataDir: values.DATA_DIR,
+    // Absolute: Node never returns from making a relative folder where the working folder is gone.
+    dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     traceTargets: values.TRACE_TARGETS,

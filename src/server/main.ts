@@ -209,7 +209,7 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
-  const { server, connections } = createHttpServer(app, { log });
+  const { server, connections } = createHttpServer(app, { log, count });
   const upgrades = owner.upgrades?.(settings);
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const drain = createDrain({ server, connections, upgraded, lag: config.drainLag, deadline: config.drainDeadline });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
 
@@ -16,7 +17,7 @@ it('has a default for everything', () => {
   expect(readConfig({})).toEqual({
     port: 3000,
     host: '127.0.0.1',
-    dataDir: './data',
+    dataDir: resolve('data'),
     publicOrigins: [],
     trustProxy: 0,
     traceTargets: [],
