@@ -6,6 +6,7 @@ import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.t
 import type { Funnel } from './engine/errors/funnel.ts';
 import { notFoundHere } from './engine/errors/http-error.ts';
 import { requestContext } from './engine/errors/request-context.ts';
+import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
 import { accessLog } from './engine/http/access-log.ts';
 import { isApiPath } from './engine/http/api-path.ts';
 import { type AssetsOptions, assets } from './engine/http/assets.ts';
@@ -42,6 +43,7 @@ export interface AppDeps {
   readonly compression?: boolean;
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
+  readonly scrubPath?: ScrubPath;
   /** Where the tunnel takes the browser's own reports. */
   readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
@@ -70,7 +72,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    accessLog({ log, inFlight: deps.inFlight }),
+    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath }),
     securityHeaders(),
     door(),
     health({ readiness }),

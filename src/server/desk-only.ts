@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { routes } from '../shared/desk/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
@@ -9,9 +10,11 @@ import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
+import { openVisitors } from './desk/tunnel/visitors.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
+import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { createDrain } from './engine/http/drain.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
 import { InFlight } from './engine/http/in-flight.ts';
@@ -49,6 +52,8 @@ async function startDesk(): Promise<void> {
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
+  const scrubPath = createPathScrubber(scrubber);
   const funnel = createFunnel({
     log,
     reporters: [{ report: (failure, error) => desk.reporter.report(failure, error) }],
@@ -57,9 +62,9 @@ async function startDesk(): Promise<void> {
     release,
     paths: { dist: DIST },
     table: createTableLoader(DIST, log),
-    scrubber: createEnvironmentScrubber(process.env, config).with(tokens.map(({ token }) => token)),
+    scrubber,
   });
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(scrubPath);
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
@@ -73,7 +78,7 @@ async function startDesk(): Promise<void> {
   });
   const where = { host: config.host, port: config.deskPort ?? config.port };
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
-  const signIn = openSignIn({ tokens, proxy, desk });
+  const signIn = openSignIn({ tokens, proxy, desk, toSender: openVisitors(() => desk.ask('readSalt')) });
   const app = createDeskApp({
     log,
     funnel,
@@ -95,6 +100,7 @@ async function startDesk(): Promise<void> {
     }),
     compression: config.compression,
     inFlight,
+    scrubPath,
   });
   const { server, connections } = createHttpServer(app, { log });
   const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });

@@ -18,10 +18,12 @@ import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
+import { openVisitors } from './desk/tunnel/visitors.ts';
 import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
+import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
 import { createEarlyScript } from './engine/http/early-script.ts';
@@ -95,7 +97,7 @@ async function start(): Promise<void> {
   const table = createTableLoader(DIST, log);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
-  const scrubber = createEnvironmentScrubber(process.env, config).with(tokens.map(({ token }) => token));
+  const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
     count,
@@ -108,6 +110,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
+    toVisitor: (address) => toVisitor(address),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -144,7 +147,8 @@ async function start(): Promise<void> {
   const development = process.env.SPILLWAY_DEV
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
-  const inFlight = new InFlight();
+  const scrubPath = createPathScrubber(scrubber);
+  const inFlight = new InFlight(scrubPath);
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
@@ -156,9 +160,10 @@ async function start(): Promise<void> {
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
   });
+  const toVisitor = openVisitors(() => desk.ask('readSalt'));
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
-  const signIn = openSignIn({ tokens, proxy, desk });
+  const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
@@ -184,6 +189,7 @@ async function start(): Promise<void> {
       scrubber,
       origins: of,
       routes: [...routes, ...deskRoutes],
+      toVisitor,
       count,
       log,
     });
@@ -196,6 +202,7 @@ async function start(): Promise<void> {
     files,
     findOldAsset: desk.findOldAsset,
     inFlight,
+    scrubPath,
     reportPath,
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
@@ -223,6 +230,7 @@ async function start(): Promise<void> {
         desk: deskPages,
         compression: config.compression,
         inFlight,
+        scrubPath,
         tunnel: toTunnel(deskOrigins),
       }),
       { log, count },

@@ -4,11 +4,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Found } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
+import { ADDRESS, AGENT, addressIn, lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
-
-const ADDRESS = /[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}/;
-const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 
 let app: OwnedApp;
 let browser: Browser;
@@ -342,19 +339,4 @@ describe('in a browser', () => {
 async function readAddress(page: Page): Promise<string> {
   const text = page.locator('main').getByText(ADDRESS).first();
   return ADDRESS.exec((await text.textContent()) ?? '')?.[0] ?? '';
-}
-
-/** Of the first line of a log that tells of such a failure. */
-function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
-  const lines = log.split('\n').map(parseLine);
-  const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
-  return line && `${line.digest}-${line.occurrence}`;
-}
-
-function parseLine(line: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined; // the last one may be half there
-  }
 }

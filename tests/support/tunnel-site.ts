@@ -120,7 +120,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
     makeDigest: makeFakeDigest,
     isKnownDigest: () => false,
-    findBuild: (named) => {
+    findBuild: async (named) => {
       if (named === 'build-2' || named === 'v2') return { build: 'build-2', release: 'v2' };
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },

@@ -42,8 +42,8 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
         init = undefined;
         const { headers } = input;
         const { traceId, spanId, sampled, baggage } = early.trace();
-        headers.set('sentry-trace', `${traceId}-${spanId}-${sampled}`);
-        headers.set('traceparent', `00-${traceId}-${spanId}-0${sampled}`);
+        headers.set('sentry-trace', `${traceId}-${spanId}${sampled && `-${sampled}`}`);
+        headers.set('traceparent', `00-${traceId}-${spanId}-0${sampled || 1}`);
         headers.append('baggage', baggage);
       }
     } catch {
@@ -56,7 +56,7 @@ export function keepEarlyErrors(settings: BrowserReporting): void {
 /** The trace of the server's render, or one of this document's own: a page that is kept must not carry somebody's. */
 function readTrace(): BrowserTrace {
   const read = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
-  const [traceId = '', parentId, sampled = '1'] = read('sentry-trace')?.split('-') ?? [toHex(16)];
+  const [traceId = '', parentId, sampled = ''] = read('sentry-trace')?.split('-') ?? [toHex(16)];
   return { traceId, parentId, spanId: toHex(8), sampled, baggage: read('baggage') ?? `sentry-trace_id=${traceId}` };
 }
 

@@ -84,7 +84,7 @@ function continueTrace(scope: Scope, early: EarlyErrors): void {
     traceId,
     propagationSpanId: spanId,
     parentSpanId: parentId,
-    sampled: sampled === '1',
+    ...(sampled && { sampled: sampled === '1' }),
     sampleRand: Math.random(),
   });
 }

@@ -5,6 +5,7 @@ import { type ErrorHandler, errorHandler } from '../engine/errors/error-handler.
 import type { Funnel } from '../engine/errors/funnel.ts';
 import { notFoundHere } from '../engine/errors/http-error.ts';
 import { requestContext } from '../engine/errors/request-context.ts';
+import type { ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import { accessLog } from '../engine/http/access-log.ts';
 import { assets } from '../engine/http/assets.ts';
 import { compress } from '../engine/http/compress.ts';
@@ -34,6 +35,7 @@ export interface DeskAppDeps {
   readonly desk: DeskPages;
   readonly compression?: boolean;
   readonly inFlight?: InFlight;
+  readonly scrubPath?: ScrubPath;
   /** Takes what browsers report of the desk's own pages. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
 }
@@ -57,7 +59,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    accessLog({ log, inFlight: deps.inFlight }),
+    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath }),
     securityHeaders(),
     door(),
     health({ readiness }),

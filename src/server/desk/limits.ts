@@ -48,7 +48,7 @@ export const MAX_SPREAD_WHOLES = 100;
 export const OCCURRENCE_AGE = 90 * Day;
 /** How much the store may use (bytes), in used pages. */
 export const MAX_STORE_BYTES = 500 * MiB;
-/** How long the maps and assets of a build are kept after it was last started (ms), and how much of them (bytes). */
+/** How long the maps and assets of a build are kept after it last ran (ms), and how much of them (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended runs is kept (ms). */

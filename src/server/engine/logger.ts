@@ -35,8 +35,24 @@ export async function createLogger({ level, terminal }: LoggerOptions): Promise<
     periodicFlush: FLUSH_INTERVAL,
     maxLength: MAX_HELD,
   });
-  const log = pino({ level, base: null, timestamp: toIsoTime }, destination);
+  const hooks = { streamWrite: escapeControls };
+  const log = pino({ level, base: null, timestamp: toIsoTime, hooks }, destination);
   return { log, flush: () => flushQuietly(destination) };
+}
+
+/**
+ * JSON writes these as they are, and terminals, editors and readers of lines obey them: the control
+ * characters past ASCII (U+009B begins a command as Escape does), and the line ends of Unicode.
+ */
+export function escapeControls(line: string): string {
+  return OBEYED.test(line) ? line.replace(EACH_OBEYED, toEscape) : line;
+}
+
+const OBEYED = /[\u007f-\u009f\u2028\u2029]/;
+const EACH_OBEYED = new RegExp(OBEYED, 'g');
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function flushQuietly(destination: { flushSync(): void }): void {

@@ -78,7 +78,7 @@ export interface BrowserTrace {
   readonly spanId: string;
   /** 16 hexadecimal digits: the server's, where it rendered the document for this visitor. */
   readonly parentId: string | undefined;
-  /** `1` or `0`. */
+  /** `1` or `0` as whoever began the trace decided; empty where nobody has. */
   readonly sampled: string;
   readonly baggage: string;
 }

@@ -64,3 +64,8 @@ export type RouteIdOf<Table extends readonly RouteLine[]> = Table[number] extend
 export function defineRoutes<const Table extends readonly RouteLine[]>(table: Table): Table {
   return table;
 }
+
+/** Of all pages, in the order of the table. */
+export function listPatterns(lines: readonly RouteLine[]): string[] {
+  return lines.flatMap(({ path, children = [] }) => [...(path === undefined ? [] : [path]), ...listPatterns(children)]);
+}

@@ -422,7 +422,7 @@ test("requests of this site carry the document's trace, and those of others do n
   });
   for (const path of ['/other?plain', '/other?request', '/other?kept']) {
     const sent = recorder.headers.get(path);
-    expect(sent?.['sentry-trace']).toMatch(new RegExp(`^${traceId}-[0-9a-f]{16}-1$`));
+    expect(sent?.['sentry-trace']).toMatch(new RegExp(`^${traceId}-[0-9a-f]{16}$`));
     expect(sent?.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
     expect(sent?.baggage).toContain(`sentry-trace_id=${traceId}`);
   }

@@ -56,3 +56,17 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
     context: { start: 1, lines: source.split('\n') },
   });
 });
+
+it('takes the maps of a build again whose server alone was built anew', async () => {
+  const dataDir = createFolder(onTestFinished);
+  const dist = createFolder(onTestFinished);
+  for (const version of ['one', 'two', 'two']) {
+    write(join(dist, 'sites.json'), `{"version":1,"of":"${version}"}`);
+    write(join(dist, 'maps/server/main.js.map'), `{"of":"${version}"}`);
+    const desk = await openTestDesk({ dataDir, dist, build: 'same' });
+    const read = async () =>
+      Buffer.from((await desk.ask('readBuildFile', 'same', 'maps/server/main.js.map')) ?? []).toString();
+    await expect.poll(read, { timeout: 10_000 }).toBe(`{"of":"${version}"}`);
+    await desk.close();
+  }
+});

@@ -27,6 +27,21 @@ describe('the desk', () => {
     expect(lines).toEqual([]);
   });
 
+  it('changes what was journaled a moment ago, and writes this build down before its first failure', async () => {
+    const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
+    onTestFinished(() => desk.close());
+    const failure = createFailure({ at: Date.now() - 1000 });
+    const change = { to: { state: 'resolved', in: 'next' } } as const;
+    desk.journal(failure);
+
+    const outcome = await desk.ask('changeIncident', failure.digest, change, { author: 'ada', expected: 0 });
+    expect(outcome).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
+    const again = await desk.ask('changeIncident', failure.digest, change, { author: 'ada', expected: 0 });
+    expect(again).toMatchObject({ outcome: 'conflict' });
+    expect(await desk.ask('listBuilds')).toMatchObject([{ id: 'build-1', release: 'v1' }]);
+    await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is none/);
+  });
+
   it('leaves no journal behind when it is closed', async () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });

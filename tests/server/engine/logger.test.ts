@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { escapeControls } from '../../../src/server/engine/logger.ts';
 
 const logger = fileURLToPath(new URL('../../../src/server/engine/logger.ts', import.meta.url));
 
@@ -49,4 +50,15 @@ it('writes all that it holds when it is asked to, in order', async () => {
     flush();
     process.exit();`);
   expect(lines.map(({ msg }) => msg)).toEqual([...Array.from({ length: 500 }, (_, line) => String(line)), 'last']);
+});
+
+it('writes no character that a terminal or a reader of lines would obey', async () => {
+  const words = '\u0000\u001b[31m\r\n\u007f\u0085\u009b31m\u2028\u2029 \ud800 “ü€😀”';
+  const { escaped, msg } = JSON.parse(
+    escapeControls(JSON.stringify({ escaped: escapeControls(JSON.stringify(words)), msg: words })),
+  ) as { escaped: string; msg: string };
+  expect(escaped).toMatch(/^[ -~“ü€😀”]+$/u);
+  expect([JSON.parse(escaped), msg]).toEqual([words, words]);
+  const [line] = await readLog("log.info('red \\u009b\\u2028'); log.info('last'); setTimeout(() => {}, 60_000);");
+  expect(line?.msg).toBe('red \u009b\u2028');
 });

@@ -25,6 +25,8 @@ export interface KeeperCalls {
   /** The latest first. Refused where the cursor is none. */
   listOccurrences(digest: string, query: OccurrenceQuery): OccurrencePage;
   findNeighbours(digest: string, occurrence: string): Neighbours;
+  /** Different visitors since a time (ms since 1970), within a day at most: whom it may be told of rests on it. */
+  countVisitorsSince(digest: string, since: number): number;
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
   /** Others of the same file, or whose messages have the same shape. */

@@ -226,6 +226,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       listHours: (digest) => afterFlush((store) => store.listHours(digest)),
       listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
       findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
+      countVisitorsSince: (digest, since) => afterFlush((store) => store.countVisitorsSince(digest, since)),
       listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
       listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
       listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),

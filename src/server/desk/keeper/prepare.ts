@@ -1,4 +1,5 @@
 import type { Failure } from '../../engine/errors/failure.ts';
+import { cutText, MAX_TITLE_LENGTH } from '../../engine/errors/trim.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { FIRST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
@@ -36,7 +37,8 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
     const sites = await readSites(failure.build);
     if (sites === undefined) return failure;
     const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
-    return { ...rest, ...digester.createDigest(failure, sites) };
+    const made = digester.createDigest(failure, sites);
+    return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
   async function resolveFrames(failure: Failure): Promise<StoredFailure> {

@@ -12,7 +12,8 @@ const DEVELOPMENT = 'development';
 
 /**
  * Puts maps, sites and assets of this build into the store, so that every replica resolves its errors
- * and serves its tabs, now and after the next deploy. What is there is left alone.
+ * and serves its tabs, now and after the next deploy. What is there is left alone, unless the server
+ * alone was built anew: the name of a build is that of what browsers get.
  */
 export async function publishBuild(
   holder: Pick<StoreHolder, 'use'>,
@@ -20,10 +21,18 @@ export async function publishBuild(
 ): Promise<void> {
   if (build === DEVELOPMENT) return;
   const isPublished = await holder.use((store) => store.useBuild({ id: build, release }));
-  if (isPublished) return;
+  if (isPublished && (await hasSites(holder, build, dist))) return;
   // One at a time: what comes from the journal goes in between.
   for (const file of listBuildFiles(dist)) await holder.use((store) => store.storeBuildFile(build, file));
   await holder.use((store) => store.setPublished(build));
+}
+
+/** The table of sites is of both halves: where it is the same, so is the rest. */
+async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: string): Promise<boolean> {
+  const path = join(dist, 'sites.json');
+  if (!existsSync(path)) return true;
+  const kept = await holder.use((store) => store.readBuildFile(build, 'sites.json'));
+  return kept !== undefined && readFileSync(path).equals(kept);
 }
 
 export function listBuildFiles(dist: string): readonly BuildFile[] {

@@ -1,6 +1,5 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
 import type { Desk } from '../desk.ts';
-import { createVisitors } from '../tunnel/visitors.ts';
 import { createReadAccess, type ReadAccess } from './access.ts';
 import { createOperatorTokens, type OperatorToken } from './operator-tokens.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
@@ -11,6 +10,8 @@ export interface SignInSettings {
   readonly tokens: readonly OperatorToken[];
   readonly proxy: ProxySignIn | undefined;
   readonly desk: Pick<Desk, 'ask'>;
+  /** Tells addresses apart without keeping them. */
+  readonly toSender: (address: string) => string;
 }
 
 export interface OpenSignIn {
@@ -20,23 +21,16 @@ export interface OpenSignIn {
 }
 
 /** Puts the way into the desk together. */
-export function openSignIn({ tokens, proxy, desk }: SignInSettings): OpenSignIn {
+export function openSignIn({ tokens, proxy, desk, toSender }: SignInSettings): OpenSignIn {
   const signIn = createSignIn({
     tokens: createOperatorTokens(tokens),
     sessions: createSessionStore((name, ...args) => desk.ask(name, ...args)),
   });
-  let salt: string | undefined;
-  desk.ask('readSalt').then(
-    (known) => {
-      salt = known;
-    },
-    () => undefined, // the store is away: until the next start this process counts attempts by a hash of its own
-  );
   return {
     readAccess: createReadAccess({
       signIn,
       proxy,
-      toSender: createVisitors({ salt: () => salt }),
+      toSender,
     }),
     makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await signIn.makeTicket(name)}`,
   };

@@ -84,9 +84,11 @@ export async function listBuilds(sql: Sql): Promise<{ id: string; release: strin
 /**
  * Deletes what no build that is kept names any more.
  *
- * @param current is never deleted
+ * @param current is never deleted, and counts as used: its age begins when it stops running, for the
+ *   tabs that are open then
  */
 export async function dropOldBuilds(driver: SqlDriver, current: string): Promise<void> {
+  await driver.run(`UPDATE desk_builds SET used_at = ${driver.dialect.now} WHERE id = ?`, [current]);
   const builds = await driver.all<{ id: string; used_at: number; bytes: number; now: number }>(
     `SELECT d.id, d.used_at, ${driver.dialect.now} AS now, COALESCE(SUM(b.size), 0) AS bytes FROM desk_builds d
       LEFT JOIN desk_build_files f ON f.build = d.id LEFT JOIN desk_blobs b ON b.hash = f.hash

@@ -10,6 +10,7 @@ const TABLES_OF_INCIDENT = [
   'desk_releases',
   'desk_occurrences',
   'desk_wholes',
+  'desk_dictionaries',
   'desk_visitors',
   'desk_changes',
   'desk_notes',

@@ -3,7 +3,7 @@ import type { FailureKind } from '../../engine/errors/failure.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import { readIncidents } from './incident-table.ts';
 import type { Incident, IncidentState } from './records.ts';
-import { matchSearch } from './search-table.ts';
+import { matchSearch, type SearchMatch } from './search-table.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { toHour } from './tally.ts';
 
@@ -36,6 +36,8 @@ export interface IncidentQuery extends IncidentFilter {
   readonly limit: number;
   /** `next` of the page before, of the same order. New incidents move nothing from one page to another. */
   readonly cursor?: string;
+  /** Where the charts end (ms since 1970): at present by default. */
+  readonly now?: number;
 }
 
 /** How often it happened lately. */
@@ -77,19 +79,19 @@ const OF_PLAIN = '= i.digest';
 const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.digest OR f.merged_into = i.digest)';
 
 /**
- * One page of the list, in three statements however long it is.
+ * One page of the list, in three statements however long it is, and one more for a search.
  *
  * @throws RangeError for a cursor that is none of this order
  */
 export async function listIncidents(sql: Sql, dialect: SqlDialect, query: IncidentQuery): Promise<IncidentPage> {
-  const { limit, order = 'lastSeen', cursor } = query;
+  const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
   const rows = await chooseDigests(sql, dialect, query, cursor === undefined ? undefined : readCursor(cursor, order));
   const page = rows.slice(0, limit);
   const incidents = await readIncidents(
     sql,
     page.map(({ digest }) => digest),
   );
-  const charts = await readCharts(sql, incidents, Date.now());
+  const charts = await readCharts(sql, incidents, now);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
@@ -109,10 +111,7 @@ async function chooseDigests(
   cursor: Cursor | undefined,
 ): Promise<ChosenRow[]> {
   const key = ORDERS[query.order ?? 'lastSeen'];
-  const legs = [
-    { table: PLAIN, conditions: toConditions(dialect, query, OF_PLAIN) },
-    { table: JOINED, conditions: toConditions(dialect, query, OF_JOINED) },
-  ].map(({ table, conditions }) => {
+  const legs = (await toLegs(sql, dialect, query)).map(({ table, conditions }) => {
     if (cursor) conditions.add(`${key} <= ? AND (${key} < ? OR i.digest > ?)`, cursor.key, cursor.key, cursor.id);
     return {
       text: `SELECT * FROM (SELECT i.digest AS digest, ${key} AS sort_key FROM ${table} i ${conditions.text()}
@@ -132,10 +131,7 @@ export async function countStates(
   dialect: SqlDialect,
   { states: _states, ...filter }: IncidentFilter,
 ): Promise<Readonly<Record<IncidentState, number>>> {
-  const legs = [
-    { table: PLAIN, conditions: toConditions(dialect, filter, OF_PLAIN) },
-    { table: JOINED, conditions: toConditions(dialect, filter, OF_JOINED) },
-  ];
+  const legs = await toLegs(sql, dialect, filter);
   const rows = await sql.all<{ state: IncidentState; count: number }>(
     legs
       .map(
@@ -164,10 +160,23 @@ class Conditions {
   }
 }
 
+/** What is listed comes from two tables, with the same conditions. */
+async function toLegs(
+  sql: Sql,
+  dialect: SqlDialect,
+  filter: IncidentFilter,
+): Promise<{ readonly table: string; readonly conditions: Conditions }[]> {
+  const match = filter.search === undefined ? undefined : await matchSearch(sql, dialect, filter.search);
+  return [
+    { table: PLAIN, conditions: toConditions(filter, OF_PLAIN, match) },
+    { table: JOINED, conditions: toConditions(filter, OF_JOINED, match) },
+  ];
+}
+
 /** @param family which digests of other tables are an incident's */
-function toConditions(dialect: SqlDialect, filter: IncidentFilter, family: string): Conditions {
+function toConditions(filter: IncidentFilter, family: string, match: SearchMatch | undefined): Conditions {
   const conditions = new Conditions();
-  const { states, side, kinds, route, release, assignee, from, to, search } = filter;
+  const { states, side, kinds, route, release, assignee, from, to } = filter;
   if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
   if (side) conditions.add(`i.${side}_count > 0`);
   if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
@@ -184,9 +193,9 @@ function toConditions(dialect: SqlDialect, filter: IncidentFilter, family: strin
       to ?? Number.MAX_SAFE_INTEGER,
     );
   }
-  if (search !== undefined && search.trim() !== '') {
-    const match = matchSearch(dialect, search);
-    conditions.add(`i.digest IN (${match.text})`, ...match.values);
+  if (match) {
+    const { text, values } = match(family);
+    conditions.add(text, ...values);
   }
   return conditions;
 }

@@ -205,6 +205,15 @@ const migrations: readonly Migration[] = [
         digest TEXT NOT NULL UNIQUE,
         text TEXT NOT NULL
       )`,
+      // What came before is found by its facts; SQLite makes small letters of ASCII alone.
+      `INSERT INTO desk_search (digest, text) SELECT digest, lower(digest || '\n' || title || '\n' || message || '\n'
+        || COALESCE(site_path, '') || '\n' || COALESCE(site_function, '') || '\n' || COALESCE(route, ''))
+        FROM desk_incidents WHERE rule > 0`,
+      `CREATE TABLE desk_dictionaries (
+        digest TEXT PRIMARY KEY,
+        data ${blob} NOT NULL
+      )`,
+      'ALTER TABLE desk_wholes ADD COLUMN shared BIGINT NOT NULL DEFAULT 0',
       'ALTER TABLE desk_occurrences ADD COLUMN trace_id TEXT',
       // Their first characters tell nearly all of them apart, and the index is a third as large.
       'CREATE INDEX desk_occurrences_request ON desk_occurrences (substr(request_id, 1, 12)) WHERE request_id IS NOT NULL',

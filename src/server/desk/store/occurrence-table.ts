@@ -1,6 +1,6 @@
 import { readCursor, writeCursor } from './cursor.ts';
+import { unpackWhole } from './dictionary-table.ts';
 import { listFamily } from './incident-table.ts';
-import { unpackJson } from './pack.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
 
@@ -36,12 +36,16 @@ interface OccurrenceRow {
   readonly visitor: string | null;
   readonly whole: number;
   readonly data?: Uint8Array | null;
+  readonly shared?: number;
+  readonly dictionary?: Uint8Array | null;
 }
 
 const COLUMNS = `o.digest, o.occurrence, o.at, o.side, o.request_id, o.trace_id, o.build, o.release, o.route, o.visitor,
   CASE WHEN w.digest IS NULL THEN 0 ELSE 1 END AS whole`;
+const WHOLE_COLUMNS = ', w.data, w.shared, d.data AS dictionary';
 const FROM_OCCURRENCES =
   'FROM desk_occurrences o LEFT JOIN desk_wholes w ON w.digest = o.digest AND w.occurrence = o.occurrence';
+const WITH_DICTIONARY = 'LEFT JOIN desk_dictionaries d ON d.digest = w.digest';
 
 /** @throws RangeError for a cursor that is none */
 export async function listOccurrences(
@@ -52,7 +56,7 @@ export async function listOccurrences(
   const digests = await listFamily(sql, digest);
   const from = cursor === undefined ? { key: Number.MAX_SAFE_INTEGER, id: '' } : readCursor(cursor, OCCURRENCE_ORDER);
   const rows = await sql.all<OccurrenceRow>(
-    `SELECT ${COLUMNS}${withWholes ? ', w.data' : ''} ${FROM_OCCURRENCES}
+    `SELECT ${COLUMNS}${withWholes ? WHOLE_COLUMNS : ''} ${FROM_OCCURRENCES} ${withWholes ? WITH_DICTIONARY : ''}
       WHERE o.digest IN (${placeholders(digests)}) AND o.at <= ? AND (o.at < ? OR o.occurrence > ?)
       ORDER BY o.at DESC, o.occurrence LIMIT ?`,
     [...digests, from.key, from.key, from.id, limit + 1],
@@ -72,7 +76,7 @@ export async function readOccurrence(
   occurrence: string,
 ): Promise<Occurrence | undefined> {
   const rows = await sql.all<OccurrenceRow>(
-    `SELECT ${COLUMNS}, w.data ${FROM_OCCURRENCES} WHERE o.occurrence = ? AND o.digest IN (${placeholders(digests)}) LIMIT 1`,
+    `SELECT ${COLUMNS}${WHOLE_COLUMNS} ${FROM_OCCURRENCES} ${WITH_DICTIONARY} WHERE o.occurrence = ? AND o.digest IN (${placeholders(digests)}) LIMIT 1`,
     [occurrence, ...digests],
   );
   return rows[0] && toOccurrence(rows[0]);
@@ -134,6 +138,23 @@ async function findNearestWhole(sql: Sql, digests: readonly string[], at: number
   return near.sort((left, right) => Math.abs(left.at - at) - Math.abs(right.at - at))[0];
 }
 
+/** Occurrences that are looked through for their visitors (a count). */
+const MAX_COUNTED = 10_000;
+
+/**
+ * How many different visitors an incident touched since a time (ms since 1970), by its occurrences
+ * that are kept. Within a day nobody counts twice.
+ */
+export async function countVisitorsSince(sql: Sql, digest: string, since: number): Promise<number> {
+  const digests = await listFamily(sql, digest);
+  const [row] = await sql.all<{ count: number }>(
+    `SELECT COUNT(DISTINCT visitor) AS count FROM (SELECT o.visitor FROM desk_occurrences o
+      WHERE o.digest IN (${placeholders(digests)}) AND o.at >= ? ORDER BY o.at DESC LIMIT ${MAX_COUNTED}) AS seen`,
+    [...digests, since],
+  );
+  return row?.count ?? 0;
+}
+
 /** A request may fail more than once, and a trace has many requests: the latest of them. */
 export async function findByRequest(sql: Sql, id: string): Promise<OccurrenceKey | undefined> {
   for (const column of ['request_id', 'trace_id']) {
@@ -148,7 +169,8 @@ export async function findByRequest(sql: Sql, id: string): Promise<OccurrenceKey
 }
 
 function toOccurrence(row: OccurrenceRow): Occurrence {
-  const whole = row.data ? unpackJson(row.data) : undefined;
+  const { data, shared = 0, dictionary = null } = row;
+  const whole = data ? unpackWhole({ data, shared, dictionary }) : undefined;
   return {
     digest: row.digest,
     occurrence: row.occurrence,

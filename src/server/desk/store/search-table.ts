@@ -3,8 +3,8 @@ import type { StoredFailure } from './records.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlDriver, type SqlValue } from './sql.ts';
 import { toColumn } from './to-column.ts';
 
-/** What is found of an incident (characters): some dozens of URLs and user agents. */
-const MAX_TEXT = 4000;
+/** What an incident is found by (characters): a dozen of URLs and user agents among it. */
+const MAX_TEXT = 2500;
 /** One of its lines (characters). */
 const MAX_LINE = 300;
 /** Frames whose files are found, of each error (a count). */
@@ -48,7 +48,7 @@ async function prepareSqlite(sql: Sql): Promise<void> {
 
 async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
   const isReady = async (sql: Sql) =>
-    (await sql.all("SELECT 1 AS one FROM pg_class WHERE relname = 'desk_search_trigrams'")).length > 0;
+    (await sql.all("SELECT 1 AS one WHERE to_regclass('desk_search_trigrams') IS NOT NULL")).length > 0;
   if (await isReady(driver)) return;
   await driver.transaction(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
@@ -67,33 +67,65 @@ async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Pro
   });
 }
 
-/** A condition on digests: those of the incidents whose text holds all words. Merged ones count for what they were merged into. */
-export function matchSearch(dialect: SqlDialect, search: string): { text: string; values: SqlValue[] } {
-  const words = toWords(search);
-  const conditions = dialect.name === 'sqlite' ? matchSqlite(words) : matchPostgres(words);
-  return {
-    text: `SELECT COALESCE(m.merged_into, m.digest) FROM desk_search s JOIN desk_incidents m ON m.digest = s.digest
-      WHERE ${conditions.text}`,
-    values: conditions.values,
-  };
+/** A condition on an incident `i`. */
+export interface SearchCondition {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
 }
+
+/** Makes the condition. @param family which digests are an incident's: `= i.digest` */
+export type SearchMatch = (family: string) => SearchCondition;
+
+/**
+ * The incidents whose text holds all words; merged ones count for what they were merged into. Few are
+ * listed by the index of trigrams. Where there are many, the list is read in its order and each text is
+ * looked at, because it ends with the page.
+ *
+ * @returns undefined where there are no words
+ */
+export async function matchSearch(sql: Sql, dialect: SqlDialect, search: string): Promise<SearchMatch | undefined> {
+  const words = toWords(search);
+  if (words.length === 0) return undefined;
+  const indexed = dialect.name === 'sqlite' ? matchSqlite(words) : matchPostgres(words);
+  const rows = await sql.all<{ digest: string }>(
+    `SELECT COALESCE(m.merged_into, m.digest) AS digest FROM desk_search s JOIN desk_incidents m ON m.digest = s.digest
+      WHERE ${indexed.text} LIMIT ${FEW + 1}`,
+    indexed.values,
+  );
+  if (rows.length <= FEW) {
+    const digests = [...new Set(rows.map(({ digest }) => digest))];
+    // An empty list is no SQL.
+    return () => ({ text: `i.digest IN (${placeholders(digests) || 'NULL'})`, values: digests });
+  }
+  const each = dialect.name === 'sqlite' ? readThrough(words) : indexed;
+  return (family) => ({
+    text: `EXISTS (SELECT 1 FROM desk_search s WHERE s.digest ${family} AND ${each.text})`,
+    values: each.values,
+  });
+}
+
+/** Incidents that a statement names one by one (a count). */
+const FEW = 300;
 
 function toWords(search: string): string[] {
   const words = toColumn(search).toLowerCase().split(/\s+/).filter(Boolean);
   return words.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD).toWellFormed());
 }
 
-function matchSqlite(words: readonly string[]): { text: string; values: SqlValue[] } {
+function matchSqlite(words: readonly string[]): SearchCondition {
   const long = words.filter((word) => [...word].length >= TRIGRAM);
-  const short = words.filter((word) => [...word].length < TRIGRAM);
-  const texts = short.map(() => 'instr(s.text, ?) > 0');
-  if (long.length === 0) return { text: texts.join(' AND '), values: short };
+  const short = readThrough(words.filter((word) => [...word].length < TRIGRAM));
+  if (long.length === 0) return short;
   const phrases = long.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ');
-  texts.unshift('s.id IN (SELECT rowid FROM desk_search_index WHERE desk_search_index MATCH ?)');
-  return { text: texts.join(' AND '), values: [phrases, ...short] };
+  const match = 's.id IN (SELECT rowid FROM desk_search_index WHERE desk_search_index MATCH ?)';
+  return { text: short.text ? `${match} AND ${short.text}` : match, values: [phrases, ...short.values] };
 }
 
-function matchPostgres(words: readonly string[]): { text: string; values: SqlValue[] } {
+function readThrough(words: readonly string[]): SearchCondition {
+  return { text: words.map(() => 'instr(s.text, ?) > 0').join(' AND '), values: words };
+}
+
+function matchPostgres(words: readonly string[]): SearchCondition {
   return {
     text: words.map(() => 's.text LIKE ?').join(' AND '),
     values: words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),

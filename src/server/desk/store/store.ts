@@ -46,6 +46,7 @@ export interface Store {
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
   listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
   findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours>;
+  countVisitorsSince(digest: string, since: number): Promise<number>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
   listSimilar(digest: string, limit: number): Promise<Incident[]>;
@@ -196,6 +197,10 @@ class SqlStore implements Store {
 
   findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours> {
     return occurrences.findNeighbours(this.#driver, digest, occurrence);
+  }
+
+  countVisitorsSince(digest: string, since: number): Promise<number> {
+    return occurrences.countVisitorsSince(this.#driver, digest, since);
   }
 
   listHours(digest: string): Promise<IncidentHour[]> {

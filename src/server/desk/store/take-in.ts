@@ -3,8 +3,8 @@ import { maskMessage } from '../../engine/errors/digest/mask-message.ts';
 import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
+import { packWhole, useDictionaries } from './dictionary-table.ts';
 import { storeFeedback } from './feedback-table.ts';
-import { packJson } from './pack.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
@@ -280,17 +280,22 @@ async function storeWholes(sql: Sql, wholes: readonly ChosenWhole[]): Promise<vo
   if (replaced.length > 0) {
     await sql.run(`DELETE FROM desk_wholes WHERE role = 'latest' AND digest IN (${placeholders(replaced)})`, replaced);
   }
+  const dictionaries = await useDictionaries(
+    sql,
+    wholes.map(({ failure }) => failure),
+  );
   const rows = wholes.map(({ failure, role }): SqlValue[] => [
     failure.digest,
     toColumn(failure.occurrence),
     role,
     failure.at,
-    packJson(failure),
+    packWhole(failure, dictionaries),
+    1,
   ]);
   await insertRows(
     sql,
     'desk_wholes',
-    ['digest', 'occurrence', 'role', 'at', 'data'],
+    ['digest', 'occurrence', 'role', 'at', 'data', 'shared'],
     rows,
     'ON CONFLICT (digest, occurrence) DO NOTHING',
   );

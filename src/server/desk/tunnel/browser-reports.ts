@@ -213,7 +213,7 @@ function toFailure(
     build: '',
     release: '',
     errors: [],
-    title: made.title,
+    title: scrubber.text(made.title),
     request: { method: 'GET', url: scrubber.url(page), ...(agent && { headers: { 'user-agent': agent } }) },
     extra: toRecord(extra),
     visitor: sender.visitor,

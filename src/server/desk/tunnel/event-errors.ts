@@ -13,7 +13,8 @@ const MAX_CLASS_LENGTH = 100;
 const MAX_MESSAGE_LENGTH = 2 * KiB;
 const MAX_FUNCTION_LENGTH = 200;
 const MAX_FILE_LENGTH = 500;
-const MAX_COMPONENT_STACK_LENGTH = 8 * KiB;
+/** Twice what is kept, which is cut after it was scrubbed. */
+const MAX_COMPONENT_STACK_LENGTH = 16 * KiB;
 
 /** What the SDK for React appends as a cause: an error that has components for frames, and was never thrown. */
 const BOUNDARY = /^React ErrorBoundary /;
@@ -35,7 +36,7 @@ export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: Rep
   const chain = toChain(values.slice(-MAX_ERRORS * 5));
   const boundary = chain.find(isBoundary);
   const thrown = chain.filter((value) => !isBoundary(value)).slice(0, MAX_ERRORS);
-  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values), sender, scrubber));
+  const errors = thrown.map((value) => toErrorRecord(value, membersOf(value, values, scrubber), sender, scrubber));
   return {
     errors: errors.length > 0 ? errors : [toMessageRecord(event, sender, scrubber)],
     componentStack: findComponentStack(event, boundary),
@@ -44,14 +45,14 @@ export function readEventErrors(event: JsonRecord, sender: Sender, scrubber: Rep
 
 /** The name under which our own builds know a script: `client/assets/home-X7K2QM2X.js`; else its origin and path. */
 export function toFrameFile(filename: unknown, sender: Sender, scrubber: ReportScrubber): string {
-  const given = toLine(filename, MAX_FILE_LENGTH);
+  const given = toLine(filename, 2 * MAX_FILE_LENGTH);
   if (given === undefined || /^[<[]/.test(given)) return ''; // `<anonymous>`, `[native code]`
   const url = URL.canParse(given, sender.origin) ? new URL(given, sender.origin) : undefined;
   if (!url || url.protocol === 'data:' || url.protocol === 'blob:') return '';
   const ours = url.origin === sender.origin || sender.isOurs(url.origin);
   if (ours && url.pathname.startsWith(ASSET_PREFIX)) return `client${url.pathname}`;
   const origin = url.origin === 'null' ? `${url.protocol}//${url.host}` : url.origin;
-  return scrubber.url(origin + url.pathname);
+  return toScrubbed(origin + url.pathname, scrubber, MAX_FILE_LENGTH);
 }
 
 /** The outermost error and its causes. Errors of an `AggregateError` are none of them. */
@@ -67,10 +68,10 @@ function causeOf(value: JsonRecord, values: readonly JsonRecord[]): JsonRecord |
   return childrenOf(value, values).find((child) => toRecord(child.mechanism).source === 'cause');
 }
 
-function membersOf(value: JsonRecord, values: readonly JsonRecord[]): string[] | undefined {
+function membersOf(value: JsonRecord, values: readonly JsonRecord[], scrubber: ReportScrubber): string[] | undefined {
   const members = childrenOf(value, values)
     .filter((child) => /^errors\[\d+\]$/.test(String(toRecord(child.mechanism).source)))
-    .map((child) => toClass(child.type));
+    .map((child) => toClass(child.type, scrubber));
   return members.length > 0 ? [...new Set(members)].sort() : undefined;
 }
 
@@ -92,7 +93,7 @@ function toErrorRecord(
 ): ErrorRecord {
   const synthetic = toRecord(value.mechanism).synthetic === true;
   return {
-    class: synthetic ? 'NonError' : toClass(value.type),
+    class: synthetic ? 'NonError' : toClass(value.type, scrubber),
     message: toMessage(value.value, scrubber),
     frames: toFrames(value.stacktrace, sender, scrubber),
     ...(members && { members }),
@@ -111,8 +112,8 @@ function toMessageRecord(event: JsonRecord, sender: Sender, scrubber: ReportScru
   };
 }
 
-function toClass(type: unknown): string {
-  return toLine(type, MAX_CLASS_LENGTH) ?? 'Error';
+function toClass(type: unknown, scrubber: ReportScrubber): string {
+  return toScrubbed(toLine(type, 2 * MAX_CLASS_LENGTH) ?? 'Error', scrubber, MAX_CLASS_LENGTH);
 }
 
 function toMessage(value: unknown, scrubber: ReportScrubber): string {
@@ -125,13 +126,13 @@ function toFrames(stacktrace: unknown, sender: Sender, scrubber: ReportScrubber)
 }
 
 function toFrame(frame: JsonRecord, sender: Sender, scrubber: ReportScrubber): StackFrame {
-  const name = toLine(frame.function, MAX_FUNCTION_LENGTH) ?? '';
+  const name = toScrubbed(toLine(frame.function, 2 * MAX_FUNCTION_LENGTH) ?? '', scrubber, MAX_FUNCTION_LENGTH);
   const isAsync = name.startsWith('async ');
   return {
     file: toFrameFile(frame.abs_path ?? frame.filename, sender, scrubber),
     line: toPosition(frame.lineno),
     column: toPosition(frame.colno),
-    function: scrubber.text(name === '?' ? '' : name.replace(/^async /, '')),
+    function: name === '?' ? '' : name.replace(/^async /, ''),
     ...(isAsync && { async: true }),
   };
 }

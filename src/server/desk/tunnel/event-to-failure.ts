@@ -32,19 +32,25 @@ const MAX_AHEAD = Minute;
 
 const NO_BUILD: KnownBuild = { build: '', release: '' };
 
+/** What the server knows of an event, beside what it says. */
+export interface Reported {
+  readonly id: string;
+  readonly build: KnownBuild;
+  readonly sender: Sender;
+}
+
 /**
  * What the desk keeps of an event that came through the tunnel. Nothing in it is believed that a
  * stranger could make up: no fingerprint, level or environment, no build that nobody published, no
  * route that is none. It is scrubbed, and then cut.
  */
-export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: FailureParts): Failure {
+export function toFailure(event: JsonRecord, { id, build, sender }: Reported, parts: FailureParts): Failure {
   const { scrubber } = parts;
   const told = toRecord(event.tags);
   const { errors, componentStack } = readEventErrors(event, sender, scrubber);
   const route = readRoute(event, parts);
   const made = parts.makeDigest({ kind: readKind(told), side: 'browser', errors, route });
   const echoOf = readAddress(told[REPORT_TAGS.echo]);
-  const { build, release } = findBuild(event, parts);
   return parts.trim({
     id,
     digest: echoOf?.slice(0, 8) ?? made.digest,
@@ -56,8 +62,7 @@ export function toFailure(event: JsonRecord, id: string, sender: Sender, parts: 
     side: 'browser',
     origin: 'browser',
     at: readTime(event.timestamp, parts.now()),
-    build,
-    release,
+    ...build,
     errors,
     title: made.title,
     site: made.site,
@@ -93,10 +98,10 @@ export function readAddress(value: unknown): string | undefined {
 }
 
 /** The build that the event names, where it is one of ours. */
-export function findBuild(event: JsonRecord, { findBuild }: FailureParts): KnownBuild {
+export async function findBuild(event: JsonRecord, { findBuild }: FailureParts): Promise<KnownBuild> {
   for (const value of [toRecord(event.tags)[REPORT_TAGS.build], event.dist, event.release]) {
     const named = typeof value === 'string' && value.length <= 200 ? value : '';
-    const known = named === '' ? undefined : findBuild(named);
+    const known = named === '' ? undefined : await findBuild(named);
     if (known) return known;
   }
   return NO_BUILD;
@@ -107,10 +112,13 @@ export function readTags(tags: unknown, scrubber: ReportScrubber): Record<string
   const kept: [string, string][] = [];
   for (const [name, value] of toPairs(tags)) {
     if (kept.length === MAX_TAGS) break;
-    const key = toLine(name, MAX_TAG_KEY_LENGTH);
+    const key = toScrubbed(toLine(name, 2 * MAX_TAG_KEY_LENGTH) ?? '', scrubber, MAX_TAG_KEY_LENGTH);
     if (!key || RESERVED_TAGS.test(key) || !isScalar(value)) continue;
-    const text = scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' });
-    kept.push([key, toScrubbed(String(toRecord(text)[key]), scrubber, MAX_VALUE_LENGTH)]);
+    const scrubbed = toRecord(scrubber.value({ [key]: toLine(String(value), MAX_VALUE_LENGTH * 2) ?? '' }));
+    // The name is scrubbed as well.
+    for (const [told, text] of Object.entries(scrubbed)) {
+      kept.push([told, toScrubbed(String(text), scrubber, MAX_VALUE_LENGTH)]);
+    }
   }
   return kept.length > 0 ? Object.fromEntries(kept) : undefined;
 }
@@ -148,8 +156,13 @@ export function toHex(value: unknown, length: number): string | undefined {
 }
 
 function readTime(timestamp: unknown, now: number, maxAge = MAX_AGE): number {
-  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : Number(timestamp) * Second;
+  const at = typeof timestamp === 'string' ? Date.parse(timestamp) : toNumber(timestamp) * Second;
   return at > now - maxAge && at < now + MAX_AHEAD ? Math.round(at) : now;
+}
+
+/** What is no number may refuse to become one. */
+function toNumber(value: unknown): number {
+  return typeof value === 'number' ? value : Number.NaN;
 }
 
 function readRequest(event: JsonRecord, sender: Sender, scrubber: ReportScrubber): RequestRecord | undefined {
@@ -177,7 +190,11 @@ function toBreadcrumb(value: JsonRecord, { scrubber, now }: FailureParts): Bread
   const level = toLevel(value.level);
   return {
     at: readTime(value.timestamp, now(), MAX_BREADCRUMB_AGE),
-    category: scrubber.text(toLine(value.category ?? value.type, MAX_TAG_KEY_LENGTH) ?? 'default'),
+    category: toScrubbed(
+      toLine(value.category ?? value.type, MAX_VALUE_LENGTH) ?? 'default',
+      scrubber,
+      MAX_TAG_KEY_LENGTH,
+    ),
     message: toScrubbed(message, scrubber, MAX_VALUE_LENGTH),
     ...(level && { level }),
     ...(data && { data }),

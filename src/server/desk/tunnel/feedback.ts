@@ -55,13 +55,13 @@ type Said = Readonly<Record<'about' | 'message' | 'email' | 'name' | 'url', unkn
 function toFeedback(said: Said, { scrubber, visitor, at }: FeedbackParts): Feedback | undefined {
   const text = toText(said.message, 2 * MAX_TEXT_LENGTH)?.trim();
   if (!text) return undefined;
-  const name = toLine(said.name, MAX_NAME_LENGTH);
+  const name = toLine(said.name, 2 * MAX_NAME_LENGTH);
   const url = toLine(said.url, MAX_URL_LENGTH);
   return {
     id: said.id,
     eventId: typeof said.about === 'string' && said.about !== '' ? sameOrNone(said.about) : undefined,
     text: toScrubbed(text, scrubber, MAX_TEXT_LENGTH),
-    name: name && scrubber.text(name),
+    name: name && toScrubbed(name, scrubber, MAX_NAME_LENGTH),
     email: toEmail(said.email),
     url: url && /^https?:\/\//i.test(url) ? scrubber.url(url) : undefined,
     at,

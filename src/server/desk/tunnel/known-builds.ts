@@ -1,7 +1,7 @@
 import { Minute } from '../../../shared/units.ts';
 import type { KnownBuild } from './report-parts.ts';
 
-/** A name that nobody knows is looked for anew after this long (ms): strangers make names up. */
+/** The list is asked for anew after this long, where a name is not in it (ms): strangers make names up. */
 const REFRESH_INTERVAL = 1 * Minute;
 
 export interface KnownBuildsOptions {
@@ -14,35 +14,46 @@ export interface KnownBuildsOptions {
 }
 
 /**
- * Finds a build by its id, or by its release. It answers at once, with what it knew before: another
- * replica's build is found the next time.
+ * Finds a build by its id, or by its release. A name that is not known waits for the list: tabs that were
+ * open across a deploy report to a server that has just begun, and without its build an error of theirs
+ * has no place in the source.
  */
 export function createKnownBuilds({ own, list, now = () => performance.now() }: KnownBuildsOptions) {
   let known = index([own]);
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let knownSince = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
 
-  async function refresh(): Promise<void> {
-    askedAt = now();
+  async function ask(): Promise<void> {
     try {
       const builds = await list();
       known = index([own, ...builds.map(({ id, release }) => ({ build: id, release }))]);
+      knownSince = now();
     } catch {
-      // The store is away: what was known stays.
+      // The store is away: what was known stays, and the next one asks again.
     }
+    asking = undefined;
+  }
+
+  function refresh(): Promise<void> {
+    asking ??= ask();
+    return asking;
   }
   void refresh();
 
-  return function findBuild(named: string): KnownBuild | undefined {
-    const found = known.get(named);
-    if (!found && now() - askedAt >= REFRESH_INTERVAL) void refresh();
-    return found;
+  return async function findBuild(named: string): Promise<KnownBuild | undefined> {
+    if (!known.has(named) && (asking || now() - knownSince >= REFRESH_INTERVAL)) await refresh();
+    return known.get(named);
   };
 }
 
-/** An id wins over a release of the same name, and the first of a release over the others. */
+/**
+ * An id wins over a release of the same name, and the first one over the others: what runs may have been
+ * published under the name of an earlier release, in which browsers got the same.
+ */
 function index(builds: readonly KnownBuild[]): Map<string, KnownBuild> {
   const byName = new Map<string, KnownBuild>();
-  for (const known of builds) if (!byName.has(known.release)) byName.set(known.release, known);
-  for (const known of builds) byName.set(known.build, known);
+  const lastFirst = builds.toReversed();
+  for (const known of lastFirst) byName.set(known.release, known);
+  for (const known of lastFirst) byName.set(known.build, known);
   return byName;
 }

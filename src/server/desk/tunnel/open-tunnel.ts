@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/noise.ts';
-import type { RouteLine } from '../../../shared/engine/routes.ts';
+import { listPatterns, type RouteLine } from '../../../shared/engine/routes.ts';
 import type { Count } from '../../engine/count.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { SiteTable } from '../../engine/errors/digest/site-table.ts';
 import type { ErrorHandler } from '../../engine/errors/error-handler.ts';
+import { listRequestSecrets } from '../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Origins } from '../../engine/http/origins.ts';
@@ -12,7 +13,6 @@ import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
-import { createVisitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
@@ -27,22 +27,20 @@ export interface OpenTunnelOptions {
   readonly origins: Origins;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
+  /** A hash of an address that changes daily. */
+  readonly toVisitor: (address: string) => string;
   readonly count: Count;
   readonly log: Logger;
 }
+
+/** A shorter value may be a word of a message (UTF-16 code units), and its digest must not differ by what a visitor has chosen. */
+const MIN_CREDENTIAL_LENGTH = 16;
 
 /** Puts the tunnel together with the desk that keeps what comes by it. @returns the step, once it knows how to answer what fails */
 export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
   const { desk, build, release, namespace, table, scrubber, count, log } = options;
   const patterns = new Set(listPatterns(options.routes));
   const findBuild = createKnownBuilds({ own: { build, release }, list: () => desk.ask('listBuilds') });
-  let salt: string | undefined;
-  desk.ask('readSalt').then(
-    (known) => {
-      salt = known;
-    },
-    () => undefined, // the store is away: until the next start this process tells visitors apart for itself
-  );
 
   return (fail) =>
     tunnel({
@@ -57,16 +55,17 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       findBuild,
       isRoute: (pattern) => patterns.has(pattern),
       scrubber,
+      scrubberOf: ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong)),
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
-      toVisitor: createVisitors({ salt: () => salt }),
+      toVisitor: options.toVisitor,
       count,
       log,
       fail,
     });
 }
 
-function listPatterns(lines: readonly RouteLine[]): string[] {
-  return lines.flatMap(({ path, children = [] }) => [...(path === undefined ? [] : [path]), ...listPatterns(children)]);
+function isLong(secret: string): boolean {
+  return secret.length >= MIN_CREDENTIAL_LENGTH;
 }

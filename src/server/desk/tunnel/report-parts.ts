@@ -42,7 +42,7 @@ export interface FailureParts {
   readonly scrubber: ReportScrubber;
   readonly makeDigest: MakeReportDigest;
   /** The build of this id, or the newest one of this release; undefined where nobody knows it. */
-  readonly findBuild: (named: string) => KnownBuild | undefined;
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute: (pattern: string) => boolean;
   readonly trim: (failure: Failure) => Failure;

@@ -1,5 +1,9 @@
-import { MAX_BREADCRUMBS, MAX_EVENT_BYTES, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
-import { KiB } from '../../../shared/units.ts';
+import {
+  MAX_BREADCRUMBS,
+  MAX_COMPONENT_STACK_LENGTH,
+  MAX_EVENT_BYTES,
+  MAX_VALUE_LENGTH,
+} from '../../../shared/engine/limits.ts';
 import { readTags, toHex } from './event-to-failure.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';
 import { type KnownBuild, type ReportScrubber, toScrubbed } from './report-parts.ts';
@@ -150,8 +154,8 @@ function rewriteStack(value: JsonRecord, scrubber: ReportScrubber, cuts: Set<str
 /** A frame keeps its place; lines of source and variables are left out. */
 function rewriteFrame(frame: JsonRecord, scrubber: ReportScrubber): JsonRecord {
   const text = (value: unknown, max: number) => {
-    const line = toLine(value, max);
-    return line && scrubber.url(line);
+    const line = toLine(value, 2 * max);
+    return line && toScrubbed(line, scrubber, max);
   };
   return {
     filename: text(frame.filename, 500),
@@ -168,11 +172,11 @@ function rewriteFrame(frame: JsonRecord, scrubber: ReportScrubber): JsonRecord {
 function rewriteContexts(contexts: unknown, scrubber: ReportScrubber, cuts: Set<string>): unknown {
   if (!isRecord(contexts)) return undefined;
   const { trace, react, ...rest } = contexts;
-  const stack = toText(toRecord(react).componentStack, 8 * KiB);
+  const stack = toText(toRecord(react).componentStack, 2 * MAX_COMPONENT_STACK_LENGTH);
   return {
     ...toRecord(cutValues(scrubber.value(rest), cuts)),
     ...(isRecord(trace) && { trace: rewriteTrace(trace, scrubber, cuts) }),
-    ...(stack && { react: { componentStack: scrubber.text(stack) } }),
+    ...(stack && { react: { componentStack: toScrubbed(stack, scrubber, MAX_COMPONENT_STACK_LENGTH) } }),
   };
 }
 
@@ -193,7 +197,7 @@ function rewriteDebugImages(meta: unknown, scrubber: ReportScrubber): unknown {
   const kept = images.flatMap(({ type, code_file: file, debug_id: id }) => {
     const debugId = toDebugId(id);
     return debugId && type === 'sourcemap'
-      ? [{ type, code_file: scrubber.url(toLine(file, 500) ?? ''), debug_id: debugId }]
+      ? [{ type, code_file: toScrubbed(toLine(file, 1000) ?? '', scrubber, 500), debug_id: debugId }]
       : [];
   });
   return kept.length > 0 ? { images: kept } : undefined;

@@ -3,14 +3,14 @@ import type { Count } from '../../engine/count.ts';
 import { type Failure, toAddress } from '../../engine/errors/failure.ts';
 import type { Feedback } from '../journal-entry.ts';
 import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';
-import { findBuild, toEventId, toFailure } from './event-to-failure.ts';
+import { findBuild, toEventId, toFailure, toHex } from './event-to-failure.ts';
 import { readFeedback, readUserReport, rewriteFeedbackContext, rewriteUserReport } from './feedback.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import type { RecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
 import { isRecord, type JsonRecord, parseReportRecord, toRecord } from './report-json.ts';
 import { type ReportOutbox, toCategory } from './report-outbox.ts';
-import type { FailureParts, Sender } from './report-parts.ts';
+import type { FailureParts, ReportScrubber, Sender } from './report-parts.ts';
 import { rewriteEvent } from './rewrite-event.ts';
 
 export interface EnvelopeParts extends FailureParts {
@@ -161,7 +161,7 @@ async function takeItem(
     case 'event':
       return takeEvent(item, read.event, read.id, sender, parts);
     case 'feedback':
-      return takeFeedback(item, read.feedback, rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
+      return takeFeedback(item, read.feedback, await rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
     case 'user_report':
       return takeFeedback(item, read.feedback, rewriteUserReport(read.feedback), parts);
     case 'transaction':
@@ -192,7 +192,8 @@ async function takeEvent(
   sender: Sender,
   parts: EnvelopeParts,
 ): Promise<TakenItem> {
-  const failure = toFailure(event, id, sender, parts);
+  const build = await findBuild(event, parts);
+  const failure = toFailure(event, { id, build, sender }, parts);
   if (isIgnored(parts.ignore(failure), parts)) return { ignored: true };
   const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
   if (!admitted) parts.count('spillway_reports_past_cap_total');
@@ -202,7 +203,7 @@ async function takeEvent(
   const incident = kept.echoOf ?? (digest && toAddress(kept));
   const believed = {
     id,
-    build: findBuild(event, parts),
+    build,
     environment: parts.environment,
     tags: { ...(digest && { digest }), ...(incident && { incident: parts.toDeskUrl(incident) }) },
   };
@@ -210,8 +211,13 @@ async function takeEvent(
   return { item: rewritten && createItem({ ...item.headers, type: 'event' }, rewritten), digest, stored };
 }
 
-function rewriteFeedback(event: JsonRecord, id: string, feedback: Feedback, parts: EnvelopeParts): JsonRecord {
-  const believed = { id, build: findBuild(event, parts), environment: parts.environment, tags: {} };
+async function rewriteFeedback(
+  event: JsonRecord,
+  id: string,
+  feedback: Feedback,
+  parts: EnvelopeParts,
+): Promise<JsonRecord> {
+  const believed = { id, build: await findBuild(event, parts), environment: parts.environment, tags: {} };
   const rewritten = rewriteEvent({ ...event, type: 'feedback' }, believed, parts.scrubber);
   const said = rewriteFeedbackContext(toRecord(toRecord(event.contexts).feedback), feedback);
   return { ...rewritten, contexts: { ...toRecord(rewritten.contexts), feedback: said } };
@@ -227,7 +233,7 @@ function passOn(
 ): void {
   const ignored = taken.some((one) => one.ignored);
   const items = taken.flatMap(({ item }) => (item && !(ignored && item.type === 'attachment') ? [item] : []));
-  const sent = parts.outbox !== undefined && items.length > 0 && add(parts.outbox, envelope, items, id, headers);
+  const sent = parts.outbox !== undefined && items.length > 0 && add(parts.outbox, envelope, items, id, headers, parts);
   for (const [index, { type }] of envelope.items.entries()) {
     const goesOn = sent && items.includes(taken[index]?.item as EnvelopeItem);
     countItem(type, goesOn ? 'forwarded' : READ_TYPES.has(type) && !ignored ? 'kept' : 'dropped', parts);
@@ -240,19 +246,35 @@ function add(
   items: readonly EnvelopeItem[],
   id: string | undefined,
   headers: Readonly<Record<string, string>>,
+  { scrubber }: EnvelopeParts,
 ): boolean {
   const main = items.find(({ type }) => READ_TYPES.has(type)) ?? items[0];
-  const written = serializeEnvelope({ headers: rewriteHeaders(envelope.headers, id), items });
+  const written = serializeEnvelope({ headers: rewriteHeaders(envelope.headers, id, scrubber), items });
   return outbox.add(written, toCategory(main?.type ?? ''), headers);
 }
 
-/** The header with the event's id. Of its trace, release and environment are the sender's word for an event. */
-function rewriteHeaders(headers: JsonRecord, id: string | undefined): JsonRecord {
+/**
+ * The header with the event's id. Of its trace, release and environment are the sender's word for an
+ * event. The DSN is ours, and the ids of the trace are told by their form; the rest is scrubbed.
+ */
+function rewriteHeaders(headers: JsonRecord, id: string | undefined, scrubber: ReportScrubber): JsonRecord {
   if (id === undefined) return headers;
-  const { trace, ...rest } = headers;
-  if (!isRecord(trace)) return { ...rest, event_id: id };
-  const { release: _release, environment: _environment, ...kept } = trace;
-  return { ...rest, event_id: id, trace: kept };
+  const { dsn, event_id: _id, trace, ...rest } = headers;
+  return {
+    event_id: id,
+    dsn,
+    ...toRecord(scrubber.value(rest)),
+    ...(isRecord(trace) && { trace: rewriteTraceHeader(trace, scrubber) }),
+  };
+}
+
+function rewriteTraceHeader(trace: JsonRecord, scrubber: ReportScrubber): JsonRecord {
+  const { trace_id: traceId, public_key: key, release: _release, environment: _environment, ...rest } = trace;
+  return {
+    trace_id: toHex(traceId, 32),
+    public_key: typeof key === 'string' && /^\w{1,100}$/.test(key) ? key : undefined,
+    ...toRecord(scrubber.value(rest)),
+  };
 }
 
 function countItem(type: string, outcome: string, { count }: EnvelopeParts): void {

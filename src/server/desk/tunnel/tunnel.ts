@@ -42,10 +42,12 @@ export interface TunnelOptions {
   /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
   /** The build of this id, or the newest one of this release. */
-  readonly findBuild: (named: string) => KnownBuild | undefined;
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute?: (pattern: string) => boolean;
   readonly scrubber: ReportScrubber;
+  /** The same, which also knows what this request proves who it is from with: its page may repeat that. */
+  readonly scrubberOf?: (req: IncomingMessage) => ReportScrubber;
   readonly trim: (failure: Failure) => Failure;
   /** A word for what is not worth keeping (F9), such as `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
@@ -110,6 +112,7 @@ const MAX_PASSED_LENGTH = 1000;
  */
 export function tunnel(options: TunnelOptions): Step {
   const { path, origins, upstream, count, scrubber, fail, now = Date.now } = options;
+  const { scrubberOf = () => scrubber } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
@@ -140,14 +143,16 @@ export function tunnel(options: TunnelOptions): Step {
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const bytes = await bodies.read(req, res);
-    const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, scrubber), parts);
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own);
     sendTaken(res, taken, upstream?.outbox);
   }
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
-    await takeBrowserReports(await bodies.read(req, res), toReportSender(req), parts);
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    await takeBrowserReports(await bodies.read(req, res), toReportSender(req), own);
     res.statusCode = 204;
     res.end();
   }
@@ -252,7 +257,7 @@ function toPassedHeaders(req: IncomingMessage, scrubber: ReportScrubber): Record
   for (const [name, key] of PASSED_HEADERS) {
     const value = req.headers[key];
     if (value !== undefined && value.length <= MAX_PASSED_LENGTH && /^[\x20-\x7e]+$/.test(value)) {
-      passed[name] = key === 'user-agent' ? value : scrubber.url(value);
+      passed[name] = scrubber.url(value);
     }
   }
   return passed;

@@ -23,3 +23,15 @@ export function createVisitors({
       .slice(0, 16);
   };
 }
+
+/** With the salt of the desk's store, as soon as it is read. */
+export function openVisitors(readSalt: () => Promise<string>): (address: string) => string {
+  let salt: string | undefined;
+  readSalt().then(
+    (known) => {
+      salt = known;
+    },
+    () => undefined, // the store is away: until the next start this process tells visitors apart for itself
+  );
+  return createVisitors({ salt: () => salt });
+}

@@ -9,6 +9,7 @@ import { readErrors } from './digest/read-error.ts';
 import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
 import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
 import { currentRequest } from './request-context.ts';
+import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
 import { scrubFailure } from './scrub-failure.ts';
@@ -52,6 +53,8 @@ export interface RecorderOptions {
   /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
   readonly table?: () => SiteTable;
   readonly scrubber?: Scrubber;
+  /** A hash of a visitor's address that changes daily: counted, and no more. */
+  readonly toVisitor?: (address: string) => string;
   /** The owner's: what keeps failures at one place apart on purpose. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }
@@ -108,10 +111,11 @@ export function createFailureRecorder(
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
-      request: toRequestRecord(context, info),
+      request: toRequestRecord(context, info, options.scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
+      visitor: info && options.toVisitor?.(info.address),
     };
     const scrubber = scrubberFor(options.scrubber, context);
     return trimFailure(scrubber ? scrubFailure(failure, scrubber) : failure);
@@ -128,20 +132,32 @@ export function createFailureRecorder(
 
 /** Knows the secrets of the request too: messages repeat them without their names. */
 export function scrubberFor(scrubber: Scrubber | undefined, context: FailureContext): Scrubber | undefined {
-  const { cookie, authorization } = context.headers ?? {};
-  const url = context.url ?? (context.info ?? currentRequest())?.target;
+  const info = context.info ?? currentRequest();
+  const headers = context.headers ?? info?.headers;
+  const url = context.url ?? info?.target;
+  const route = context.route ?? info?.route;
   return scrubber?.with([
-    ...listRequestSecrets({ cookie, authorization, url }, scrubber),
+    ...listRequestSecrets({ headers, url, route }, scrubber),
     ...listBodySecrets(context.body, scrubber),
   ]);
 }
 
-function toRequestRecord(context: FailureContext, info: RequestInfo | undefined): RequestRecord | undefined {
+function toRequestRecord(
+  context: FailureContext,
+  info: RequestInfo | undefined,
+  scrubber: Scrubber | undefined,
+): RequestRecord | undefined {
   if (!info) return undefined;
   const shown: Record<string, string> = {};
   for (const name of SHOWN_HEADERS) {
     const value = context.headers?.[name];
     if (value !== undefined) shown[name] = String(value);
   }
-  return { method: info.method, url: context.url ?? info.target, ...(context.headers ? { headers: shown } : {}) };
+  const url = context.url ?? info.target;
+  return {
+    method: info.method,
+    // A value that is too short to be known by itself is known by its place.
+    url: scrubber ? hidePathSecrets(url, context.route ?? info.route, scrubber) : url,
+    ...(context.headers ? { headers: shown } : {}),
+  };
 }

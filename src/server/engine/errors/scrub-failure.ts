@@ -34,9 +34,14 @@ function scrubError(error: ErrorRecord, scrubber: Scrubber): ErrorRecord {
   };
 }
 
-/** Scripts of others have addresses with queries; our own and those of packages are paths of the build. */
+/** A stack is a text that anyone may write. A file of the build is the place, which no stranger's cookie may wipe out. */
 function scrubFrame(frame: StackFrame, scrubber: Scrubber): StackFrame {
-  return frame.file.includes('://') ? { ...frame, file: scrubber.url(frame.file) } : frame;
+  const isOwn = /^(?:server|client)\/[^:]*$/.test(frame.file);
+  return {
+    ...frame,
+    file: isOwn ? frame.file : scrubber.url(frame.file),
+    function: scrubber.text(frame.function),
+  };
 }
 
 function scrubRequest({ method, url, headers }: RequestRecord, scrubber: Scrubber): RequestRecord {

@@ -1,4 +1,5 @@
 import { KiB } from '../../../shared/units.ts';
+import { cutAtWord } from './cut-at-word.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
 import { redactPairs } from './scrub/secret-pairs.ts';
@@ -44,6 +45,8 @@ export interface Scrubber {
   with(literals: readonly string[]): Scrubber;
   /** A name whose value is a secret. */
   hides(key: string): boolean;
+  /** The same of a name in a query, where more of them are (`code`, `ticket`). */
+  hidesInQuery(key: string): boolean;
 }
 
 export function createScrubber({ keys, patterns = [], literals = [] }: ScrubberOptions = {}): Scrubber {
@@ -85,6 +88,10 @@ class PatternScrubber implements Scrubber {
     return this.#keys.isSecret(key);
   }
 
+  hidesInQuery(key: string): boolean {
+    return this.#keys.isSecretInQuery(key);
+  }
+
   #text(text: string, depth: number): string {
     let rest = cut(text);
     for (const literal of this.#literals) rest = rest.replaceAll(literal, REDACTED);
@@ -106,12 +113,8 @@ class PatternScrubber implements Scrubber {
   }
 }
 
-/** Cut where a word ends: half a secret is one that no pattern knows. */
 function cut(text: string): string {
-  if (text.length <= MAX_SCRUBBED_LENGTH) return text;
-  let end = MAX_SCRUBBED_LENGTH;
-  while (end > MAX_SCRUBBED_LENGTH - MAX_WORD_LENGTH && /\S/.test(text.charAt(end - 1))) end -= 1;
-  return `${text.slice(0, end)}…`;
+  return text.length <= MAX_SCRUBBED_LENGTH ? text : `${cutAtWord(text, MAX_SCRUBBED_LENGTH, MAX_WORD_LENGTH)}…`;
 }
 
 /** Also as they are written in addresses and in JSON. */

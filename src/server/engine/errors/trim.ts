@@ -16,6 +16,9 @@ const MARK = '…';
 const MAX_DEPTH = 16;
 const MAX_NODES = 20_000;
 
+/** A title is one line of a list (UTF-16 code units). */
+export const MAX_TITLE_LENGTH = 200;
+
 /** Classes that are named of an `AggregateError` (a count). */
 const MAX_MEMBERS = 50;
 
@@ -94,7 +97,7 @@ function cutValues(failure: Failure, cut: Set<string>): Failure {
     nodes = 0;
     return [name, visit(field, 0)];
   });
-  const copy = Object.fromEntries(fields) as Failure; // the same fields, with shorter texts
+  const copy = Object.fromEntries([...fields, ['title', cutText(failure.title, MAX_TITLE_LENGTH)]]) as Failure; // the same fields, with shorter texts
   if (componentStack === undefined) return copy;
   const stack = cutLines(componentStack, MAX_COMPONENT_STACK_LENGTH);
   if (stack !== componentStack) cut.add('componentStack');

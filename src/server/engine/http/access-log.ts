@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import type { InFlight } from './in-flight.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
@@ -6,13 +7,18 @@ import type { Step } from './step.ts';
 /** Probes come every second and say nothing new. */
 const QUIET = new Set(['/livez', '/readyz']);
 
+export interface AccessLogOptions {
+  readonly log: Logger;
+  /** Holds the request for as long as it is being answered. */
+  readonly inFlight?: InFlight | undefined;
+  readonly scrubPath?: ScrubPath | undefined;
+}
+
 /**
  * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
  * and names.
- *
- * @param inFlight holds the request for as long as it is being answered
  */
-export function accessLog({ log, inFlight }: { log: Logger; inFlight?: InFlight }): Step {
+export function accessLog({ log, inFlight, scrubPath = (path) => path }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
     // Kept: Node takes the socket off a request whose body was left unread.
     const { socket } = req;
@@ -26,7 +32,7 @@ export function accessLog({ log, inFlight }: { log: Logger; inFlight?: InFlight 
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method: req.method,
-        path: info.path,
+        path: scrubPath(info.path, info.route),
         route: info.route,
         status: res.statusCode,
         ms: Math.round((performance.now() - info.startedAt) * 10) / 10,

@@ -1,3 +1,4 @@
+import type { ScrubPath } from '../errors/scrub/secret-path.ts';
 import type { RequestInfo } from './request-info.ts';
 
 /** A request that is being answered, as a run that ends without a word leaves it behind. */
@@ -16,6 +17,11 @@ const MAX_LISTED = 50;
 /** The requests that are being answered. */
 export class InFlight {
   readonly #requests = new Set<RequestInfo>();
+  readonly #scrubPath: ScrubPath;
+
+  constructor(scrubPath: ScrubPath = (path) => path) {
+    this.#scrubPath = scrubPath;
+  }
 
   get size(): number {
     return this.#requests.size;
@@ -35,7 +41,12 @@ export class InFlight {
     const listed: InFlightRequest[] = [];
     for (const { requestId, method, route, path, startedAt } of this.#requests) {
       if (listed.length === MAX_LISTED) break;
-      listed.push({ requestId, method, route: route ?? path, ms: Math.round(now - startedAt) });
+      listed.push({
+        requestId,
+        method,
+        route: route ?? this.#scrubPath(path, undefined),
+        ms: Math.round(now - startedAt),
+      });
     }
     return listed;
   }

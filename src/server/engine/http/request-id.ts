@@ -20,6 +20,7 @@ export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTr
       new RequestInfo({
         requestId: id,
         method: req.method ?? '',
+        headers,
         address: toClientAddress(req, trust),
         origin: origins.fallback,
         traceparent: typeof traceparent === 'string' ? traceparent : undefined,

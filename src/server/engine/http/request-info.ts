@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb } from '../errors/failure.ts';
 
@@ -12,6 +12,15 @@ export interface Trace {
   readonly sampled: boolean;
 }
 
+interface RequestInit {
+  readonly requestId: string;
+  readonly method: string;
+  readonly headers?: IncomingHttpHeaders;
+  readonly address: string;
+  readonly origin: string;
+  readonly traceparent?: string | undefined;
+}
+
 /**
  * What the steps found out about a request. Nobody else parses `req.url`, `Host` or the forwarded
  * headers: what is here was checked.
@@ -21,6 +30,8 @@ export class RequestInfo {
   readonly method: string;
   /** `performance.now()` when the request came. */
   readonly startedAt: number;
+  /** What a failure that nobody waits for may repeat: the reply is long gone, and the request with it. */
+  readonly headers: IncomingHttpHeaders | undefined;
   /** The visitor's address: of the socket, or what a trusted proxy said of it. */
   readonly address: string;
   /** `https://example.com`: configured, or made of a checked `Host` where nothing is configured. */
@@ -39,9 +50,10 @@ export class RequestInfo {
   #trace: Trace | undefined;
   #trail: Breadcrumb[] | undefined;
 
-  constructor(init: { requestId: string; method: string; address: string; origin: string; traceparent?: string }) {
+  constructor(init: RequestInit) {
     this.requestId = init.requestId;
     this.method = init.method;
+    this.headers = init.headers;
     this.startedAt = performance.now();
     this.address = init.address;
     this.origin = init.origin;

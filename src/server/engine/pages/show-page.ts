@@ -189,11 +189,13 @@ function toEarlyScript({ policy }: PageHouse, nonce: string | undefined): string
 }
 
 /** So that the browser goes on with the trace of the request that brought its document (F8); a kept page carries nobody's. */
-function toTraceMeta({ traceId, sampled }: Trace): string {
+function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
   const spanId = randomBytes(8).toString('hex');
+  // Nothing is recorded here: of a trace that begins here nobody has decided whether it is sampled.
+  const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
   return (
-    `<meta name="sentry-trace" content="${traceId}-${spanId}-${sampled ? 1 : 0}"/>` +
-    `<meta name="baggage" content="sentry-trace_id=${traceId},sentry-sampled=${sampled}"/>`
+    `<meta name="sentry-trace" content="${traceId}-${spanId}${decision}"/>` +
+    `<meta name="baggage" content="sentry-trace_id=${traceId}${entry}"/>`
   );
 }
 

@@ -61,7 +61,7 @@ describeStores('the list of incidents', (open) => {
     const at = (hoursAgo: number, digest = '00000001') => thinOf({ digest, at: thisHour - hoursAgo * Hour });
     await takeIn(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
     await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
-    const [incident] = (await store.listIncidents({ limit: 5 })).incidents;
+    const [incident] = (await store.listIncidents({ limit: 5, now: thisHour + 1 })).incidents;
     const { hours, days } = incident?.chart ?? { hours: undefined, days: undefined };
     expect(hours).toMatchObject({ start: thisHour - 23 * Hour, counts: { length: 24 } });
     expect(hours?.counts).toEqual([1, ...Array(17).fill(0), 2, 0, 0, 0, 0, 2]);
@@ -118,6 +118,8 @@ describeStores('the list of incidents', (open) => {
     await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
     const read = async () => (await store.find({ digest: '00000001' }))?.incident.visitors;
     expect(await read()).toBe(3);
+    expect(await store.countVisitorsSince('00000001', Date.now() - Hour)).toBe(3);
+    expect(await store.countVisitorsSince('00000001', Date.now() + Hour)).toBe(0);
     await takeIn(store, by('00000002', 'a'), by('00000002', 'd'));
     expect(await read()).toBe(4);
     await store.takeApart('00000002', { author: 'ada' });
@@ -172,6 +174,23 @@ describeStores('the list of incidents', (open) => {
     for (const [search, digests] of cases) {
       expect([search, await listDigests(store, { search })]).toEqual([search, digests]);
     }
+  });
+
+  it('is searched for what many have in common, in its order, also for what is merged', async () => {
+    const { store } = await open();
+    const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
+    await takeIn(
+      store,
+      ...digests.map((digest, index) => wholeOf({ digest, at: thisHour + index, title: 'Error: so common' })),
+      wholeOf({ digest: 'ZZZZZZZZ', at: thisHour + 1000, title: 'Other' }),
+    );
+    await store.mergeIncidents('00000309', 'ZZZZZZZZ', { author: 'ada' });
+    const search = async (words: string) =>
+      (await store.listIncidents({ limit: 3, search: words })).incidents.map(({ digest }) => digest);
+    const last = ['ZZZZZZZZ', '00000308', '00000307'];
+    for (const words of ['common', 'SO comm', 'so']) expect(await search(words)).toEqual(last);
+    expect(await store.countStates({ search: 'common' })).toMatchObject({ open: 310 });
+    expect(await search('common other')).toEqual([]);
   });
 
   it('finds what later occurrences add, what is merged where it was merged to, and nothing that was deleted', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
-import { createFailure } from '../../../support/desk.ts';
+import { createFailure, createTestLog } from '../../../support/desk.ts';
 import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
 
 let postgres: TestPostgres;
@@ -73,4 +73,28 @@ it('is away where a statement hangs, and is used again when it goes on', async (
   });
   expect(hanging).toBeInstanceOf(StoreAwayError);
   expect(await store.listRuns(1)).toEqual([]);
+});
+
+it('is searched without the extension for trigrams, and says how to allow it', async () => {
+  const url = await postgres.createDatabase();
+  const owner = openPostgres(url);
+  onTestFinished(() => owner.close());
+  const { username, pathname } = new URL(url);
+  const name = `poor${pathname.slice(1)}`;
+  await owner.run(`CREATE ROLE ${name} LOGIN PASSWORD 'poor'`);
+  await owner.run(`CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
+  const { log, lines } = createTestLog();
+  const store = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), { rule: 1, log });
+  onTestFinished(() => store.close());
+  await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure({ title: 'CartItem is gone' }) }] });
+  const found = await store.listIncidents({ limit: 5, search: 'cartitem' });
+  expect(found.incidents).toHaveLength(1);
+  expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('GRANT CREATE ON DATABASE') }]);
+
+  // Allowed later, it is used from the next start on.
+  await owner.run(`GRANT CREATE ON DATABASE ${pathname.slice(1)} TO ${name}`);
+  const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), { rule: 1, log });
+  onTestFinished(() => again.close());
+  expect(lines).toHaveLength(1);
+  expect(await owner.all("SELECT 1 FROM pg_indexes WHERE indexname = 'desk_search_trigrams'")).toHaveLength(1);
 });

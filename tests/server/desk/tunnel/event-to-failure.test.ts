@@ -1,18 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toEventId, toFailure } from '../../../../src/server/desk/tunnel/event-to-failure.ts';
+import { findBuild, toEventId, toFailure } from '../../../../src/server/desk/tunnel/event-to-failure.ts';
 import type { JsonRecord } from '../../../../src/server/desk/tunnel/report-json.ts';
-import type { FailureParts, Sender } from '../../../../src/server/desk/tunnel/report-parts.ts';
+import type { FailureParts, KnownBuild, Sender } from '../../../../src/server/desk/tunnel/report-parts.ts';
 import { rewriteEvent } from '../../../../src/server/desk/tunnel/rewrite-event.ts';
 import { createEvent, fakeScrubber, makeFakeDigest } from '../../../support/tunnel-site.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const ID = 'fc6d8c0c43fc4630ad850ee518f1b9d0';
 
+const NO_BUILD: KnownBuild = { build: '', release: '' };
+
 const parts: FailureParts = {
   scrubber: fakeScrubber,
   makeDigest: makeFakeDigest,
-  findBuild: (named) => (named === 'build-2' ? { build: 'build-2', release: 'v2' } : undefined),
+  findBuild: async (named) => (named === 'build-2' ? { build: 'build-2', release: 'v2' } : undefined),
   isRoute: (pattern) => pattern === '/orders/:id',
   trim: (failure) => failure,
   now: () => NOW,
@@ -26,7 +28,7 @@ const sender: Sender = {
 };
 
 function read(event: JsonRecord) {
-  return toFailure(event, ID, sender, parts);
+  return toFailure(event, { id: ID, build: NO_BUILD, sender }, parts);
 }
 
 function thrown(...values: Record<string, unknown>[]): JsonRecord {
@@ -208,14 +210,12 @@ it('makes a failure, and an event to pass on, of whatever JSON has the keys of a
 });
 
 describe('what a stranger says', () => {
-  it('names no build but a known one', () => {
-    expect(read(createEvent({ tags: { 'spillway.build': 'build-2' } }))).toMatchObject({
-      build: 'build-2',
-      release: 'v2',
-    });
-    expect(read(createEvent({ dist: 'build-2', release: 'v9' }))).toMatchObject({ build: 'build-2', release: 'v2' });
+  it('names no build but a known one', async () => {
+    const known = { build: 'build-2', release: 'v2' };
+    expect(await findBuild(createEvent({ tags: { 'spillway.build': 'build-2' } }), parts)).toEqual(known);
+    expect(await findBuild(createEvent({ dist: 'build-2', release: 'v9' }), parts)).toEqual(known);
     for (const forged of ['v999', '__proto__', 'constructor', '', 'x'.repeat(300), 7, {}]) {
-      expect(read(createEvent({ release: forged, dist: forged }))).toMatchObject({ build: '', release: '' });
+      expect(await findBuild(createEvent({ release: forged, dist: forged }), parts)).toEqual(NO_BUILD);
     }
   });
 

@@ -153,7 +153,13 @@ describe('a failure', () => {
     const { log } = spyOnLog();
     const told: { failure: Failure; error: unknown }[] = [];
     const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };
-    const funnel = createFunnel({ log, build: 'b1', release: 'v1', reporters: [reporter, reporter] });
+    const funnel = createFunnel({
+      log,
+      build: 'b1',
+      release: 'v1',
+      reporters: [reporter, reporter],
+      toVisitor: (address) => `hash of ${address}`,
+    });
     const info = createInfo();
     info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
     const error = new Error('boom');
@@ -173,6 +179,7 @@ describe('a failure', () => {
       build: 'b1',
       release: 'v1',
       title: 'Error: boom',
+      visitor: 'hash of ::1',
       routeId: 'cart',
       requestId: 'request-1',
       request: { method: 'GET', url: '/', headers: { 'user-agent': 'canary-agent' } },

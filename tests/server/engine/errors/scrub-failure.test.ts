@@ -60,7 +60,11 @@ it('finds a secret in each place that tells something', () => {
           message,
           code: secret,
           members: [secret],
-          frames: [{ file: `https://x.example/a.js?v=${secret}`, line: 1, column: 1, function: 'f' }],
+          frames: [
+            { file: `https://x.example/a.js?v=${secret}`, line: 1, column: 1, function: 'f' },
+            { file: `../${secret}.js`, line: 1, column: 1, function: secret },
+            { file: 'server/main.js', line: 1, column: 1, function: secret },
+          ],
         },
       ],
       site: { path: 'a.ts', function: '', detail: message },
@@ -83,7 +87,8 @@ it('lets no stranger wipe out what a failure is known by', () => {
   const scrubbed = scrubFailure(failure, scrubber.with(own));
   for (const field of [...known, ...more]) expect(scrubbed[field]).toEqual(failure[field]);
   expect(scrubbed.site).toMatchObject({ path: failure.site?.path, function: failure.site?.function });
-  expect(scrubbed.errors[0]?.frames[0]).toEqual(failure.errors[0]?.frames[0]);
+  const { function: _name, ...place } = failure.errors[0]?.frames[0] ?? {};
+  expect(scrubbed.errors[0]?.frames[0]).toMatchObject(place);
 });
 
 it('keeps its shape, whatever was in it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
-import { cutText, trimFailure } from '../../../../src/server/engine/errors/trim.ts';
+import { cutText, MAX_TITLE_LENGTH, trimFailure } from '../../../../src/server/engine/errors/trim.ts';
 import {
   MAX_BREADCRUMBS,
   MAX_COMPONENT_STACK_LENGTH,
@@ -55,7 +55,7 @@ it('keeps the last 100 breadcrumbs', () => {
   expect(trimmed.cut).toEqual(['breadcrumbs']);
 });
 
-it('cuts each reported text at 250 characters, with a mark', () => {
+it('cuts each reported text at 250 characters, and the title at 200, with a mark', () => {
   const trimmed = trimFailure({
     ...failure,
     title: long,
@@ -65,8 +65,8 @@ it('cuts each reported text at 250 characters, with a mark', () => {
     extra: { nested: [{ text: long }] },
     breadcrumbs: [{ at: 1, category: 'fetch', message: long, data: { url: long } }],
   });
+  expect(trimmed.title).toBe(`${'x'.repeat(MAX_TITLE_LENGTH - 1)}…`);
   const texts = [
-    trimmed.title,
     trimmed.errors[0]?.message,
     trimmed.errors[0]?.frames[0]?.file,
     trimmed.request?.url,

@@ -24,6 +24,14 @@ it('lists what is under way, the oldest first, and no more than fifty', () => {
   expect(listed[1]?.route).toBe('/');
 });
 
+it('names no path before its secrets are taken out', () => {
+  const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
+  const info = createInfo('request-1');
+  info.target = '/links/key?page=2';
+  inFlight.add(info);
+  expect(inFlight.list()[0]?.route).toBe('/links/[redacted]');
+});
+
 it('holds a request from its first step to its last byte', async () => {
   const inFlight = new InFlight();
   const seen: string[][] = [];

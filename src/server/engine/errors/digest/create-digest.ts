@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { KiB } from '../../../../shared/units.ts';
 import { toCrockford } from '../crockford.ts';
 import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
 import { findSite, isOwn } from './find-site.ts';
-import { maskMessage } from './mask-message.ts';
+import { isMaskedInPart, maskMessage } from './mask-message.ts';
 import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
 import type { FoundSite, SiteTable } from './site-table.ts';
 import { isSynthetic, kindOf, readReactNumber } from './special.ts';
@@ -10,8 +11,8 @@ import { isSynthetic, kindOf, readReactNumber } from './special.ts';
 /** Changes whenever one failure gets another digest than before. `docs/decisions/006-digest.md` has the rule. */
 export const DIGEST_RULE = 2;
 
-/** Characters of a title. */
-const MAX_TITLE_LENGTH = 200;
+/** What a title is made of (UTF-16 code units). It is shown shorter, but cut where it was scrubbed before: half a secret is one that nothing knows. */
+const MAX_TITLE_WORDS = 2 * KiB;
 
 export interface DigestInput {
   /** Where it is known from elsewhere than from the error, such as `csp` or `blocked-loop`. */
@@ -62,14 +63,14 @@ export function createDigest(input: DigestInput, { namespace, table }: DigestOpt
   const key =
     special ?? (site && error ? toSiteKey(error, site, errors, table) : toWordsKey(error, errors, input, table));
   const isWeak = special === undefined && site === undefined;
-  const isUnresolved = site === undefined && errors.some((one) => hasUnknownBundle(one, table));
+  const isUnresolved = errors.some((one) => hasUnknownBundle(one, table));
   return {
     digest: toDigest([String(DIGEST_RULE), namespace, ...Object.values(key), ...(input.splitBy ?? [])]),
     kind,
     rule: DIGEST_RULE,
     ...(isWeak && { weak: true }),
     ...(isUnresolved && { unresolved: true }),
-    ...(site && { site: toSite(site, key) }),
+    ...(site && { site: toSite(site, key, error) }),
     title: toTitle(kind, error, input.details),
   };
 }
@@ -211,19 +212,22 @@ function toSpecialKey(
   }
 }
 
+/** The site may be there: of an earlier build's stack, this one knows the frames of chunks that did not change. */
 function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
   return frames.some(({ file }) => /^(?:client|server)\//.test(file) && !table.has(file));
 }
 
-function toSite({ path, function: name }: FoundSite, { detail }: Key): Site {
-  return { path, function: name, detail };
+/** The last of the words of a long message may be half of one, and of a secret. */
+function toSite({ path, function: name }: FoundSite, { detail }: Key, error: ErrorRecord | undefined): Site {
+  const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);
+  return { path, function: name, detail: isCut ? detail.replace(/\S+$/, '…') : detail };
 }
 
 function toTitle(kind: FailureKind, error: ErrorRecord | undefined, details: DigestInput['details']): string {
   const words = error
     ? `${error.class}: ${error.message.split(/[\r\n]/, 1)[0] ?? ''}`
     : [kind, ...Object.values(details ?? {})].join(' ');
-  return words.slice(0, MAX_TITLE_LENGTH);
+  return words.slice(0, MAX_TITLE_WORDS);
 }
 
 /** Each field with its length, so that no two lists of fields are one text. */

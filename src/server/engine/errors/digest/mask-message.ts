@@ -6,9 +6,8 @@ const MAX_MASKED_LENGTH = 300;
  * URLs, paths, addresses, dates, and any word with a digit in it.
  */
 export function maskMessage(message: string): string {
-  const end = message.search(/[\r\n\u2028\u2029]/);
   return message
-    .slice(0, end < 0 ? MAX_MASKED_LENGTH : Math.min(end, MAX_MASKED_LENGTH))
+    .slice(0, Math.min(findLineEnd(message), MAX_MASKED_LENGTH))
     .replace(/"[^"]*"|(?<![\w])'[^']*'|`[^`]*`|\u201c[^\u201d]*\u201d/g, '?')
     .replace(/\b[a-z][a-z0-9+.-]{0,20}:\/\/\S+/gi, '?')
     .replace(/\S+@\S+/g, '?')
@@ -16,4 +15,14 @@ export function maskMessage(message: string): string {
     .replace(/\S*\d\S*/g, '?')
     .replace(/\s+/g, ' ')
     .trim();
+}
+
+/** Whether its first line is longer than what is read of it. */
+export function isMaskedInPart(message: string): boolean {
+  return findLineEnd(message) > MAX_MASKED_LENGTH;
+}
+
+function findLineEnd(message: string): number {
+  const end = message.search(/[\r\n\u2028\u2029]/);
+  return end < 0 ? message.length : end;
 }

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { KiB } from '../../../../shared/units.ts';
+import { cutAtWord } from '../cut-at-word.ts';
 import type { ErrorRecord } from '../failure.ts';
 import type { FramePaths } from './frame-file.ts';
 import { parseStack } from './parse-stack.ts';
@@ -9,6 +10,8 @@ const MAX_CAUSES = 10;
 /** What is read of a stack's frames, and of a message, whatever their length (UTF-16 code units). */
 const MAX_FRAMES_LENGTH = 16 * KiB;
 const MAX_MESSAGE_LENGTH = 2 * KiB;
+/** How far back a message is cut to the end of a word: digests read no more than what is left (UTF-16 code units). */
+const MAX_WORD_LENGTH = MAX_MESSAGE_LENGTH - 300;
 const MAX_CLASS_LENGTH = 100;
 /** How many errors of an `AggregateError` are looked at (a count). */
 const MAX_MEMBERS = 100;
@@ -30,7 +33,7 @@ export function readError(error: unknown): ErrorFacts {
     const message = describe(error);
     return { className: 'NonError', message, stack: message, frames: [] };
   }
-  const message = readString(error, 'message').slice(0, MAX_MESSAGE_LENGTH);
+  const message = cutMessage(readString(error, 'message'));
   const className = readClass(error);
   const stack = readString(error, 'stack');
   const start = stack.indexOf('\n    at ');
@@ -54,7 +57,7 @@ function toRecord(value: unknown, paths: FramePaths): ErrorRecord {
   const message = readString(value, 'message');
   return {
     class: readClass(value),
-    message: message.slice(0, MAX_MESSAGE_LENGTH),
+    message: cutMessage(message),
     ...readCode(value),
     frames: parseStack(readString(value, 'stack'), paths, message),
     ...readMembers(value),
@@ -116,9 +119,13 @@ function readString(value: unknown, key: string): string {
 }
 
 function describe(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, MAX_MESSAGE_LENGTH);
+  if (typeof value === 'string') return cutMessage(value);
   if (typeof value === 'object' && value !== null) {
-    return readString(value, 'message').slice(0, MAX_MESSAGE_LENGTH) || 'an object that is no Error';
+    return cutMessage(readString(value, 'message')) || 'an object that is no Error';
   }
-  return typeof value === 'function' ? 'a function' : String(value).slice(0, MAX_MESSAGE_LENGTH);
+  return typeof value === 'function' ? 'a function' : cutMessage(String(value));
+}
+
+function cutMessage(message: string): string {
+  return cutAtWord(message, MAX_MESSAGE_LENGTH, MAX_WORD_LENGTH);
 }

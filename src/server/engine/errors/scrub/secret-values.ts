@@ -1,7 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Scrubber } from '../scrub.ts';
+import { listPathSecrets } from './secret-path.ts';
 
 type Hides = Pick<Scrubber, 'hides'>;
+type HidesInQuery = Pick<Scrubber, 'hides' | 'hidesInQuery'>;
+
+/** How often an address is looked for in the query of another one (a count). */
+const MAX_NESTING = 3;
 
 /**
  * The secrets among the environment's values, for `createScrubber({ literals })`: those of variables
@@ -13,24 +19,35 @@ export function listEnvironmentSecrets(env: Readonly<Record<string, string | und
   });
 }
 
-/** What a request brought along to prove who it is from. */
-export interface RequestCredentials {
-  readonly cookie?: string | undefined;
-  readonly authorization?: string | undefined;
+/** What a request brought along, among it what proves who it is from. */
+export interface RequestParts {
+  readonly headers?: IncomingHttpHeaders | undefined;
   /** Path and search. */
-  readonly url?: string;
+  readonly url?: string | undefined;
+  /** The route's pattern: `/reset/:token` says what in the path is a secret. */
+  readonly route?: string | undefined;
 }
 
 /**
  * The secrets of one request, for `scrubber.with()`: an error's message may repeat them without
  * their names.
  */
-export function listRequestSecrets(request: RequestCredentials, scrubber: Hides): string[] {
+export function listRequestSecrets(request: RequestParts, scrubber: HidesInQuery): string[] {
+  const { headers = {}, url = '', route } = request;
   return [
-    ...listCookieValues(request.cookie),
-    ...listAuthorization(request.authorization),
-    ...listQuerySecrets(request.url, scrubber),
+    ...listHeaderSecrets(headers, scrubber),
+    ...listQuerySecrets(url, scrubber),
+    ...listQuerySecrets(headers.referer, scrubber),
+    ...listPathSecrets(url, route, scrubber),
   ];
+}
+
+function listHeaderSecrets(headers: IncomingHttpHeaders, scrubber: Hides): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined || !scrubber.hides(name)) return [];
+    const text = String(value);
+    return name === 'cookie' ? listCookieValues(text) : [text, ...listAuthorization(text)];
+  });
 }
 
 /** How deep a body is looked into (levels), and how many of its fields (a count). */
@@ -63,26 +80,30 @@ export function listBodySecrets(body: unknown, scrubber: Hides): string[] {
   return secrets;
 }
 
-function listCookieValues(cookie = ''): string[] {
+function listCookieValues(cookie: string): string[] {
   return cookie.split(';').flatMap((pair) => {
     const value = pair.slice(pair.indexOf('=') + 1).trim();
     return [value, value.replace(/^"(.*)"$/, '$1'), decode(value)];
   });
 }
 
-function listAuthorization(authorization = ''): string[] {
+function listAuthorization(authorization: string): string[] {
   const credential = authorization.slice(authorization.indexOf(' ') + 1).trim();
   if (!/^basic /i.test(authorization)) return [credential];
   const pair = Buffer.from(credential, 'base64').toString('utf8');
   return [credential, pair, pair.slice(pair.indexOf(':') + 1)];
 }
 
-function listQuerySecrets(url = '', scrubber: Hides): string[] {
+/** Also of the addresses that a query holds. */
+function listQuerySecrets(url = '', scrubber: HidesInQuery, depth = 0): string[] {
   const start = url.indexOf('?');
-  if (start < 0) return [];
-  return Object.entries(parseQuery(url.slice(start + 1)))
-    .filter(([name]) => scrubber.hides(name))
-    .flatMap(([, value = []]) => value);
+  if (start < 0 || depth > MAX_NESTING) return [];
+  return Object.entries(parseQuery(url.slice(start + 1))).flatMap(([name, value = []]) => {
+    const values = [value].flat();
+    return scrubber.hidesInQuery(name)
+      ? values
+      : values.flatMap((inner) => listQuerySecrets(inner, scrubber, depth + 1));
+  });
 }
 
 function listUrlCredentials(value: string): string[] {

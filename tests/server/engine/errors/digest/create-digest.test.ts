@@ -122,8 +122,9 @@ describe('without a place in the source', () => {
     expect(at('https://a.example')).not.toBe(at('https://b.example'));
   });
 
-  it('frames of an unknown build are told from none', () => {
+  it('frames of an unknown build are told from none, with a place among the known ones too', () => {
     expect(digestOf([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
+    expect(digestOf([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ site: {}, unresolved: true });
     expect(digestOf([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
   });
 });

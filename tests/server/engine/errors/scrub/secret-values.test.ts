@@ -22,15 +22,29 @@ it('finds the secrets of the environment by name, and in addresses', () => {
 });
 
 it('finds those of a request', () => {
+  const nested = encodeURIComponent(
+    `https://a.example/?back=${encodeURIComponent('/b?sig=twice-nested')}&token=nested-once`,
+  );
   const request = {
-    cookie: 'sid="quoted-value"; theme=a%20long%20value',
-    authorization: `Basic ${Buffer.from('ann:long-password').toString('base64')}`,
-    url: '/x?token=secret-in-query&page=2',
+    headers: {
+      cookie: 'sid="quoted-value"; theme=a%20long%20value',
+      authorization: `Basic ${Buffer.from('ann:long-password').toString('base64')}`,
+      'proxy-authorization': 'Bearer token-for-proxy',
+      'x-api-key': 'key-in-a-header',
+      referer: 'https://a.example/?token=token-of-referer',
+      'user-agent': 'not-a-secret',
+    },
+    url: `/reset/one%20long%20value?token=secret-in-query&page=not-a-secret&code=code-in-query&next=${nested}`,
+    route: '/reset/:resetToken',
   };
   const own = scrubber.with(listRequestSecrets(request, scrubber));
-  for (const secret of ['quoted-value', 'a long value', 'long-password', 'secret-in-query']) {
+  for (const secret of [
+    ...['quoted-value', 'a long value', 'long-password', 'token-for-proxy', 'key-in-a-header', 'token-of-referer'],
+    ...['one long value', 'secret-in-query', 'code-in-query', 'nested-once', 'twice-nested'],
+  ]) {
     expect(own.text(`No ${secret} here`)).toBe('No [redacted] here');
   }
+  expect(own.text('It is not-a-secret')).toBe('It is not-a-secret');
   expect(listRequestSecrets({}, scrubber).filter((secret) => secret !== '')).toEqual([]);
 });
 

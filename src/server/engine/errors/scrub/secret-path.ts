@@ -1,0 +1,95 @@
+import { DATA_PREFIX } from '../../../../shared/engine/protocol.ts';
+import type { Scrubber } from '../scrub.ts';
+import { REDACTED } from './secret-patterns.ts';
+
+/** How many paths are remembered (a count). */
+const MAX_REMEMBERED = 1000;
+
+/** Takes the secrets out of a path, by the route's pattern where one is known. */
+export type ScrubPath = (path: string, route: string | undefined) => string;
+
+/** For lines of the log: most requests ask for what was asked before. */
+export function createPathScrubber(scrubber: Scrubber): ScrubPath {
+  const answers = new Map<string, string>();
+  return function scrubPath(path, route) {
+    const key = `${route} ${path}`;
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    const answer = scrubber.url(hidePathSecrets(path, route, scrubber));
+    if (answers.size >= MAX_REMEMBERED) answers.clear();
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+/** The same address without the values of parameters that have a secret's name: `/reset/:token`. */
+export function hidePathSecrets(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): string {
+  const { segments, hidden, rest } = findHidden(url, route, scrubber);
+  if (hidden.length === 0) return url;
+  return segments.map((segment, index) => (hidden.includes(index) ? REDACTED : segment)).join('/') + rest;
+}
+
+/** Those values. */
+export function listPathSecrets(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): string[] {
+  const { segments, hidden } = findHidden(url, route, scrubber);
+  return hidden.flatMap((index) => [segments[index] ?? '', decode(segments[index] ?? '')]);
+}
+
+/**
+ * What follows the fixed parts of a route up to a parameter with a secret's name: for the scrubber's
+ * patterns, because addresses of pages stand in referers, trails and messages too. A parameter with
+ * nothing fixed in front of it is known by its place alone.
+ *
+ * @param routes patterns of pages (`/reset/:token`)
+ */
+export function listPathPatterns(routes: readonly string[], scrubber: Pick<Scrubber, 'hides'>): RegExp[] {
+  return routes.flatMap((route) => {
+    const parts = route.split('/').slice(1);
+    return parts.flatMap((part, index) => {
+      const name = /^:(\w+)/.exec(part)?.[1];
+      const before = parts.slice(0, index);
+      if (!name || !scrubber.hides(name) || before.every((one) => !/^\w/.test(one))) return [];
+      return [new RegExp(`(?<=/${before.map(toSource).join('/')}/)${SEGMENT}{1,1000}`, 'g')];
+    });
+  });
+}
+
+/** A character of a part of a path, in an address within a text. */
+const SEGMENT = `[^\\s/?#"'<>\\\\]`;
+
+function toSource(part: string): string {
+  return part.startsWith(':') ? `${SEGMENT}{1,200}` : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+interface Hidden {
+  readonly segments: readonly string[];
+  /** Their numbers. */
+  readonly hidden: readonly number[];
+  /** The search. */
+  readonly rest: string;
+}
+
+const NONE: Hidden = { segments: [], hidden: [], rest: '' };
+
+function findHidden(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): Hidden {
+  if (!route?.includes(':')) return NONE;
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
+  const segments = path.split('/');
+  // Page data is asked for by the address of its page.
+  const isData = path.startsWith(`${DATA_PREFIX}/`) && !route.startsWith(DATA_PREFIX);
+  const offset = isData ? DATA_PREFIX.split('/').length - 1 : 0;
+  const hidden = route.split('/').flatMap((part, index) => {
+    const name = /^:(\w+)/.exec(part)?.[1];
+    return name && index + offset < segments.length && scrubber.hides(name) ? [index + offset] : [];
+  });
+  return { segments, hidden, rest: url.slice(path.length) };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,226 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Found } from '../../src/server/desk/store/records.ts';
+import { toOccurrence } from '../../src/shared/engine/address.ts';
+import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { launchBrowser, watch } from '../support/browser.ts';
+import {
+  AGENT,
+  addressIn,
+  type Digests,
+  failInBrowser,
+  failOnServer,
+  insertLines,
+  lookUp,
+  placeOf,
+  press,
+  type ReportAnswer,
+  readPlaces,
+  reportOf,
+  withStore,
+} from '../support/gallery.ts';
+import { createOwnedApp, type OwnedApp, project, type RunningApp, startApp } from '../support/owned-app.ts';
+import { exchanged, hydrated } from './site.ts';
+
+/** The one failure whose `throw` the next release words otherwise. */
+const REWORDED = 'step';
+
+let browser: Browser;
+/** One release of the gallery, and the next one: all that fails stands further down, and pages say other words. */
+let first: OwnedApp;
+let next: OwnedApp;
+
+beforeAll(async () => {
+  first = createOwnedApp([], { over: 'gallery' });
+  next = createOwnedApp([], { over: 'gallery' });
+  insertLines(next);
+  replaceIn(next, 'src/server/product/steps.ts', 'The step stumbled', 'The step tripped');
+  replaceIn(next, 'src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
+  replaceIn(next, 'src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
+  replaceIn(next, 'src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
+  [browser] = await Promise.all([launchBrowser(), first.build(), next.build()]);
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  first?.remove();
+  next?.remove();
+});
+
+function replaceIn(app: OwnedApp, path: string, words: string, others: string): void {
+  const text = readFileSync(join(app.folder, path), 'utf8');
+  if (!text.includes(words)) throw new Error(`There is no "${words}" in ${path}.`);
+  app.write({ [path]: text.replaceAll(words, others) });
+}
+
+describe('a digest', () => {
+  let digests: Digests;
+
+  /** Of every failure, in a process of its own with an empty store. */
+  async function collect(app: OwnedApp, dataDir: string): Promise<Digests> {
+    const running = await startApp(app.folder, { DATA_DIR: join(app.folder, dataDir) });
+    try {
+      return new Map([...(await failInBrowser(browser, running)), ...(await failOnServer(running))]);
+    } finally {
+      await running.stop();
+    }
+  }
+
+  beforeAll(async () => {
+    digests = await collect(first, 'data');
+  }, 60_000);
+
+  test('is another one for each failure', () => {
+    expect(digests.size).toBeGreaterThan(30);
+    for (const [name, digest] of digests) expect([name, digest]).toEqual([name, expect.stringMatching(/^\w{8}$/)]);
+    expect(new Set(digests.values()).size).toBe(digests.size);
+  });
+
+  test('is the same in another process with an empty store', async () => {
+    expect(await collect(first, 'data-of-another')).toEqual(digests);
+  });
+
+  test('is the same in a release in which the code that fails stands further down, and another one where it changed', async () => {
+    const places = readPlaces(first.folder);
+    const moved = readPlaces(next.folder);
+    for (const [name, place] of places)
+      expect([name, lineOf(moved.get(name)) - lineOf(place) >= 10]).toEqual([name, true]);
+
+    const others = await collect(next, 'data');
+    expect(others.get(REWORDED)).toMatch(/^\w{8}$/);
+    expect([...digests.values()]).not.toContain(others.get(REWORDED));
+    expect(new Map(others).set(REWORDED, digests.get(REWORDED))).toEqual(digests);
+  });
+});
+
+function lineOf(place = ''): number {
+  return Number(place.slice(place.lastIndexOf(':') + 1));
+}
+
+describe('a tab that was open across a deploy', () => {
+  let folder: string;
+  let dataDir: string;
+  let server: RunningApp;
+  let tab: Page;
+  let documents: readonly string[];
+  /** Of the first release. */
+  let build: string;
+  let assets: ReadonlyMap<string, Buffer>;
+
+  beforeAll(async () => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-deploy-')));
+    dataDir = join(folder, 'data');
+    symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+    server = await deploy(first);
+    build = readBuildId();
+    assets = readAssets(join(folder, 'dist/client/assets'));
+    tab = await openTab();
+    ({ documents } = await watch(tab));
+    await tab.goto('/');
+    await exchanged(tab);
+    const isPublished = () => withStore(dataDir, (store) => store.useBuild({ id: build, release: build }));
+    await vi.waitFor(async () => expect(await isPublished()).toBe(true), 10_000);
+    await server.stop();
+    server = await deploy(next, new URL(server.url).port);
+  }, 60_000);
+  afterAll(async () => {
+    await tab?.context().close();
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Nothing of the release before is left but what the store has. */
+  async function deploy(app: OwnedApp, port = '0'): Promise<RunningApp> {
+    rmSync(join(folder, 'dist'), { recursive: true, force: true });
+    cpSync(join(app.folder, 'dist'), join(folder, 'dist'), { recursive: true });
+    return startApp(folder, { PORT: port, DATA_DIR: dataDir });
+  }
+
+  function readBuildId(): string {
+    return (JSON.parse(readFileSync(join(folder, 'dist/manifest.json'), 'utf8')) as AssetManifest).buildId;
+  }
+
+  async function openTab(): Promise<Page> {
+    const context = await browser.newContext({ baseURL: server.url, userAgent: AGENT });
+    return context.newPage();
+  }
+
+  /** What the desk knows of a report, once the keeper has taken it in: its digest was not known when it was journaled. */
+  async function findReported(id: string): Promise<Found> {
+    const occurrence = toOccurrence(id);
+    return vi.waitFor(async () => {
+      const address = addressIn(server.log(), (line) => line.occurrence === occurrence);
+      const found = address === undefined ? undefined : await lookUp(dataDir, address);
+      if (!found?.occurrence?.whole) throw new Error(`${address ?? id} leads nowhere.`);
+      return found;
+    }, 10_000);
+  }
+
+  /** Presses what fails on the page `/`, and answers with what the tunnel said to each, by the names of the failures. */
+  async function failOn(page: Page): Promise<ReadonlyMap<string, ReportAnswer>> {
+    const answers = new Map<string, ReportAnswer>();
+    answers.set('home-click', await reportOf(page, () => press(page, 'open')));
+    answers.set('home-list', await reportOf(page, () => press(page, 'list')));
+    await press(page, 'more');
+    return answers.set('more-click', await reportOf(page, () => press(page, 'buy')));
+  }
+
+  test('has its failures named and resolved by its own build, as the same code is in the next one', async () => {
+    // At once, while the server still opens its store.
+    const reports = await failOn(tab);
+    const fresh = await openTab();
+    onTestFinished(() => fresh.context().close());
+    await fresh.goto('/');
+    await hydrated(fresh);
+    const newReports = await failOn(fresh);
+
+    const newBuild = readBuildId();
+    expect(newBuild).not.toBe(build);
+    const places = readPlaces(first.folder);
+    for (const [name, { id, digest: untold }] of reports) {
+      const { id: newId = '', digest } = newReports.get(name) ?? {};
+      expect([name, untold, digest]).toEqual([name, undefined, expect.stringMatching(/^\w{8}$/)]);
+      await findReported(newId);
+      const { incident, occurrence } = await findReported(id);
+      expect([name, incident.digest, incident.weak]).toEqual([name, digest, false]);
+      expect(incident.counts).toEqual({ server: 0, browser: 2 });
+      expect([incident.firstBuild, incident.lastBuild]).toEqual([build, newBuild]);
+      expect(occurrence).toMatchObject({ build, release: build, side: 'browser', route: '/' });
+      expect(occurrence?.whole && placeOf(occurrence.whole)).toBe(places.get(name));
+      expect(await lookUp(dataDir, `${digest}-${toOccurrence(id)}`)).toMatchObject({ occurrence });
+    }
+  });
+
+  test('gets what it had not loaded out of the store, byte for byte and to be kept for ever', async () => {
+    await press(tab, 'more');
+    await tab.getByRole('heading', { name: 'More', exact: true }).waitFor();
+    const kept = readAssets(join(folder, 'dist/client/assets'));
+    const gone = [...assets].filter(([path]) => !kept.has(path));
+    expect(gone.length).toBeGreaterThan(10);
+    for (const [path, bytes] of gone) {
+      const answer = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'identity' } });
+      expect([path, answer.status]).toEqual([path, 200]);
+      expect(Buffer.from(await answer.arrayBuffer()).equals(bytes), path).toBe(true);
+      expect(answer.headers.get('Content-Type')).toBe('text/javascript; charset=utf-8');
+      expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable');
+    }
+  });
+
+  test('loads the document of the next release at its next navigation, and reports nothing of it', async () => {
+    await tab.getByRole('link', { name: '/lazy' }).click();
+    await tab.getByRole('heading', { name: 'Lazy, anew' }).waitFor();
+    expect(documents).toEqual(['/', '/lazy']);
+    await tab.getByRole('link', { name: '/', exact: true }).click();
+    await tab.getByRole('heading', { name: 'Home, anew' }).waitFor();
+    expect(documents).toEqual(['/', '/lazy']);
+    expect(addressIn(server.log(), (line) => line.kind === 'load')).toBeUndefined();
+  });
+});
+
+/** By their URL paths, without the compressed copies. */
+function readAssets(path: string): ReadonlyMap<string, Buffer> {
+  const names = readdirSync(path).filter((name) => !/\.(?:br|gz|zst)$/.test(name));
+  return new Map(names.map((name) => [`/assets/${name}`, readFileSync(join(path, name))]));
+}

@@ -1,0 +1,561 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { StoredFailure } from '../../src/server/desk/store/records.ts';
+import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
+import { lookUp } from '../support/gallery.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
+import { sendRaw } from '../support/raw-http.ts';
+
+/**
+ * Secrets are planted wherever one comes into the server or into its errors, and looked for in all that
+ * leaves it: replies, log, journal, store, outbox, what the upstream got, and the build. What is planted
+ * was recorded each time, with `[redacted]` in its place: a test that plants nothing finds nothing.
+ *
+ * Out of reach is what nothing gives away, neither a name, nor a shape, nor a value that the server was
+ * told to be secret: a visitor's own words in a message or in feedback, a value of fewer than eight
+ * characters without its name, a secret that product code had from elsewhere (a row of a database) and
+ * repeats bare, and what product code sends as data. An owner names those in `SCRUB_KEYS` and
+ * `SCRUB_PATTERNS`. The e-mail address that a visitor leaves with feedback is kept on purpose, a page is
+ * told its own address, and what an envelope has beside events and feedback (replays, spans, files)
+ * goes to the upstream byte for byte: it is compressed or the SDK's own, and our pages send none.
+ */
+const CANARIES = {
+  ...Object.fromEntries(
+    [
+      ...['database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key', 'owners-name'],
+      ...['bearer', 'basic-password', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
+      ...['query', 'query-code', 'query-nested', 'path-param', 'path-key'],
+      ...['body-password', 'body-nested', 'form-password', 'malformed', 'multipart'],
+      ...['jwt', 'named', 'in-url', 'feedback', 'policy', 'agent'],
+    ].map((name) => [name, toCanary(name)]),
+  ),
+  card: '4242424242424242',
+} as Readonly<Record<string, string>>;
+
+const planted = new Set<string>();
+
+function canary(name: string): string {
+  const found = CANARIES[name];
+  if (!found) throw new Error(`There is no canary ${name}.`);
+  planted.add(name);
+  return found;
+}
+
+const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.${canary('jwt')}`;
+const PATH_KEY = `ghp_${canary('path-key')}`;
+
+let app: OwnedApp;
+let server: RunningApp;
+let browser: Browser;
+let upstream: Server;
+let dataDir: string;
+const sent: Leftover[] = [];
+const journal = new Map<string, Buffer>();
+let journalReader: NodeJS.Timeout;
+const replies: Leftover[] = [];
+
+beforeAll(async () => {
+  app = createOwnedApp([], { over: 'leaky' });
+  dataDir = join(app.folder, 'data');
+  upstream = await listen();
+  const { port } = upstream.address() as AddressInfo;
+  const environment = {
+    DATABASE_URL: `postgres://shop:${encodeURIComponent(`${canary('database-password')}/@`)}@db.internal:5432/shop`,
+    SESSION_SECRET: canary('session-secret'),
+    MAILER_API_KEY: canary('api-key'),
+    SIGNING_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary('private-key')}\n-----END PRIVATE KEY-----`,
+    SENTRY_DSN: `http://${'d'.repeat(32)}:${canary('dsn-secret')}@127.0.0.1:${port}/7`,
+    SCRUB_KEYS: 'member number',
+  };
+  // The build is made where the same secrets are set.
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  vi.unstubAllEnvs();
+  server = await startApp(app.folder, environment);
+  journalReader = setInterval(copyJournal, 10);
+}, 120_000);
+
+afterAll(async () => {
+  clearInterval(journalReader);
+  await server?.stop();
+  await browser?.close();
+  upstream?.close();
+  app?.remove();
+});
+
+async function listen(): Promise<Server> {
+  const listening = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      sent.push({ name: 'upstream headers', bytes: Buffer.from(JSON.stringify(req.rawHeaders)) });
+      sent.push({ name: 'upstream', bytes: unpackBody(Buffer.concat(chunks), req.headers['content-encoding']) });
+      res.end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  return listening;
+}
+
+function unpackBody(bytes: Buffer, encoding: string | undefined): Buffer {
+  return encoding === 'gzip' ? gunzipSync(bytes) : encoding === 'zstd' ? zstdDecompressSync(bytes) : bytes;
+}
+
+/** A segment is dropped as soon as it is full and taken in. */
+function copyJournal(): void {
+  for (const { name, bytes } of readFolder(dataDir)) {
+    if (name.startsWith('journal') && bytes.length > (journal.get(name)?.length ?? 0)) journal.set(name, bytes);
+  }
+}
+
+interface Asked {
+  readonly status: number;
+  /** Of the failure; empty where there was none. */
+  readonly address: string;
+  readonly text: string;
+}
+
+/** Every request brings along all that a client may keep secret. */
+async function ask(path: string, { headers, ...init }: RequestInit = {}): Promise<Asked> {
+  const query = new URLSearchParams({
+    token: canary('query'),
+    code: canary('query-code'),
+    next: `https://x.example/?a=1&token=${canary('query-nested')}`,
+  });
+  const response = await fetch(`${server.url}${path}${path.includes('?') ? '&' : '?'}${query}`, {
+    redirect: 'manual',
+    ...init,
+    headers: {
+      Authorization: `Bearer ${canary('bearer')}`,
+      Cookie: `theme=dark; sid=${canary('cookie')}`,
+      'X-Api-Key': canary('header-key'),
+      'Proxy-Authorization': `Bearer ${canary('proxy-authorization')}`,
+      Referer: `${server.url}/reset/${canary('path-param')}?token=${canary('referer')}`,
+      Origin: server.url,
+      ...headers,
+    },
+  });
+  const text = await response.text();
+  const head = JSON.stringify([...response.headers]);
+  // A page is told its own address, which the browser shows above it.
+  const own = decodeURIComponent(path.split('?')[0]?.split('/').at(-1) ?? '');
+  const shown = own.length > 20 ? `${head}\n${text}`.replaceAll(`"${own}"`, '"its own"') : `${head}\n${text}`;
+  replies.push({ name: `reply to ${init.method ?? 'GET'} ${path.replace(own, '')}`, bytes: Buffer.from(shown) });
+  const address = response.headers.get('X-Error-Digest') ?? ADDRESS.exec(text)?.[0] ?? '';
+  return { status: response.status, address, text };
+}
+
+const ADDRESS = /[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}/;
+
+async function find(address: string): Promise<StoredFailure> {
+  let whole: StoredFailure | undefined;
+  await expect
+    .poll(
+      async () => {
+        whole = (await lookUp(dataDir, address))?.occurrence?.whole;
+        return whole !== undefined;
+      },
+      { timeout: 10_000, message: `${address} leads nowhere` },
+    )
+    .toBe(true);
+  if (!whole) throw new Error('It was found.');
+  return whole;
+}
+
+async function expectRedacted({ status, address }: Asked, expected = 500): Promise<StoredFailure> {
+  expect([status, address]).toEqual([expected, expect.stringMatching(ADDRESS)]);
+  const whole = await find(address);
+  expect(whole.title).not.toContain('There is n');
+  return whole;
+}
+
+describe('what a request or the environment holds is known by its value', () => {
+  test.each(
+    [
+      ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
+      ['bearer', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
+      ['query', 'query-code', 'query-nested'],
+    ].flat(),
+  )('a bare %s', async (from) => {
+    const { title } = await expectRedacted(await ask(`/fail/message?from=${from}`));
+    expect(title).toMatch(/^Error: Refused (?:postgres:\/\/)?\[redacted\]/);
+  });
+
+  test.each(['basic-pair', 'basic-password'])('a bare %s', async (from) => {
+    const pair = Buffer.from(`ann:${canary('basic-password')}`).toString('base64');
+    const { title } = await expectRedacted(
+      await ask(`/fail/message?from=${from}`, { headers: { Authorization: `Basic ${pair}` } }),
+    );
+    expect(title).toBe('Error: Refused [redacted] at last');
+  });
+
+  test.each(['body-password', 'body-nested', 'body-card'])('a bare %s', async (from) => {
+    const body = {
+      password: canary('body-password'),
+      payment: { card: { cvc_token: canary('body-nested') } },
+      number: Number(canary('card')),
+    };
+    const asked = await ask(`/api/fail/message?from=${from}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect((await expectRedacted(asked)).title).toBe('Error: Refused [redacted] at last');
+  });
+
+  test('a field of a form, to the API and to an action', async () => {
+    const body = new URLSearchParams({ password: canary('form-password'), _action: 'form.send' });
+    const toApi = await ask('/api/fail/message?from=body-password', { method: 'PUT', body });
+    expect((await expectRedacted(toApi)).title).toBe('Error: Refused [redacted] at last');
+    const toAction = await ask('/form', { method: 'POST', body });
+    expect((await expectRedacted(toAction)).title).toBe('Error: Refused [redacted] at last');
+    const data = new FormData();
+    data.set('password', canary('multipart'));
+    data.set('_action', 'form.send');
+    const multipart = await ask('/form', { method: 'POST', body: data });
+    expect((await expectRedacted(multipart)).title).toBe('Error: Refused [redacted] at last');
+  });
+
+  test('a part of the path whose parameter has the name of a secret, or which has the shape of one', async () => {
+    const reset = await expectRedacted(await ask(`/reset/${canary('path-param')}`));
+    expect([reset.title, reset.request?.url]).toEqual([
+      'Error: Nobody knows [redacted] here',
+      expect.stringMatching(/^\/reset\/\[redacted\]\?token=\[redacted\]/),
+    ]);
+    const key = await expectRedacted(await ask(`/api/keys/${canary('path-param')}`));
+    expect(key.request?.url).toMatch(/^\/api\/keys\/\[redacted\]\?/);
+    for (const path of [`/welcome/${canary('path-param')}`, `/_data/welcome/${canary('path-param')}`]) {
+      expect((await ask(path)).status).toBe(200);
+    }
+    for (const path of [`/${PATH_KEY}`, `/api/${PATH_KEY}`, `/assets/${PATH_KEY}.js`, `/welcome/${JWT}`]) {
+      await ask(path);
+    }
+    for (const path of ['/welcome/[redacted]', '/_data/welcome/[redacted]', '/[redacted]', '/api/[redacted]']) {
+      await expect.poll(() => server.log().includes(`"path":"${path}"`), { message: path }).toBe(true);
+    }
+  });
+});
+
+describe('wherever an error carries it', () => {
+  const ways = [
+    ...['message', 'long-message', 'long-title', 'long-detail', 'cause', 'properties', 'class', 'stack', 'frame'],
+    ...['aggregate', 'text', 'object', 'breadcrumb'],
+  ];
+
+  test.each(ways)('as %s', async (way) => {
+    for (const from of ['bearer', 'session-secret', 'database-url']) {
+      const asked = await ask(`/fail/${way}?from=${from}`);
+      const whole = await expectRedacted(asked);
+      const isCut = way === 'properties' || way.startsWith('long-');
+      if (!isCut) expect(JSON.stringify(whole).split('[redacted]').length, way).toBeGreaterThan(3);
+    }
+  });
+
+  test.each([
+    ['/guarded/message', 500],
+    ['/_data/fail/message', 500],
+    ['/late/message', 200],
+    ['/late/cause', 200],
+    ['/rendered/shell', 500],
+    ['/rendered/part', 200],
+    ['/step/message', 500],
+    ['/step/properties', 500],
+    ['/api/fail/message', 500],
+    ['/api/fail/aggregate', 500],
+    ['/_data/late/message', 200],
+  ] as const)('thrown by %s', async (path, status) => {
+    const whole = await expectRedacted(await ask(`${path}?from=header-key`), status);
+    expect(whole.request?.url).toContain('token=[redacted]');
+  });
+
+  test('thrown where nobody waits for it, when the reply is long gone', async () => {
+    await ask('/late/forgotten?from=cookie');
+    await expect.poll(() => server.log().includes('"origin":"request"')).toBe(true);
+    const line = lines().find(({ origin }) => origin === 'request');
+    expect((await find(`${line?.digest}-${line?.occurrence}`)).title).toBe('Error: Refused [redacted] at last');
+  });
+});
+
+test('what a body parser refuses is not repeated', async () => {
+  const secret = canary('malformed');
+  const json = { 'Content-Type': 'application/json' };
+  for (const body of [`{"password":"${secret}"`, `"${secret}`, `{"a":${secret}}`, `{"a":"${secret}\u0000"}`]) {
+    const { status, text } = await ask('/api/fail/message', { method: 'POST', headers: json, body });
+    expect(status).toBe(400);
+    expect(text).toContain('"status":400');
+  }
+  const tooLarge = JSON.stringify({ password: secret.repeat(20_000) });
+  expect((await ask('/api/fail/message', { method: 'POST', headers: json, body: tooLarge })).status).toBe(413);
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const fields = `password=${secret}&`.repeat(3000);
+  expect((await ask('/api/fail/message', { method: 'PUT', headers: form, body: fields })).status).toBe(413);
+  const multipart = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  const part = `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${secret}`;
+  expect((await ask('/form', { method: 'POST', headers: multipart, body: part })).status).toBe(400);
+});
+
+describe('what browsers report', () => {
+  function post(path: string, type: string, body: string, headers: Record<string, string> = {}) {
+    return ask(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
+  }
+
+  function toEnvelope(type: string, payload: object, header: object = {}): string {
+    const dsn = `http://${'d'.repeat(32)}@127.0.0.1:${(upstream.address() as AddressInfo).port}/7`;
+    return [{ dsn, ...header }, { type }, payload].map((part) => JSON.stringify(part)).join('\n');
+  }
+
+  /** Shapes and names that a secret has in a text. */
+  const words = [
+    JWT,
+    canary('card'),
+    `Bearer ${canary('bearer')}`,
+    `password=${canary('named')}`,
+    `{"apiKey":"${canary('named')}","member_number":"${canary('owners-name')}"}`,
+    `https://ann:${canary('in-url')}@x.example/?token=${canary('in-url')}&next=${encodeURIComponent(`/?sig=${canary('in-url')}`)}`,
+    canary('session-secret'),
+    canary('cookie'),
+  ].join(' ');
+  const url = () =>
+    `${server.url}/reset/${canary('path-param')}?token=${canary('in-url')}#access_token=${canary('in-url')}`;
+
+  test('an event with secrets in every field', async () => {
+    const event = {
+      message: words,
+      transaction: words,
+      server_name: words,
+      logger: words,
+      request: { url: url(), headers: { Cookie: canary('cookie') }, cookies: { sid: canary('cookie') }, data: words },
+      user: { username: words, data: { password: canary('named') }, ip_address: '{{auto}}' },
+      tags: {
+        [`token=${canary('named')}`]: 'as a name',
+        token: canary('named'),
+        seen: words,
+        [words.slice(0, 32)]: '',
+      },
+      extra: { [words]: words, password: canary('named'), list: [words], componentStack: `\n    at ${words}` },
+      contexts: {
+        react: { componentStack: `\n    at ${words}`, said: words },
+        [words]: { words },
+        trace: { data: words },
+      },
+      breadcrumbs: [
+        { category: words, type: words, message: words, data: { url: url(), [words]: words, token: canary('named') } },
+      ],
+      exception: {
+        values: [
+          {
+            type: `Refused token=${canary('named')}`,
+            value: words,
+            module: words,
+            mechanism: {
+              type: `token=${canary('named')}`,
+              exception_id: 1,
+              parent_id: 0,
+              source: 'errors[0]',
+              data: { words },
+            },
+          },
+          {
+            type: `Refused ${JWT}`.slice(0, 60),
+            value: words,
+            mechanism: { exception_id: 0 },
+            stacktrace: {
+              frames: [
+                {
+                  filename: url(),
+                  abs_path: `https://cdn.example/${JWT}/a.js?token=${canary('in-url')}`,
+                  function: `token=${canary('named')}`,
+                  module: words,
+                  context_line: words,
+                  vars: { words },
+                },
+              ],
+            },
+          },
+        ],
+      },
+      debug_meta: { images: [{ type: 'sourcemap', code_file: url(), debug_id: '0'.repeat(32) }] },
+      sdk: { name: words, packages: [{ name: words }] },
+      fingerprint: [words],
+    };
+    const header = { sdk: { name: words }, trace: { transaction: words, trace_id: 'a'.repeat(32) }, said: words };
+    const agent = `Mozilla/5.0 token=${canary('agent')}`;
+    const { text } = await post('/_report', 'text/plain', toEnvelope('event', event, header), { 'User-Agent': agent });
+    const { id, digest } = JSON.parse(text) as { id: string; digest: string };
+    const whole = await find(`${digest}-${toOccurrence(id)}`);
+    expect(JSON.stringify(whole).split('[redacted]').length).toBeGreaterThan(30);
+    expect(whole.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
+  });
+
+  test('feedback, of either kind', async () => {
+    const said = `My card ${canary('card')} with password: ${canary('feedback')}`;
+    const context = { feedback: { message: said, name: `token=${canary('feedback')}`, url: url() } };
+    const feedback = await post('/_report', 'text/plain', toEnvelope('feedback', { contexts: context }));
+    expect(feedback.status).toBe(200);
+    const report = { event_id: 'a'.repeat(32), comments: said, name: said };
+    expect((await post('/_report', 'text/plain', toEnvelope('user_report', report))).status).toBe(200);
+  });
+
+  test('violations of the policy and other reports of the browser itself', async () => {
+    const body = {
+      documentURL: url(),
+      blockedURL: `https://ann:${canary('policy')}@${JWT.slice(0, 10)}.example/a?token=${canary('policy')}`,
+      sourceFile: `https://x.example/a.js?token=${canary('policy')}`,
+      effectiveDirective: 'img-src',
+      referrer: url(),
+      originalPolicy: words,
+      sample: `fetch("/?token=${canary('policy')}")`,
+      disposition: words,
+    };
+    const reports = [
+      { type: 'csp-violation', url: url(), body },
+      { type: 'crash', url: url(), body: { reason: words, stack: `at ${words}` } },
+      { type: 'deprecation', url: url(), body: { id: 'Old', message: words, sourceFile: url() } },
+    ];
+    expect((await post('/_report/browser', 'application/reports+json', JSON.stringify(reports))).status).toBe(204);
+    const old = { 'csp-report': { 'document-uri': url(), 'blocked-uri': url(), 'violated-directive': 'font-src' } };
+    expect((await post('/_report/browser', 'application/csp-report', JSON.stringify(old))).status).toBe(204);
+    for (const kind of ['csp', 'crash', 'deprecation']) {
+      await expect.poll(() => lines().find((line) => line.side === 'browser' && line.kind === kind)).toBeDefined();
+      const line = lines().find((one) => one.side === 'browser' && one.kind === kind);
+      expect(JSON.stringify(await find(`${line?.digest}-${line?.occurrence}`))).toContain('token=[redacted]');
+    }
+  });
+
+  test.each(['event', 'render'])('what its own code tells of an %s', async (button) => {
+    const context = await browser.newContext({ baseURL: server.url });
+    onTestFinished(() => context.close());
+    await context.addCookies([{ name: 'sid', value: canary('cookie'), url: server.url, httpOnly: true }]);
+    const page = await context.newPage();
+    const secrets = { jwt: JWT, card: canary('card'), query: canary('query'), cookie: canary('cookie') };
+    await page.addInitScript((planted) => Object.assign(globalThis, { planted }), secrets);
+    const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
+    await page.goto('/browser');
+    await page.waitForFunction(() => document.querySelector('button') !== null);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    const response = await reported;
+    const { id, digest } = (await response.json()) as { id: string; digest: string };
+    const whole = await find(`${digest}-${toOccurrence(id)}`);
+    expect(whole.errors.map(({ message }) => message).join()).toContain('Refused [redacted] [redacted]');
+    expect(whole.errors.length).toBe(2);
+    if (button === 'event') {
+      const trail = JSON.stringify(whole.breadcrumbs);
+      for (const part of ['/nowhere', 'password=[redacted]', 'token=[redacted]']) {
+        expect(trail).toContain(part);
+      }
+    }
+  });
+});
+
+const CONTROLS = [
+  '\r\nSet-Cookie: a=b\r\n{"level":60}',
+  '\u001b[31mred\u001b]0;title\u0007',
+  '\u2028\u2029',
+  '\ud800',
+  '\u0085',
+];
+
+test('nothing that a stranger writes breaks a line of the log', async () => {
+  const before = lines().length;
+  const port = Number(new URL(server.url).port);
+  for (const text of CONTROLS) {
+    const encoded = encodeURIComponent(text.toWellFormed());
+    await ask(`/fail/${encoded}?from=bearer&said=${encoded}`);
+    await ask(`/welcome/${encoded}`);
+    await ask('/form', {
+      method: 'POST',
+      body: new URLSearchParams({ password: `a long ${text} one`, _action: 'form.send' }),
+    });
+    await ask('/api/fail/message?from=body-password', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ password: `${text} is not hidden by its escapes` }),
+    });
+    const raw = Buffer.from(text, 'utf8')
+      .toString('latin1')
+      .replace(/[\r\n\0]/g, '');
+    await sendRaw(
+      port,
+      `GET /${raw} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUser-Agent: ${raw}\r\nConnection: close\r\n\r\n`,
+    );
+    await sendRaw(
+      port,
+      `GET /fail/text?from=header-key HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Api-Key: key of ${raw}\r\nUser-Agent: ${raw}\r\nX-Request-Id: ${raw}aaaaaaaa\r\nConnection: close\r\n\r\n`,
+    );
+  }
+  await expect.poll(() => lines().length).toBeGreaterThan(before + CONTROLS.length * 6);
+  for (const line of server.log().split('\n')) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe]/);
+    if (line !== '') expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), time: expect.any(String) });
+  }
+});
+
+test('no stack, file, source map or class reaches a visitor', async () => {
+  const script = /\/assets\/[\w-]+\.js/.exec((await ask('/')).text)?.[0] ?? '';
+  expect((await fetch(server.url + script)).status).toBe(200);
+  expect((await ask(`${script}.map`)).status).toBe(404);
+  expect(replies.length).toBeGreaterThan(80);
+  const inside = [
+    'node_modules',
+    '/src/',
+    '.map"',
+    'file:///',
+    'Refused',
+    'RangeError',
+    'AggregateError',
+    'SyntaxError',
+    'server/main.js',
+    app.folder,
+  ];
+  for (const { name, bytes } of replies) {
+    const text = bytes.toString();
+    expect([name, ...inside.filter((part) => text.includes(part))]).toEqual([name]);
+    expect(text, name).not.toMatch(/\n\s*at \S+ ?\(?\S+:\d+/);
+  }
+});
+
+test('no secret is anywhere', async () => {
+  await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(100);
+  copyJournal();
+  const alive = readFolder(dataDir);
+  await server.stop();
+  const leftovers: Leftover[] = [
+    ...replies,
+    { name: 'log', bytes: Buffer.from(server.log()) },
+    ...[...journal].map(([name, bytes]) => ({ name, bytes })),
+    ...alive,
+    ...readFolder(dataDir),
+    ...readPacked(join(dataDir, 'desk.sqlite')),
+    ...sent,
+    ...readFolder(join(app.folder, 'dist')),
+  ];
+  const names = leftovers.map(({ name }) => name);
+  for (const kind of [/^journal.*\.ndjson$/, /^desk\.sqlite$/, /^desk\.sqlite-wal$/, /^outbox/, /^upstream$/]) {
+    expect(names, String(kind)).toContainEqual(expect.stringMatching(kind));
+  }
+  const journaled = Buffer.concat([...journal.values()]).toString();
+  expect(journaled.split('[redacted]').length).toBeGreaterThan(200);
+  expect(
+    leftovers.filter(({ name, bytes }) => name.includes('.') && bytes.includes('"occurrence"')).length,
+  ).toBeGreaterThan(50);
+  expect(sent.filter(({ bytes }) => bytes.includes('[redacted]')).length).toBeGreaterThan(50);
+  expect([...planted].sort()).toEqual(Object.keys(CANARIES).sort());
+  const all = [{ name: 'all', bytes: Buffer.from(JSON.stringify(CANARIES)) }];
+  expect(findCanaries(CANARIES, all).length).toBeGreaterThan(Object.keys(CANARIES).length);
+  expect([...new Set(findCanaries(CANARIES, leftovers))]).toEqual([]);
+});
+
+function lines(): Record<string, unknown>[] {
+  return server
+    .log()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}

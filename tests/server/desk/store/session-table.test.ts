@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
+import { describeStores } from '../../../support/stores.ts';
+
+const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
+const bob = { name: 'bob', role: 'viewer', fingerprint: 'f2' } as const;
+
+describeStores('sessions', (open) => {
+  it('hold until they end or their time is over', async () => {
+    const { store, driver } = await open();
+    const before = Date.now() - Minute;
+    await store.createSession('hash 1', ada, 12 * Hour);
+    await store.createSession('hash 2', bob, 12 * Hour);
+    const session = await store.readSession('hash 1');
+    expect(session).toMatchObject(ada);
+    expect(session?.createdAt).toBeGreaterThan(before);
+    expect((session?.expiresAt ?? 0) - (session?.createdAt ?? 0)).toBe(12 * Hour);
+    expect(await store.readSession('hash 3')).toBeUndefined();
+    expect(await store.endSession('hash 1')).toBe(true);
+    expect(await store.endSession('hash 1')).toBe(false);
+    expect(await store.readSession('hash 1')).toBeUndefined();
+    await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [12 * Hour + Minute]);
+    expect(await store.readSession('hash 2')).toBeUndefined();
+    await store.retain({ build: '', now: Date.now() });
+    expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
+  });
+
+  it('end with the token that they rest on, and so do its links', async () => {
+    const { store } = await open();
+    await store.createSession('hash 1', ada, Hour);
+    await store.createSession('hash 2', bob, Hour);
+    await store.createLink('link 1', ada);
+    await store.createLink('link 2', bob);
+    expect(await store.keepSessions(['f2', 'f3'])).toBe(2);
+    expect(await store.readSession('hash 1')).toBeUndefined();
+    expect(await store.readSession('hash 2')).toMatchObject(bob);
+    expect(await store.takeLink('link 1')).toBeUndefined();
+    expect(await store.keepSessions([])).toBe(2);
+  });
+
+  it('are begun by a link once, within 15 minutes', async () => {
+    const { store, driver } = await open();
+    await store.createLink('link 1', ada);
+    const taken = await Promise.all([store.takeLink('link 1'), store.takeLink('link 1')]);
+    expect(taken.filter((grant) => grant !== undefined)).toEqual([ada]);
+    await store.createLink('link 2', ada);
+    await driver.run('UPDATE desk_links SET expires_at = expires_at - ?', [15 * Minute]);
+    expect(await store.takeLink('link 2')).toBeUndefined();
+  });
+
+  it('are tried for in counts by sender and in total, within a minute', async () => {
+    const { store, driver } = await open();
+    // The minute may end in the middle: then all is one minute later.
+    const countAgain = async () => {
+      await driver.run('DELETE FROM desk_attempts');
+      return [await store.countAttempt('a'), await store.countAttempt('b'), await store.countAttempt('a')];
+    };
+    const expected = [
+      { ofSender: 1, inTotal: 1 },
+      { ofSender: 1, inTotal: 2 },
+      { ofSender: 2, inTotal: 3 },
+    ];
+    await expect.poll(countAgain, { timeout: 5000 }).toEqual(expected);
+    const forgiveAgain = async () => {
+      await countAgain();
+      await store.forgiveAttempt('a');
+      return store.countAttempt('a');
+    };
+    await expect.poll(forgiveAgain, { timeout: 5000 }).toEqual({ ofSender: 2, inTotal: 3 });
+    await driver.run('UPDATE desk_attempts SET minute = minute - 10');
+    expect(await store.countAttempt('b')).toEqual({ ofSender: 1, inTotal: 1 });
+    await store.retain({ build: '', now: Date.now() });
+    expect(await driver.all('SELECT 1 FROM desk_attempts')).toHaveLength(2);
+  });
+});
