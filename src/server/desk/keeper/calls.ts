@@ -62,7 +62,7 @@ export interface KeeperCalls {
   takeLink(idHash: string): Grant | undefined;
   /** Counts an attempt to sign in. @param sender a hash of the address */
   countAttempt(sender: string): AttemptCounts;
-  forgiveAttempts(sender: string): void;
+  forgiveAttempt(sender: string): void;
 
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */

@@ -249,7 +249,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       createLink: (idHash, grant) => holder.use((store) => store.createLink(idHash, grant)),
       takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
       countAttempt: (sender) => holder.use((store) => store.countAttempt(sender)),
-      forgiveAttempts: (sender) => holder.use((store) => store.forgiveAttempts(sender)),
+      forgiveAttempt: (sender) => holder.use((store) => store.forgiveAttempt(sender)),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),

@@ -79,7 +79,7 @@ export interface Store {
   createLink(idHash: string, grant: sessions.Grant): Promise<void>;
   takeLink(idHash: string): Promise<sessions.Grant | undefined>;
   countAttempt(sender: string): Promise<sessions.AttemptCounts>;
-  forgiveAttempts(sender: string): Promise<void>;
+  forgiveAttempt(sender: string): Promise<void>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
@@ -324,8 +324,8 @@ class SqlStore implements Store {
     return sessions.countAttempt(this.#driver, this.#driver.dialect, sender);
   }
 
-  forgiveAttempts(sender: string): Promise<void> {
-    return sessions.forgiveAttempts(this.#driver, sender);
+  forgiveAttempt(sender: string): Promise<void> {
+    return sessions.forgiveAttempt(this.#driver, this.#driver.dialect, sender);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {

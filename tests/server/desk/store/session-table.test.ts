@@ -61,8 +61,12 @@ describeStores('sessions', (open) => {
       { ofSender: 2, inTotal: 3 },
     ];
     await expect.poll(countAgain, { timeout: 5000 }).toEqual(expected);
-    await store.forgiveAttempts('a');
-    expect((await store.countAttempt('a')).ofSender).toBe(1);
+    const forgiveAgain = async () => {
+      await countAgain();
+      await store.forgiveAttempt('a');
+      return store.countAttempt('a');
+    };
+    await expect.poll(forgiveAgain, { timeout: 5000 }).toEqual({ ofSender: 2, inTotal: 3 });
     await driver.run('UPDATE desk_attempts SET minute = minute - 10');
     expect(await store.countAttempt('b')).toEqual({ ofSender: 1, inTotal: 1 });
     await store.retain({ build: '', now: Date.now() });

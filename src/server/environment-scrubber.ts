@@ -1,0 +1,17 @@
+import { listPatterns, type RouteLine } from '../shared/engine/routes.ts';
+import type { Config, Environment } from './config.ts';
+import { listPathPatterns } from './engine/errors/scrub/secret-path.ts';
+import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
+import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
+
+/** Knows the secrets among the settings and in the addresses of pages too: an error's message may hold one. */
+export function createEnvironmentScrubber(
+  env: Environment,
+  { scrubKeys: keys, scrubPatterns }: Config,
+  routes: readonly RouteLine[],
+): Scrubber {
+  const named = createScrubber({ keys });
+  const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
+  const scrubber = createScrubber({ keys, patterns });
+  return scrubber.with(listEnvironmentSecrets(env, scrubber));
+}
