@@ -1,0 +1,11 @@
+import { createActionUses } from '../engine/actions.ts';
+import type { IncidentActions } from './pages/incident/incident.tsx';
+import type { IncidentsActions } from './pages/incidents/incidents.tsx';
+
+/** The actions of the desk's pages, by route id. */
+export interface DeskActions {
+  incidents: IncidentsActions;
+  incident: IncidentActions;
+}
+
+export const { Form, useActionOutcome, submitAs } = createActionUses<DeskActions>();

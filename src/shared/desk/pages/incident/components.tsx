@@ -1,0 +1,35 @@
+import type { ComponentShape } from '../../shapes.ts';
+import { Panel } from '../../ui/panel.tsx';
+import { toPlural } from '../../words.ts';
+import styles from './components.module.css';
+
+/** Components that are shown at once (a count). */
+const SHOWN = 6;
+
+/** React's components around it, innermost first. */
+export function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
+  const outer = components.slice(SHOWN);
+  return (
+    <Panel title="Components around it">
+      <List of={components.slice(0, SHOWN)} />
+      {outer.length > 0 && (
+        <details>
+          <summary>{`${toPlural(outer.length, 'component')} further out`}</summary>
+          <List of={outer} />
+        </details>
+      )}
+    </Panel>
+  );
+}
+
+function List({ of: components }: { readonly of: readonly ComponentShape[] }) {
+  return (
+    <ol className={styles.list}>
+      {components.map(({ name, place }, index) => (
+        <li key={index}>
+          <code>{`<${name}>`}</code> {place && <code className={styles.place}>{place}</code>}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,83 @@
+import { Link } from '../../../engine/link.tsx';
+import { SPANS } from '../../choices.ts';
+import { toIncidentHref } from '../../href.ts';
+import type { IncidentRow, PlaceShape, SpanName } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
+import { SmallChart } from '../../ui/chart.tsx';
+import { toCount, toPlural } from '../../words.ts';
+import styles from './row.module.css';
+
+interface RowProps {
+  readonly of: IncidentRow;
+  readonly now: number;
+  readonly canChange: boolean;
+  readonly span: SpanName;
+}
+
+export function Row({ of: row, now, canChange, span }: RowProps) {
+  const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease, assignee } = row;
+  return (
+    <li className={canChange ? `${styles.row} ${styles.tickable}` : styles.row} data-row="">
+      {canChange && (
+        <input
+          type="checkbox"
+          name="digest"
+          value={digest}
+          className={styles.tick}
+          aria-label={`Tick ${title || digest}`}
+        />
+      )}
+      <div className={styles.what}>
+        <p className={styles.title}>
+          <Link to={toIncidentHref(digest)} data-open="">
+            {title || `${digest}, of which counts alone were kept`}
+          </Link>
+        </p>
+        <p className={styles.where}>
+          <Place of={place} />
+        </p>
+        <p className={styles.facts}>
+          <span title={toStateDetail(status) || undefined}>
+            <StateBadge status={status} />
+          </span>
+          <KindBadge kind={row.kind} />
+          <Sides counts={counts} />
+          <code>{digest}</code>
+          {lastRelease && (
+            <span>{firstRelease === lastRelease ? lastRelease : `${firstRelease || '?'} to ${lastRelease}`}</span>
+          )}
+          {assignee && <span>{`for ${assignee}`}</span>}
+        </p>
+      </div>
+      <div className={styles.chart}>
+        <SmallChart of={chart} span={new Map(SPANS).get(span) ?? span} />
+      </div>
+      <p className={styles.count}>
+        <strong>{toCount(counts.server + counts.browser)}</strong>
+        <span className={styles.unit}> times</span>
+        {visitors !== undefined && visitors > 0 && (
+          <span className={styles.visitors}>{toPlural(visitors, 'visitor')}</span>
+        )}
+      </p>
+      <p className={styles.seen}>
+        <span>
+          <Ago at={row.lastAt} now={now} />
+        </span>
+        <span className={styles.first}>
+          first <Ago at={row.firstAt} now={now} />
+        </span>
+      </p>
+    </li>
+  );
+}
+
+function Place({ of: { route, file, line, function: name } }: { readonly of: PlaceShape }) {
+  return (
+    <>
+      {route && <code>{route}</code>}
+      {name && <code>{name}</code>}
+      {file && <code>{line ? `${file}:${line}` : file}</code>}
+    </>
+  );
+}
