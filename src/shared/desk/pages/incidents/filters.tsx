@@ -23,11 +23,16 @@ export function Filters({ view, choices }: FiltersProps) {
       <Choice name="sort" label="Sort by" view={view} of={SORTS} />
       <Choice name="span" label="Charts" view={view} of={SPANS} />
       <Choice name="within" label="Seen in" view={view} of={WITHIN} any="all time" />
-      <Choice name="side" label="Side" view={view} of={[same('server'), same('browser')]} any="any" />
-      <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
-      <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
-      <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
-      <Choice name="assignee" label="Assigned to" view={view} of={choices.assignees.map(same)} any="anybody" />
+      <details className={styles.more} open={FOLDED.some((name) => view[name] !== '')}>
+        <summary>Filters</summary>
+        <div className={styles.choices}>
+          <Choice name="side" label="Side" view={view} of={[same('server'), same('browser')]} any="any" />
+          <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
+          <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
+          <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
+          <Choice name="assignee" label="Assigned to" view={view} of={choices.assignees.map(same)} any="anybody" />
+        </div>
+      </details>
       <button type="submit">Show</button>
       {isFiltered && (
         <p className={styles.said}>
@@ -45,7 +50,8 @@ export function Filters({ view, choices }: FiltersProps) {
   );
 }
 
-const FILTERS = ['search', 'side', 'kind', 'route', 'release', 'assignee', 'within'] as const;
+const FOLDED = ['side', 'kind', 'route', 'release', 'assignee'] as const;
+const FILTERS = ['search', 'within', ...FOLDED] as const;
 
 function same(value: string): Option {
   return [value, value];

@@ -56,7 +56,7 @@ function List({ of: { rows, view, operator, now } }: { readonly of: IncidentsDat
   const list = (
     <ol className={styles.rows}>
       {rows.map((row) => (
-        <Row key={row.digest} of={row} now={now} canChange={operator.canChange} span={view.span} />
+        <Row key={row.digest} of={row} now={now} canChange={operator.canChange} span={view.span} tab={view.state} />
       ))}
     </ol>
   );

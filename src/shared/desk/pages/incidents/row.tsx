@@ -1,7 +1,7 @@
 import { Link } from '../../../engine/link.tsx';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
-import type { IncidentRow, PlaceShape, SpanName } from '../../shapes.ts';
+import type { IncidentRow, IncidentState, PlaceShape, SpanName } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
@@ -13,10 +13,14 @@ interface RowProps {
   readonly now: number;
   readonly canChange: boolean;
   readonly span: SpanName;
+  /** Which state it has is seen by the tab, unless it is more than that. */
+  readonly tab: IncidentState | 'all';
 }
 
-export function Row({ of: row, now, canChange, span }: RowProps) {
+export function Row({ of: row, now, canChange, span, tab }: RowProps) {
   const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease, assignee } = row;
+  const times = counts.server + counts.browser;
+  const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
   return (
     <li className={canChange ? `${styles.row} ${styles.tickable}` : styles.row} data-row="">
       {canChange && (
@@ -34,14 +38,14 @@ export function Row({ of: row, now, canChange, span }: RowProps) {
             {title || `${digest}, of which counts alone were kept`}
           </Link>
         </p>
-        <p className={styles.where}>
-          <Place of={place} />
-        </p>
         <p className={styles.facts}>
-          <span title={toStateDetail(status) || undefined}>
-            <StateBadge status={status} />
-          </span>
+          {isStateTold && (
+            <span title={toStateDetail(status) || undefined}>
+              <StateBadge status={status} />
+            </span>
+          )}
           <KindBadge kind={row.kind} />
+          <Place of={place} />
           <Sides counts={counts} />
           <code>{digest}</code>
           {lastRelease && (
@@ -54,8 +58,8 @@ export function Row({ of: row, now, canChange, span }: RowProps) {
         <SmallChart of={chart} span={new Map(SPANS).get(span) ?? span} />
       </div>
       <p className={styles.count}>
-        <strong>{toCount(counts.server + counts.browser)}</strong>
-        <span className={styles.unit}> times</span>
+        <strong>{toCount(times)}</strong>
+        <span className={styles.unit}>{times === 1 ? ' time' : ' times'}</span>
         {visitors !== undefined && visitors > 0 && (
           <span className={styles.visitors}>{toPlural(visitors, 'visitor')}</span>
         )}
