@@ -4,23 +4,21 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
-import { browserTarget, bundleClient, bundleServer, throwReadable } from './build/bundles.mjs';
-import { requireClientInputs } from './build/client-inputs.mjs';
+import { desk, product } from './build/apps.mjs';
+import { browserTarget, bundleServer, throwReadable } from './build/bundles.mjs';
+import { buildClientApp } from './build/client-app.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
-import { bundleStyles, createManifest, toBuildId } from './build/manifest.mjs';
+import { toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
-import { readRouteModules } from './build/route-modules.mjs';
 import { createSites } from './build/sites.mjs';
 import { toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
 
-const clientEntry = 'src/client/main.tsx';
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
-const routeTables = ['src/shared/product/routes.tsx'];
 const clientFolder = 'dist/client';
 
 /**
@@ -44,33 +42,24 @@ export async function build({
     plugins: owner.plugins,
   });
 
-  const [client, server, routeModules, publicFiles] = await Promise.all([
-    bundleClient({ root, entry: clientEntry, outdir: clientFolder, dev, owner, styles }),
-    bundleServer({ root, entry: serverEntry, outdir: 'dist/server', dev, owner, styles, warn: log }),
-    readRouteModules(root, routeTables, { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
+  const options = { root, dev, owner, styles };
+  const [client, deskClient, server, publicFiles] = await Promise.all([
+    buildClientApp(product, { ...options, outdir: clientFolder }),
+    buildClientApp(desk, { ...options, outdir: clientFolder }),
+    bundleServer({ ...options, entry: serverEntry, outdir: 'dist/server', warn: log }),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 
-  requireClientInputs(client.metafile);
-  const sheets = await bundleStyles({
-    metafile: client.metafile,
-    entry: clientEntry,
-    pages: Object.values(routeModules),
-    outdir: join(root, clientFolder),
-    compile: (sheet) => styles.compile(join(root, sheet)),
-  });
-  const bundled = sortOutputs(join(root, 'dist'), addDebugIds([...client.outputFiles, ...server.outputFiles]));
-  const served = [...bundled.served, ...sheets.files, ...publicFiles];
-  const manifest = createManifest({
-    metafile: client.metafile,
-    outdir: clientFolder,
-    entry: clientEntry,
-    routeModules,
-    styleUrls: sheets.urlsByUser,
+  const outputs = [...client.outputFiles, ...deskClient.outputFiles, ...server.outputFiles];
+  const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
+  const served = [...bundled.served, ...client.sheets, ...deskClient.sheets, ...publicFiles];
+  const manifest = {
     buildId: toBuildId(served),
     release: readRelease(root),
     debugIds: listDebugIds(bundled.unserved),
-  });
+    ...client.assets,
+    apps: { desk: deskClient.assets },
+  };
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.
   const compressing = dev ? [] : precompress(served);

@@ -18,7 +18,7 @@ const drainMs = 1000;
 
 const dev = createDevBuild(root);
 /** What open pages are told. */
-let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, base: '', server: '', reason: '' };
+let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
 let builtServer = '';
 /** The process that serves. */
 let current;

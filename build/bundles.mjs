@@ -62,10 +62,10 @@ export function bundleClient(options) {
   return esbuild.build({ ...base, plugins: [...base.plugins, firstLoad(root, entry)] });
 }
 
-export function clientOptions({ root, entry, outdir, dev, owner, styles }) {
+export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, styles }) {
   return {
     ...commonOptions({ root, dev, owner }),
-    entryPoints: [entry],
+    entryPoints: { [name]: entry },
     outdir,
     entryNames: 'assets/[name]-[hash]',
     chunkNames: 'assets/[name]-[hash]',

@@ -41,10 +41,12 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
 }
 
 /**
- * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]>, buildId: string, release?: string, debugIds?: Record<string, string> }} parts
- * @returns {import('../src/shared/engine/manifest.ts').AssetManifest}
+ * What the manifest says of one app.
+ *
+ * @param {{ metafile: import('esbuild').Metafile, outdir: string, entry: string, routeModules: Record<string, string>, styleUrls: Map<string, string[]> }} parts
+ * @returns {import('../src/shared/engine/manifest.ts').AppAssets}
  */
-export function createManifest({ metafile, outdir, entry, routeModules, styleUrls, buildId, release, debugIds }) {
+export function listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) {
   const outputOf = new Map(
     Object.entries(metafile.outputs).map(([path, { entryPoint = '' }]) => [toLateFile(entryPoint), path]),
   );
@@ -66,9 +68,6 @@ export function createManifest({ metafile, outdir, entry, routeModules, styleUrl
   });
 
   return {
-    buildId,
-    release,
-    debugIds,
     entry: { script: toUrl(entryOutput), preloads: [...withEntry].map(toUrl), styles: styleUrls.get(entry) ?? [] },
     routes: Object.fromEntries(routes),
   };

@@ -41,21 +41,25 @@ async function clean(dist, { keepAssets }) {
  * the server's half refers to are served too.
  *
  * @param {string} dist
- * @param {import('esbuild').OutputFile[]} outputs of both bundles
+ * @param {import('esbuild').OutputFile[]} outputs of all bundles
  * @param {{ serveMaps?: boolean }} [options] for `npm run dev`
  */
 export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
+  // What two apps have in common, to the byte, has one name and comes twice.
   const served = new Map();
-  const unserved = [];
+  const unserved = new Map();
   for (const { path: file, contents } of outputs) {
     const path = relative(dist, file).replaceAll('\\', '/');
-    if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/')))
-      unserved.push({ path: `maps/${path}`, contents });
+    if (path.endsWith('.map') && !(serveMaps && path.startsWith('client/'))) unserved.set(`maps/${path}`, contents);
     else if (path.startsWith('server/assets/')) served.set(path.slice('server/'.length), contents);
     else if (path.startsWith('client/')) served.set(path.slice('client/'.length), contents);
-    else unserved.push({ path, contents });
+    else unserved.set(path, contents);
   }
-  return { served: [...served].map(([path, contents]) => ({ path, contents })), unserved };
+  return { served: toFiles(served), unserved: toFiles(unserved) };
+}
+
+function toFiles(contentsByPath) {
+  return [...contentsByPath].map(([path, contents]) => ({ path, contents }));
 }
 
 /**

@@ -3,23 +3,25 @@ import { readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions } from '../bundles.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
-import { bundleStyles, createManifest } from '../manifest.mjs';
+import { bundleStyles, listAppAssets } from '../manifest.mjs';
 import { readFiles, sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
 import { bundledOnce } from './bundled-once.mjs';
+import { createDeskDevBuild } from './desk-dev-build.mjs';
 import { byName, fastRefresh, isProductModule, pagesByName, productFolders } from './refresh.mjs';
 import { createStableNames } from './stable-names.mjs';
 
 const devEntry = 'src/client/engine/develop/entry.ts';
 /** What joins product and engine. It is no part of either, and stays what it is while its text does. */
-const wiring = 'src/client/main.tsx';
+const wiring = product.entry;
 const engineEntry = 'src/client/engine/hydrate.tsx';
 const serverEntry = 'src/server/main.ts';
-const routeTables = ['src/shared/product/routes.tsx'];
+const routeTables = [product.table];
 const clientFolder = 'dist/client';
 
 /** In the place of a build's id: pages of a development server are never of another build. */
@@ -32,6 +34,7 @@ const buildId = 'development';
  * @property {Record<string, string>} modules by file of the product, the URL of its output
  * @property {Record<string, string>} routes by route id, the file of its page
  * @property {Record<string, string[]>} styles by route id
+ * @property {string} desk changes where the desk did: its pages have to reload
  * @property {string} base changes where something else than the product changed: pages have to reload
  */
 
@@ -51,6 +54,7 @@ export function createDevBuild(root) {
   const written = new Map();
   const keepNames = createStableNames(root);
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
+  const desk = createDeskDevBuild(root, { outdir: clientFolder, styles });
 
   async function open() {
     const files = listEntries(root);
@@ -75,10 +79,11 @@ export function createDevBuild(root) {
       plugins: [fastRefresh(root), pagesByName(root, routeTables), bundledOnce(root, browserTarget), ...base.plugins],
     });
     server = await esbuild.context({ ...serverBase, sourceRoot: undefined });
+    await desk.open({ owner });
   }
 
   async function dispose() {
-    await Promise.all([client?.dispose(), server?.dispose()]);
+    await Promise.all([client?.dispose(), server?.dispose(), desk.dispose()]);
     client = undefined;
     server = undefined;
   }
@@ -106,8 +111,9 @@ export function createDevBuild(root) {
     async buildClient(changed) {
       await open();
       for (const file of changed) styles.forget(join(root, file));
-      const [built, routeModules, publicFiles] = await Promise.all([
+      const [built, builtDesk, routeModules, publicFiles] = await Promise.all([
         client.rebuild(),
+        desk.build(changed),
         readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
         readFiles(join(root, 'src/client/public')),
       ]);
@@ -120,17 +126,20 @@ export function createDevBuild(root) {
         outdir: join(root, clientFolder),
         compile: (sheet) => styles.compile(join(root, sheet)),
       });
-      const manifest = createManifest({
+      const assets = listAppAssets({
         metafile: { ...metafile, outputs: withoutNames(metafile.outputs) },
         outdir: clientFolder,
         entry: devEntry,
         routeModules,
         styleUrls: sheets.urlsByUser.set(devEntry, sheets.urlsByUser.get(wiring) ?? []),
-        buildId,
       });
-      const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: true });
+      const manifest = { buildId, ...assets, apps: { desk: builtDesk.assets } };
+      const { served, unserved } = sortOutputs(dist, [...outputFiles, ...builtDesk.outputFiles], { serveMaps: true });
       await write([
-        ...[...served, ...sheets.files, ...publicFiles].map((file) => ({ ...file, path: `client/${file.path}` })),
+        ...[...served, ...sheets.files, ...builtDesk.sheets, ...publicFiles].map((file) => ({
+          ...file,
+          path: `client/${file.path}`,
+        })),
         ...unserved,
         { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
       ]);
@@ -138,6 +147,7 @@ export function createDevBuild(root) {
         modules: listModules(metafile),
         routes: routeModules,
         styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
+        desk: builtDesk.name,
         base: await hashBase(root, metafile),
       };
     },

@@ -10,7 +10,12 @@ export const byName = 'page-by-name';
 
 /** @param {string} path relative to the root */
 export function isProductModule(path) {
-  return productFolders.some((folder) => path.startsWith(folder)) && /\.tsx?$/.test(path) && !path.endsWith('.d.ts');
+  return isProductFile(path) && /\.tsx?$/.test(path) && !path.endsWith('.d.ts');
+}
+
+/** @param {string} path relative to the root, of a module, a style sheet or a picture */
+export function isProductFile(path) {
+  return productFolders.some((folder) => path.startsWith(folder));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
 import { notFoundHere } from './engine/errors/http-error.ts';
@@ -45,6 +46,8 @@ export interface AppDeps {
   readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
+  /** Where operators look, in front of all that is the owner's. */
+  readonly desk?: DeskPages | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -84,6 +87,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.development) app.use('/_dev', deps.development);
   if (deps.compression) app.use(compress());
   app.use(lateWrites({ funnel }));
+  if (deps.desk) app.use(deps.desk.step);
   for (const step of deps.steps ?? []) app.use(seenAsPage(step));
   app.use('/api', deps.api);
   app.use(pages.data);
@@ -97,7 +101,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   /** With an existing app, the cross-site check is for what is ours alone. */
   function covers(path: string): boolean {
-    return isApiPath(path) || pages.isPage(path);
+    return isApiPath(path) || (deps.desk?.covers(path) ?? false) || pages.isPage(path);
   }
 
   // Express calls back only where its own error handling fell through.

@@ -2,6 +2,13 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
 import {
+  type NamedToken,
+  ONLY_OPERATOR,
+  ONLY_VIEWER,
+  parseTokens,
+  TOKEN_SENTENCE,
+} from './desk/sign-in/operator-tokens.ts';
+import {
   parseScrubKeys,
   parseScrubPatterns,
   SCRUB_KEYS_SENTENCE,
@@ -150,6 +157,34 @@ export const SETTINGS = {
       parseDatabase,
     ).prefault(''),
   },
+  OPERATOR_TOKEN: {
+    about:
+      'What operators sign in to the desk with: one token, or several as name:token, separated by commas, so that each change has an author. Unset: one is made at the first start and kept in DATA_DIR/desk-token. With DESK_DATABASE_URL it must be set.',
+    example: 'ada:6f1d0c5e9b7a4823,grace:b80e57d2a6c94f31',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_OPERATOR)).prefault(''),
+  },
+  VIEWER_TOKEN: {
+    about: 'The same for those who may look at the desk and change nothing. Unset: there are none.',
+    example: '3ac97e4410d8b26f',
+    schema: parsed(TOKEN_SENTENCE, (text) => parseTokens(text, ONLY_VIEWER)).prefault(''),
+  },
+  AUTH_PROXY_HEADER: {
+    about:
+      'The header by which an authenticating proxy names who is signed in, in the place of a token. Needs the addresses of the proxy in TRUST_PROXY. Unset: none is believed.',
+    example: 'X-Forwarded-User',
+    schema: parsed('is no name of a header. Use letters, digits and -, such as X-Forwarded-User.', (text) => {
+      return /^[a-z0-9-]{0,64}$/i.test(text) ? text.toLowerCase() : undefined;
+    }).prefault(''),
+  },
+  AUTH_PROXY_OPERATORS: {
+    about:
+      'Who of those that the proxy names may change things at the desk, separated by commas; * for all. The others look.',
+    example: 'ada@example.com,grace@example.com',
+    schema: parsed('holds a name of more than 80 characters.', (text) => {
+      const names = text.split(',').map((name) => name.trim());
+      return names.every((name) => name.length <= 80) ? names.filter((name) => name !== '') : undefined;
+    }).prefault(''),
+  },
   SENTRY_DSN: {
     about: 'Where failures are forwarded to, beside the desk: the DSN of a Sentry project. Unset: nowhere.',
     example: 'https://publickey@o1.ingest.sentry.io/2',
@@ -213,6 +248,12 @@ export interface Config {
   readonly digestNamespace: string;
   /** Undefined for SQLite in `dataDir`. */
   readonly deskDatabaseUrl: string | undefined;
+  /** Empty where the one in `dataDir` counts. */
+  readonly operatorTokens: readonly NamedToken[];
+  readonly viewerTokens: readonly NamedToken[];
+  /** In lower case. */
+  readonly authProxyHeader: string | undefined;
+  readonly authProxyOperators: readonly string[];
   readonly sentryDsn: Dsn | undefined;
   readonly sentryEnvironment: string;
   readonly tunnelPath: string;
@@ -264,6 +305,10 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
     deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
+    operatorTokens: values.OPERATOR_TOKEN,
+    viewerTokens: values.VIEWER_TOKEN,
+    authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
+    authProxyOperators: values.AUTH_PROXY_OPERATORS,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     tunnelPath: values.TUNNEL_PATH,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { routes as deskRoutes } from '../shared/desk/routes.tsx';
 import type { AssetManifest } from '../shared/engine/manifest.ts';
 import { Document } from '../shared/product/document.tsx';
 import { errorPages } from '../shared/product/error-pages.tsx';
@@ -10,6 +11,10 @@ import { createApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { DeskInUseError, openDesk } from './desk/desk.ts';
+import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { listTokens } from './desk/sign-in/list-tokens.ts';
+import { openSignIn } from './desk/sign-in/open-sign-in.ts';
+import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
@@ -95,7 +100,9 @@ async function start(): Promise<void> {
   };
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
   const table = createTableLoader(DIST, log);
-  const scrubber = createEnvironmentScrubber(config);
+  const { tokens, newcomer } = listTokens(config, log);
+  const proxy = toProxySignIn(config);
+  const scrubber = createEnvironmentScrubber(config).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
     count,
@@ -114,6 +121,13 @@ async function start(): Promise<void> {
   const steps = owner.steps?.(settings);
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
   const reportPath = `${config.tunnelPath}/browser`;
+  const earlyScript = createEarlyScript({
+    tunnel: config.tunnelPath,
+    dsn: config.sentryDsn?.text,
+    build: manifest.buildId,
+    release,
+    environment: config.sentryEnvironment,
+  });
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -123,16 +137,7 @@ async function start(): Promise<void> {
     sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(owner.contentSources, {
-      earlyScript: createEarlyScript({
-        tunnel: config.tunnelPath,
-        dsn: config.sentryDsn?.text,
-        build: manifest.buildId,
-        release,
-        environment: config.sentryEnvironment,
-      }),
-      reportPath,
-    }),
+    policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
     origins,
     traceTargets: config.traceTargets,
     traced,
@@ -158,6 +163,18 @@ async function start(): Promise<void> {
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
   });
+  const signIn = openSignIn({ tokens, proxy, desk });
+  const deskPages = await createDeskPages({
+    desk,
+    readAccess: signIn.readAccess,
+    facts: { environment: config.sentryEnvironment, release },
+    manifest,
+    funnel,
+    origins,
+    earlyScript,
+    reportPath,
+    traced,
+  });
   const app = createApp({
     log,
     funnel,
@@ -179,10 +196,11 @@ async function start(): Promise<void> {
       table,
       scrubber,
       origins,
-      routes,
+      routes: [...routes, ...deskRoutes],
       count,
       log,
     }),
+    desk: deskPages,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -214,6 +232,16 @@ async function start(): Promise<void> {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
   if (development?.isFirst !== false) logAdvice(config, log);
+  if (newcomer !== undefined) await tellNewcomer(signIn.makeLink(config.publicOrigins[0] ?? url, newcomer), log);
+}
+
+/** Beside the log, which may be sent to others and kept. */
+async function tellNewcomer(link: Promise<string>, log: ServerLog['log']): Promise<void> {
+  try {
+    process.stderr.write(`Sign in to the desk, once and within 15 minutes: ${await link}\n`);
+  } catch (error) {
+    log.warn({ err: error }, 'No sign-in link for the desk could be made. Its token is in DATA_DIR/desk-token.');
+  }
 }
 
 /** What an operator may want to set. */

@@ -242,7 +242,7 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
         at: NOW - 5 * Minute,
         by: 'ada',
         words: 'wrote',
-        note: 'The migration of carts did not run on this replica.',
+        note: { id: 2, text: 'The migration of carts did not run on this replica.' },
       },
       { id: 'c1', at: NOW - 14 * Hour, by: 'desk', words: 'reopened it: it came back in v1.4.0' },
     ],

@@ -280,8 +280,19 @@ export interface ChangeShape {
   readonly by: string;
   /** A sentence without its subject: `resolved it in the next release`. */
   readonly words: string;
-  /** What was written, for a note. */
-  readonly note?: string;
+  /** What was written, and how it is told apart, for a note. */
+  readonly note?: { readonly id: number; readonly text: string };
+}
+
+/**
+ * An occurrence of which not all was kept: `thin` where its row is there, `thinned` where it may be
+ * among those that were only counted, `unknown` where it never was or is gone.
+ */
+export interface MissedShape {
+  readonly occurrence: string;
+  readonly state: 'thin' | 'thinned' | 'unknown';
+  readonly at?: number;
+  readonly requestId?: string;
 }
 
 export interface IncidentData {
@@ -310,9 +321,9 @@ export interface IncidentData {
   readonly releases: readonly ReleaseShape[];
   /** The one that is shown; undefined where none was kept. */
   readonly shown?: OccurrenceShape;
-  /** What became of the one in the address, where it is not the one that is shown. */
-  readonly missed?: { readonly occurrence: string; readonly state: 'thinned' | 'unknown' };
-  /** Neighbours in time of the one that is shown, by occurrence. */
+  /** The one in the address, where it was not kept whole and another one is shown in its place. */
+  readonly missed?: MissedShape;
+  /** Neighbours in time, by occurrence. */
   readonly newer?: string;
   readonly older?: string;
   /** The latest. */

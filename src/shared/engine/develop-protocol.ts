@@ -16,6 +16,8 @@ export interface DevState {
   readonly routes: Readonly<Record<string, string>>;
   /** By route id. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
+  /** Changes where the desk did: a page of it has to reload. */
+  readonly desk: string;
   /** Changes where something else than the product changed: an open page has to reload. */
   readonly base: string;
   /** Changes where the server did: page data is asked for again. */

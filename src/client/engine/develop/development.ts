@@ -39,13 +39,19 @@ declare global {
 }
 
 let state: DevState;
+let pagesOf: 'product' | 'desk' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be loaded anew, once there is a server to load it from. */
 let reloadBecause: string | undefined;
 
-/** Learns what the last build is, and follows the builds to come. */
-export async function startDevelopment(): Promise<void> {
+/**
+ * Learns what the last build is, and follows the builds to come.
+ *
+ * @param shows whose page it is: the desk's modules are not exchanged, its pages reload
+ */
+export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
+  pagesOf = shows;
   repeatCutRequests();
   state = (await (await fetch(DEV_STATE)).json()) as DevState;
   globalThis.__spillway = {
@@ -117,18 +123,24 @@ async function apply(next: DevState): Promise<void> {
   }
   hideOverlay();
   state = next;
-  if (next.base !== before.base) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
+  const isOther = pagesOf === 'desk' ? next.desk !== before.desk : next.base !== before.base;
+  if (isOther) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
   if (reloadBecause !== undefined) return reload(reloadBecause);
-
-  const changed = Object.keys(next.modules).filter(
-    (file) => next.modules[file] !== before.modules[file] && globalThis.__spillway?.evaluated.has(file),
-  );
-  if (changed.length > 0 && !(await refresh(changed))) return;
-  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
+  if (pagesOf === 'product' && !(await exchangeProduct(before, next))) return;
   if (next.server !== before.server) {
     await untilAnswered();
     await page?.revalidate();
   }
+}
+
+/** @returns whether the page could be kept */
+async function exchangeProduct(before: DevState, next: DevState): Promise<boolean> {
+  const changed = Object.keys(next.modules).filter(
+    (file) => next.modules[file] !== before.modules[file] && globalThis.__spillway?.evaluated.has(file),
+  );
+  if (changed.length > 0 && !(await refresh(changed))) return false;
+  if (JSON.stringify(next.styles) !== JSON.stringify(before.styles)) await exchangeStyles(before.styles, next.styles);
+  return true;
 }
 
 /** @returns whether the page could be kept */

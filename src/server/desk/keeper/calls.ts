@@ -1,6 +1,7 @@
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { IncidentQuery, OccurrenceQuery } from '../store/look-up.ts';
+import type { Pass, Tries } from '../store/pass-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from '../store/records.ts';
 
 /** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */
@@ -23,6 +24,14 @@ export interface KeeperCalls {
   listBuilds(): { id: string; release: string; firstAt: number }[];
   /** Random, the same for all replicas: what visitors are hashed with. */
   readSalt(): string;
+  /** Sessions and sign-in links. @param now milliseconds since 1970 */
+  storePass(pass: Pass, now: number): void;
+  findPass(kind: Pass['kind'], key: string, now: number): Pass | undefined;
+  /** Finds it for the last time: for a ticket that is used, and a session that ends. */
+  takePass(kind: Pass['kind'], key: string, now: number): Pass | undefined;
+  /** Counts a try to sign in. @param minute since 1970 */
+  countTry(sender: string, minute: number): Tries;
+  forgiveTry(sender: string, minute: number): void;
   /** Whether the store can be used at the moment. */
   isReachable(): boolean;
   /** Everything that was appended before is in the store. */

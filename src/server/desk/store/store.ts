@@ -6,6 +6,7 @@ import * as builds from './build-table.ts';
 import { listFeedback } from './feedback-table.ts';
 import * as lookUp from './look-up.ts';
 import { migrate, readMeta } from './migrations.ts';
+import * as passes from './pass-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 import * as runs from './run-table.ts';
@@ -56,6 +57,12 @@ export interface Store {
    */
   tellDead(run: string, incident: Intake): Promise<boolean>;
   listRuns(limit: number): Promise<Run[]>;
+
+  storePass(pass: passes.Pass, now: number): Promise<void>;
+  findPass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined>;
+  takePass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined>;
+  countTry(sender: string, minute: number): Promise<passes.Tries>;
+  forgiveTry(sender: string, minute: number): Promise<void>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
   retain(options: RetentionOptions): Promise<void>;
@@ -202,6 +209,26 @@ class SqlStore implements Store {
 
   listRuns(limit: number): Promise<Run[]> {
     return runs.listRuns(this.#driver, limit);
+  }
+
+  storePass(pass: passes.Pass, now: number): Promise<void> {
+    return passes.storePass(this.#driver, pass, now);
+  }
+
+  findPass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined> {
+    return passes.findPass(this.#driver, kind, key, now);
+  }
+
+  takePass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined> {
+    return passes.takePass(this.#driver, kind, key, now);
+  }
+
+  countTry(sender: string, minute: number): Promise<passes.Tries> {
+    return passes.countTry(this.#driver, sender, minute);
+  }
+
+  forgiveTry(sender: string, minute: number): Promise<void> {
+    return passes.forgiveTry(this.#driver, sender, minute);
   }
 
   readMeta(): Promise<Readonly<Record<string, string>>> {

@@ -60,16 +60,18 @@ export interface ContentPolicyOptions {
    * endpoints take HTTPS alone, Chromium sends neither.
    */
   readonly reportPath?: string;
+  /** False where no page has a `style` attribute, which React renders its `style` prop as. */
+  readonly styleAttributes?: boolean;
 }
 
 export function createContentPolicy(
   extra: ContentSources = {},
-  { earlyScript = '', reportPath }: ContentPolicyOptions = {},
+  { earlyScript = '', reportPath, styleAttributes = true }: ContentPolicyOptions = {},
 ): ContentPolicy {
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
   const rest = [
     directive('style-src', "'self'", extra.style),
-    "style-src-attr 'unsafe-inline'", // React renders its `style` prop as an attribute
+    ...(styleAttributes ? ["style-src-attr 'unsafe-inline'"] : []),
     directive('img-src', "'self' data:", extra.image),
     directive('font-src', "'self'", extra.font),
     directive('connect-src', "'self'", extra.connect),

@@ -32,6 +32,8 @@ export interface PageHouse {
   readonly hasOneHost: boolean;
   /** Whether kept pages are kept compressed too. */
   readonly compresses: boolean;
+  /** No browser and no proxy may keep any of it. */
+  readonly isSecret: boolean;
   readonly deadlineMs: number;
   readonly maxActionBytes: number;
 }
@@ -54,7 +56,7 @@ export function sendAllowed(response: ExpressResponse, allowed: string): void {
 /** Headers that every answer of the page engine has. */
 export function setPageHeaders(response: ExpressResponse, house: PageHouse, cacheControl: string): void {
   response.setHeader(BUILD_HEADER, house.manifest.buildId);
-  response.setHeader('Cache-Control', cacheControl);
+  response.setHeader('Cache-Control', house.isSecret ? 'no-store' : cacheControl);
 }
 
 /** Sends the visitor elsewhere. The location was checked by `redirect()`; it is checked again on the way out. */

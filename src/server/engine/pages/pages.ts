@@ -50,6 +50,10 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** What of that is the same for everyone, such as settings: static pages can read it too. */
   readonly sharedContext?: object;
   readonly lang?: string;
+  /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
+  readonly isSecret?: boolean;
+  /** The folder of the tables, for the words of a mistake in them; `product` by default. */
+  readonly family?: string;
   /** Keep static pages compressed too. */
   readonly compression?: boolean;
   /** Origins to which `context.fetch` sends trace headers. */
@@ -96,7 +100,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
 ): Promise<PageSteps> {
   const tree = createRouteTree(options.routes);
   const pages = options.pages as PageTable; // they are called with what toContext() makes, which is a Context
-  requireBothHalves(tree.definitions.keys(), pages);
+  requireBothHalves(tree.definitions.keys(), pages, options.family);
   const { funnel, origins } = options;
   const house: PageHouse = {
     tree,
@@ -116,6 +120,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
+    isSecret: options.isSecret ?? false,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };

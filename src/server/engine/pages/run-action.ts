@@ -13,7 +13,7 @@ export type ActionResult =
   | { readonly kind: 'failed'; readonly routeId: string; readonly error: PageError }
   | { readonly kind: 'outcome'; readonly outcome: ActionOutcome };
 
-/** Finds the action that a form names among the matched routes, and runs it behind their guards. */
+/** Finds the action that a form names among the matched routes, and runs it behind their guards, unless it is an open one. */
 export async function runAction(visit: Visit, form: FormData, pages: PageTable, funnel: Funnel): Promise<ActionResult> {
   const found = findAction(visit, readAction(form), pages);
   if (!found.run) {
@@ -28,7 +28,7 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
     made ??= toPostArgs(visit);
     return made;
   }
-  const stopped = await runGuards({ visit, pages, funnel, toArgs });
+  const stopped = found.isOpen ? undefined : await runGuards({ visit, pages, funnel, toArgs });
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
     return { kind: 'outcome', outcome: toOutcome(found.name, await runFound(found, await toArgs(), form), form) };
@@ -62,6 +62,8 @@ interface FoundAction {
   readonly name: string;
   readonly routeId: string;
   readonly run: Action;
+  /** No guard stands before it. */
+  readonly isOpen: boolean;
 }
 
 /** Without a name the page's own action `default` is meant, as in a form that somebody wrote by hand. */
@@ -74,10 +76,11 @@ function findAction(
   const name = named ?? `${leaf}.default`;
   const dot = name.lastIndexOf('.');
   const routeId = name.slice(0, dot);
-  const actions = visit.match.ids.includes(routeId) ? pages[routeId]?.actions : undefined;
+  const page = visit.match.ids.includes(routeId) ? pages[routeId] : undefined;
   const key = name.slice(dot + 1);
+  const actions = page?.actions;
   const run = actions && Object.hasOwn(actions, key) ? actions[key] : undefined;
-  return run ? { name, routeId, run } : { name: named };
+  return run ? { name, routeId, run, isOpen: page?.openActions?.includes(key) ?? false } : { name: named };
 }
 
 function toOutcome(action: string, answer: unknown, form: FormData): ActionOutcome {

@@ -71,6 +71,8 @@ export interface ServerPage<Data = unknown, Context = EngineContext, Actions = R
   version?(args: LoaderArgs<Context>): string | Promise<string>;
   /** By name; a form names one as `<route id>.<name>`. */
   readonly actions?: ActionHandlers<Actions, Context>;
+  /** Names of actions that run whatever the guards say, because they are how a visitor gets past them: signing in. */
+  readonly openActions?: readonly (keyof Actions & string)[];
   /** Foreign origins whose form posts this page takes (payment and sign-in providers). */
   readonly acceptPostsFrom?: readonly string[];
 }

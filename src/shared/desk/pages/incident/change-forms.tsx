@@ -87,7 +87,7 @@ function Said({ status }: { readonly status: IncidentData['status'] }) {
     useActionOutcome('incident.reopen'),
     useActionOutcome('incident.assign'),
     useActionOutcome('incident.addNote'),
-    useActionOutcome('incident.merge'),
+    useActionOutcome('incident.removeNote'),
     useActionOutcome('incident.separate'),
     useActionOutcome('incident.removeFeedback'),
   ];

@@ -18,7 +18,15 @@ export function Changes({ of: { changes, operator, now, version } }: { readonly 
               <p className={styles.quiet}>
                 <strong>{by}</strong> {words} <Ago at={at} now={now} />
               </p>
-              {note !== undefined && <p className={styles.note}>{note}</p>}
+              {note && <p className={styles.note}>{note.text}</p>}
+              {note && operator.canChange && (
+                <Form action="incident.removeNote" preventScrollReset>
+                  <input type="hidden" name="id" value={note.id} />
+                  <button type="submit" className={styles.small} aria-label={`Delete the note of ${by}`}>
+                    Delete
+                  </button>
+                </Form>
+              )}
             </li>
           ))}
         </ol>

@@ -24,11 +24,13 @@ export interface IncidentActions {
   reopen(): Changed;
   assign(): Changed;
   addNote(): Changed;
-  merge(): Changed;
+  removeNote(): Changed;
+  /** Leads to the other one. */
+  merge(): undefined;
   separate(): Changed;
   removeFeedback(): Changed;
-  removeOccurrence(): void;
-  remove(): void;
+  removeOccurrence(): undefined;
+  remove(): undefined;
 }
 
 /** One incident, and one time that it happened. */

@@ -1,6 +1,6 @@
 import { Link } from '../../../engine/link.tsx';
 import { toIncidentHref } from '../../href.ts';
-import type { IncidentData, OccurrenceShape, WholeShape } from '../../shapes.ts';
+import type { IncidentData, MissedShape, OccurrenceShape, WholeShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { toExactTime } from '../../words.ts';
@@ -54,13 +54,7 @@ function Steps({
 }) {
   return (
     <section className={styles.steps} aria-label="Occurrence">
-      {missed && (
-        <p className={styles.missed} role="status">
-          {missed.state === 'thinned'
-            ? `${missed.occurrence} was thinned: it happened among so many that it was only counted. This is the nearest one that was kept whole.`
-            : `${missed.occurrence} is not known here, or was deleted. This is the latest one that was kept whole.`}
-        </p>
-      )}
+      {missed && <Missed of={missed} now={now} />}
       <p className={styles.which}>
         <code>{shown.occurrence}</code> <Ago at={shown.at} now={now} />, {toExactTime(shown.at)}, in the {shown.side}
         {shown.release && `, ${shown.release}`}
@@ -84,6 +78,33 @@ function Steps({
     </section>
   );
 }
+
+function Missed({ of: { occurrence, state, at, requestId }, now }: { readonly of: MissedShape; readonly now: number }) {
+  return (
+    <p className={styles.missed} role="status">
+      <code>{occurrence}</code>
+      {at !== undefined && (
+        <>
+          {', '}
+          <Ago at={at} now={now} />
+        </>
+      )}
+      {requestId && (
+        <>
+          , request <code>{requestId}</code>
+        </>
+      )}
+      {MISSED_WORDS[state]}
+    </p>
+  );
+}
+
+const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
+  thin: ' was thinned: it happened among so many that no more of it was kept. This is the nearest one that was kept whole.',
+  thinned:
+    ' was thinned: it happened among so many that it was only counted. This is the nearest one that was kept whole.',
+  unknown: ' is not known here, or was deleted. This is the latest one that was kept whole.',
+};
 
 function Whole({
   of: whole,

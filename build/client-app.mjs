@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { bundleClient } from './bundles.mjs';
+import { requireClientInputs } from './client-inputs.mjs';
+import { bundleStyles, listAppAssets } from './manifest.mjs';
+import { readRouteModules } from './route-modules.mjs';
+
+/**
+ * Builds all that browsers get of one app.
+ *
+ * @param {import('./apps.mjs').App} app
+ * @param {{ root: string, outdir: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
+ * @returns its outputs, its style sheets as files, and what the manifest says of it
+ */
+export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
+  const [{ metafile, outputFiles }, routeModules] = await Promise.all([
+    bundleClient({ root, name, entry, outdir, dev, owner, styles }),
+    readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
+  ]);
+  requireClientInputs(metafile);
+  const sheets = await bundleStyles({
+    metafile,
+    entry,
+    pages: Object.values(routeModules),
+    outdir: join(root, outdir),
+    compile: (sheet) => styles.compile(join(root, sheet)),
+  });
+  const assets = listAppAssets({ metafile, outdir, entry, routeModules, styleUrls: sheets.urlsByUser });
+  return { outputFiles, sheets: sheets.files, assets };
+}

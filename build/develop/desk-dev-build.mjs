@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import { desk } from '../apps.mjs';
+import { browserTarget, clientOptions } from '../bundles.mjs';
+import { bundleStyles, listAppAssets } from '../manifest.mjs';
+import { readRouteModules } from '../route-modules.mjs';
+import { bundledOnce } from './bundled-once.mjs';
+import { isProductFile } from './refresh.mjs';
+
+/** Follows the builds, then does what `desk.entry` does. */
+const devEntry = 'src/client/desk/develop.ts';
+
+/**
+ * @typedef {object} BuiltDesk
+ * @property {import('esbuild').OutputFile[]} outputFiles
+ * @property {{ path: string, contents: Uint8Array }[]} sheets
+ * @property {import('../../src/shared/engine/manifest.ts').AppAssets} assets
+ * @property {string} name changes where the desk did: its pages have to reload
+ */
+
+/**
+ * Builds the desk as often as something of it changes. An owner works on the product, of which it has
+ * nothing, so that most builds cost it nothing.
+ *
+ * @param {string} root
+ * @param {{ outdir: string, styles: ReturnType<typeof import('../styles.mjs').createStyles> }} options
+ */
+export function createDeskDevBuild(root, { outdir, styles }) {
+  let context;
+  /** @type {BuiltDesk | undefined} */
+  let built;
+
+  async function rebuild() {
+    const [{ metafile, outputFiles }, routeModules] = await Promise.all([
+      context.rebuild(),
+      readRouteModules(root, [desk.table], { plugins: [styles.plugin] }),
+    ]);
+    const { files, urlsByUser } = await bundleStyles({
+      metafile,
+      entry: devEntry,
+      pages: Object.values(routeModules),
+      outdir: join(root, outdir),
+      compile: (sheet) => styles.compile(join(root, sheet)),
+    });
+    const assets = listAppAssets({ metafile, outdir, entry: devEntry, routeModules, styleUrls: urlsByUser });
+    const names = [...outputFiles, ...files].map(({ path }) => path).sort();
+    return { outputFiles, sheets: files, assets, name: createHash('sha256').update(names.join('\n')).digest('hex') };
+  }
+
+  return {
+    /** @param {{ owner: Awaited<ReturnType<typeof import('../owner.mjs').readOwnersBuild>> }} parts */
+    async open({ owner }) {
+      const base = clientOptions({ root, name: desk.name, entry: devEntry, outdir, dev: true, owner, styles });
+      built = undefined;
+      context = await esbuild.context({
+        ...base,
+        sourcemap: 'linked',
+        sourceRoot: undefined,
+        plugins: [bundledOnce(root, browserTarget), ...base.plugins],
+      });
+    },
+
+    async dispose() {
+      await context?.dispose();
+      context = undefined;
+    },
+
+    /**
+     * @param {readonly string[]} changed files, relative to the root
+     * @returns {Promise<BuiltDesk>}
+     */
+    async build(changed) {
+      if (!built || changed.length === 0 || !changed.every(isProductFile)) built = await rebuild();
+      return built;
+    },
+  };
+}

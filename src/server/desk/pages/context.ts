@@ -1,0 +1,27 @@
+import type { EngineContext } from '../../engine/pages/server-page.ts';
+import type { Desk } from '../desk.ts';
+import type { Access } from '../sign-in/access.ts';
+import type { Operator } from '../sign-in/sign-in.ts';
+
+/** What every loader, action and guard of the desk gets as `context`. */
+export interface DeskContext extends EngineContext {
+  readonly access: Access;
+  readonly ask: Desk['ask'];
+  readonly facts: DeskFacts;
+}
+
+/** What the desk says of where it is. */
+export interface DeskFacts {
+  readonly environment: string;
+  readonly release: string;
+}
+
+/**
+ * Who asks, behind the guard of `root`.
+ *
+ * @throws Error where no guard has run
+ */
+export function operatorOf({ access }: DeskContext): Operator {
+  if (access.operator) return access.operator;
+  throw new Error('operatorOf() was asked for a visitor who is not signed in. Leave the guard of `root` in front.');
+}

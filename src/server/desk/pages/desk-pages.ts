@@ -1,0 +1,96 @@
+import { type RequestHandler, Router } from 'express';
+import { Document } from '../../../shared/desk/document.tsx';
+import { errorPages } from '../../../shared/desk/error-pages.tsx';
+import { routes } from '../../../shared/desk/routes.tsx';
+import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
+import { errorHandler } from '../../engine/errors/error-handler.ts';
+import type { Funnel } from '../../engine/errors/funnel.ts';
+import { createContentPolicy } from '../../engine/http/content-policy.ts';
+import type { Origins } from '../../engine/http/origins.ts';
+import { toPageUrl } from '../../engine/http/page-url.ts';
+import { requestInfo } from '../../engine/http/request-info.ts';
+import { unclaimedMethods } from '../../engine/http/resource.ts';
+import type { TracedProject } from '../../engine/http/trace-headers.ts';
+import { createPages } from '../../engine/pages/pages.ts';
+import type { Desk } from '../desk.ts';
+import { MAX_DESK_FORM_BYTES } from '../limits.ts';
+import type { ReadAccess } from '../sign-in/access.ts';
+import type { DeskContext, DeskFacts } from './context.ts';
+import { pages as serverPages } from './index.ts';
+
+export interface DeskPagesOptions {
+  readonly desk: Pick<Desk, 'ask'>;
+  readonly readAccess: ReadAccess;
+  readonly facts: DeskFacts;
+  readonly manifest: AssetManifest;
+  readonly funnel: Funnel;
+  readonly origins: Origins;
+  /** The first script of every page. */
+  readonly earlyScript?: string;
+  readonly reportPath?: string;
+  readonly traced?: TracedProject;
+}
+
+export interface DeskPages {
+  /** Answers everything under `/desk` and its page data, and passes on the rest. */
+  readonly step: RequestHandler;
+  /** Whether a path is the desk's. */
+  readonly covers: (path: string) => boolean;
+}
+
+/**
+ * The desk as a second set of pages beside the product's. Whatever is under `/desk` is answered here,
+ * its failures too, so that nothing of the product stands between an operator and the desk.
+ */
+export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
+  const { desk, readAccess, facts, funnel, origins, earlyScript, reportPath, traced } = options;
+  const pages = await createPages<DeskContext>({
+    family: 'desk',
+    routes,
+    pages: serverPages,
+    document: Document,
+    errorPages,
+    manifest: toAppManifest(options.manifest, 'desk'),
+    funnel,
+    origins,
+    // What strangers wrote is shown here: not even a `style` attribute of it would count.
+    policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
+    createContext: async (request, response) => ({
+      access: await readAccess(request, response),
+      ask: (name, ...args) => desk.ask(name, ...args),
+      facts,
+    }),
+    isSecret: true,
+    maxActionBytes: MAX_DESK_FORM_BYTES,
+    traceTargets: [],
+    ...(traced && { traced }),
+  });
+
+  const router = Router();
+  router.use(keepPrivate);
+  router.use(pages.data);
+  router.use(pages.pages);
+  router.use(unclaimedMethods());
+  router.use(pages.notFound);
+  router.use(errorHandler({ funnel, renderError: pages.renderError }));
+
+  return {
+    step: function desk(req, res, next) {
+      if (isDeskPath(requestInfo(req).path)) router(req, res, next);
+      else next();
+    },
+    covers: isDeskPath,
+  };
+}
+
+/** On whatever the answer is. Where the desk is, and what is looked at there, is told to no other site. */
+const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
+  res.setHeader('X-Robots-Tag', 'noindex, nofollow');
+  res.setHeader('Referrer-Policy', 'same-origin');
+  res.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+function isDeskPath(path: string): boolean {
+  return /^\/desk(?:\/|$)/.test(toPageUrl(path) ?? path);
+}

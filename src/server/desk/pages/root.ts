@@ -1,0 +1,75 @@
+import type { RootActions, RootData } from '../../../shared/desk/pages/root/root.tsx';
+import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
+import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/outcome.ts';
+import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../engine/pages/server-page.ts';
+import type { Proof } from '../sign-in/access.ts';
+import type { SignedIn } from '../sign-in/sign-in.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+
+const AWAY =
+  'The desk’s store cannot be reached, so nobody can be known. What fails meanwhile is kept, and appears here when it is back.';
+
+/** In front of every page of the desk. */
+export const root = {
+  guard({ request, context: { access } }) {
+    if (access.isAway) publicError(503, AWAY);
+    if (!access.operator) unauthorized();
+    if (request.method === 'POST' && access.operator.role !== 'operator') forbidden();
+  },
+
+  loader({ context }): RootData {
+    const { name, role } = operatorOf(context);
+    const { canSignOut } = context.access;
+    return { operator: { name, canChange: role === 'operator' }, canSignOut, ...context.facts };
+  },
+
+  openActions: ['signIn', 'signOut'],
+  actions: {
+    async signIn({ request, form, context }) {
+      const proof = readProof(form);
+      if (!proof) return invalid({ errors: { token: 'Enter a token.' } });
+      const result = await unlessAway(context.access.signIn(proof));
+      return result.kind === 'signed-in' ? redirect(toAsked(request.url)) : refuse(result, proof);
+    },
+
+    async signOut({ context }) {
+      await unlessAway(context.access.signOut());
+      redirect('/desk');
+    },
+  },
+} satisfies LoadingPage<'root', RootData, DeskContext> & ActingPage<'root', RootActions, DeskContext>;
+
+function readProof(form: FormData): Proof | undefined {
+  const ticket = form.get(TICKET_KEY);
+  if (typeof ticket === 'string' && ticket !== '') return { ticket };
+  const token = form.get('token');
+  return typeof token === 'string' && token.trim() !== '' ? { token: token.trim() } : undefined;
+}
+
+function refuse(result: Exclude<SignedIn, { kind: 'signed-in' }>, proof: Proof): Refusal {
+  if (result.kind === 'too-many') {
+    publicError(429, 'There were too many wrong tries. Wait a minute, then try again.');
+  }
+  const wrong =
+    'ticket' in proof
+      ? 'This link was used before, or is older than 15 minutes. Use a token, or have another link made.'
+      : 'This is no token of this desk.';
+  return invalid({ errors: { token: wrong } });
+}
+
+async function unlessAway<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StoreAwayError) publicError(503, AWAY);
+    throw error;
+  }
+}
+
+/** The page that was asked for, without the ticket: it is used up, and need not stay in the history. */
+function toAsked(url: string): string {
+  const { pathname, searchParams } = new URL(url);
+  searchParams.delete(TICKET_KEY);
+  return searchParams.size > 0 ? `${pathname}?${searchParams}` : pathname;
+}

@@ -1,0 +1,95 @@
+import type { ReactNode } from 'react';
+import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+
+/** What an operator sees in the place of a page that ended otherwise. Who is not signed in gets the form of `pages/root`. */
+export const errorPages: ErrorPages = {
+  notFound: NotFound,
+  forbidden: Forbidden,
+  unauthorized: Unauthorized,
+  public: PublicError,
+  failure: Failure,
+};
+
+function NotFound({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="Nothing here">
+      <p>
+        {error.message ??
+          'The desk has nothing at this address: it may have been deleted, or was typed with a mistake.'}
+      </p>
+      <ToList />
+    </ErrorPage>
+  );
+}
+
+function Forbidden({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="For operators">
+      <p>{error.message ?? 'Your token lets you look, not change. Ask somebody who has an operator’s token.'}</p>
+      <ToList />
+    </ErrorPage>
+  );
+}
+
+function Unauthorized() {
+  return (
+    <ErrorPage title="Your session has ended">
+      <p>
+        {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and asks to sign in */}
+        <a href="">Sign in again</a>
+      </p>
+    </ErrorPage>
+  );
+}
+
+function PublicError({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title={error.message ?? 'This did not work'}>
+      <Again />
+    </ErrorPage>
+  );
+}
+
+function Failure({ error }: ErrorPageProps) {
+  return (
+    <ErrorPage title="The desk itself failed">
+      <p>
+        The failure is kept like any other
+        {error.digest && (
+          <>
+            , as <code>{error.digest}</code>
+          </>
+        )}
+        . Pages of the site are served as before.
+      </p>
+      <Again />
+    </ErrorPage>
+  );
+}
+
+function Again() {
+  return (
+    <p>
+      {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and loads it again */}
+      <a href="">Try again</a> or <a href="/desk">go to the list</a>
+    </p>
+  );
+}
+
+function ToList() {
+  return (
+    <p>
+      <a href="/desk">Go to the list</a>
+    </p>
+  );
+}
+
+function ErrorPage({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="error-page">
+      <title>{`${title} · Desk`}</title>
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}

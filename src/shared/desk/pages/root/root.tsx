@@ -1,0 +1,103 @@
+import { Outlet, useLocation } from 'react-router';
+import { ErrorView } from '../../../engine/error-view.tsx';
+import { usePageError } from '../../../engine/hooks.ts';
+import { NavLink } from '../../../engine/link.tsx';
+import { ACTION_FIELD } from '../../../engine/protocol.ts';
+import type { PageProps } from '../../../engine/routes.ts';
+import { Form } from '../../actions.ts';
+import '../../ui/theme.css';
+import styles from './root.module.css';
+import { SignIn } from './sign-in.tsx';
+
+export interface RootData {
+  readonly operator: {
+    readonly name: string;
+    /** False for viewers. */
+    readonly canChange: boolean;
+  };
+  /** False for whom a proxy signs in. */
+  readonly canSignOut: boolean;
+  readonly environment: string;
+  readonly release: string;
+}
+
+export interface RootActions {
+  signIn(): undefined;
+  signOut(): undefined;
+}
+
+/** Around every page of the desk. */
+export default function Root({ data }: PageProps<RootData>) {
+  return (
+    <>
+      <a className={styles.skip} href="#main">
+        Skip to content
+      </a>
+      <header className={styles.header}>
+        <NavLink className={styles.brand} to="/desk" prefetch="intent">
+          Desk
+        </NavLink>
+        <p className={styles.where}>
+          <span className={styles.environment}>{data.environment}</span>{' '}
+          <span className={styles.release} title={`Release ${data.release}`}>
+            {data.release}
+          </span>
+        </p>
+        <Search />
+        <SignedIn {...data} />
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+    </>
+  );
+}
+
+function Search() {
+  const { search } = useLocation();
+  const asked = new URLSearchParams(search).get('search') ?? '';
+  return (
+    <search className={styles.search}>
+      <Form method="get" to="/desk">
+        <input
+          key={asked}
+          type="search"
+          name="search"
+          defaultValue={asked}
+          placeholder="Message, address or request id"
+          aria-label="Search incidents"
+          aria-keyshortcuts="/"
+        />
+      </Form>
+    </search>
+  );
+}
+
+function SignedIn({ operator, canSignOut }: RootData) {
+  return (
+    <div className={styles.who}>
+      <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer: looks, and changes nothing'}>
+        {operator.name}
+      </span>
+      {canSignOut && (
+        // Left as a document: what scripts still hold of the desk goes with the page.
+        <form method="post" action="/desk">
+          <input type="hidden" name={ACTION_FIELD} value="root.signOut" />
+          <button type="submit">Sign out</button>
+        </form>
+      )}
+    </div>
+  );
+}
+
+/** In the place of the whole desk: the way in, or why there is none. */
+export function ErrorBoundary() {
+  const error = usePageError();
+  if (error.kind === 'unauthorized') return <SignIn />;
+  if (error.status === 429) return <SignIn refusal={error.message} />;
+  return (
+    <main id="main" className={styles.main} tabIndex={-1}>
+      <ErrorView error={error} />
+    </main>
+  );
+}

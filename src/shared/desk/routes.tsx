@@ -1,0 +1,16 @@
+import { defineRoutes } from '../engine/routes.ts';
+
+/**
+ * Every page of the desk: a table of its own, beside the product's. The server joins the other halves
+ * by id, in `src/server/desk/pages/index.ts`.
+ */
+export const routes = defineRoutes([
+  {
+    id: 'root',
+    page: () => import('./pages/root/root.tsx'),
+    children: [
+      { id: 'incidents', path: '/desk', page: () => import('./pages/incidents/incidents.tsx') },
+      { id: 'incident', path: '/desk/:digest/:occurrence?', page: () => import('./pages/incident/incident.tsx') },
+    ],
+  },
+]);
