@@ -57,7 +57,7 @@ delay.disable();
 const flushBegan = performance.now();
 const isFlushed = desk.flushSync(10_000);
 const flush = performance.now() - flushBegan;
-const incidents = await desk.ask('listIncidents', { limit: digests + 1 });
+const { incidents } = await desk.ask('listIncidents', { limit: digests + 1 });
 const counted = incidents.reduce((sum, { counts }) => sum + counts.server, 0);
 costs.sort((left, right) => left - right);
 

@@ -11,6 +11,7 @@ export interface ThinOccurrence {
   readonly release: string;
   readonly route?: string | undefined;
   readonly requestId?: string | undefined;
+  readonly traceId?: string | undefined;
   readonly visitor?: string | undefined;
 }
 
@@ -34,6 +35,9 @@ export interface Feedback {
   readonly id: string;
   /** The failure that it is about, where it says so: 32 hexadecimal digits. */
   readonly eventId?: string;
+  /** The address that it is about (`7K3QM2XA-9F4W0R6B`), where that is all that is known of the failure. */
+  readonly address?: string;
+  /** Up to 4 KiB of characters. */
   readonly text: string;
   readonly name?: string;
   /** Given by the visitor to be written to, so it is not scrubbed. */
@@ -53,8 +57,8 @@ export type JournalEntry =
   | { readonly entry: 'feedback'; readonly feedback: Feedback };
 
 export function toThin(failure: Failure): ThinOccurrence {
-  const { digest, occurrence, at, side, build, release, route, requestId, visitor } = failure;
-  return { digest, occurrence, at, side, build, release, route, requestId, visitor };
+  const { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor } = failure;
+  return { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor };
 }
 
 /**

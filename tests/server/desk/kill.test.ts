@@ -57,7 +57,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
       .toBeGreaterThanOrEqual(shown.length);
   }
   // More may have been stored than was shown: the kill came in between.
-  const total = (await desk.ask('listIncidents', { limit: 100 })).filter(({ kind }) => kind === 'exception');
+  const total = (await desk.ask('listIncidents', { limit: 100 })).incidents.filter(({ kind }) => kind === 'exception');
   const counted = total.reduce((sum, { counts }) => sum + counts.server, 0);
   expect(counted - addresses.length).toBeLessThan(200);
   const states = new Set<string | undefined>();
@@ -67,7 +67,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
   expect([...states].every((state) => state === 'kept' || state === 'thinned')).toBe(true);
   await expect
     .poll(async () => {
-      const incidents = await desk.ask('listIncidents', { limit: 100 });
+      const { incidents } = await desk.ask('listIncidents', { limit: 100 });
       return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server;
     }, PATIENCE)
     .toBe(dead);
@@ -92,9 +92,13 @@ describe('a process that is killed in the middle of a storm', () => {
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
     const findDeath = async () =>
-      (await desk.ask('listIncidents', { limit: 10 })).find(({ kind }) => kind === 'unclean-death');
+      (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, PATIENCE).toBeDefined();
-    const [occurrence] = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', { limit: 1 });
+    const { occurrences } = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', {
+      limit: 1,
+      withWholes: true,
+    });
+    const [occurrence] = occurrences;
     expect(occurrence?.whole?.extra).toMatchObject({
       inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
       memory: expect.any(Number),

@@ -1,8 +1,16 @@
+import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
-import type { IncidentQuery, OccurrenceQuery } from '../store/look-up.ts';
+import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
+import type { LoggedChange, Note } from '../store/change-log.ts';
+import type { Forgotten } from '../store/forget.ts';
+import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
+import type { Resolved } from '../store/look-up.ts';
+import type { MergeOutcome } from '../store/merge.ts';
+import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Pass, Tries } from '../store/pass-table.ts';
-import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from '../store/records.ts';
+import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from '../store/records.ts';
+import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
 
 /** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */
 export interface KeeperCalls {
@@ -10,12 +18,51 @@ export interface KeeperCalls {
   find(address: string): Found | undefined;
   /** Whether a digest has an incident already, without waiting for what is on its way. */
   isKnown(digest: string): boolean;
-  listIncidents(query: IncidentQuery): Incident[];
-  listOccurrences(digest: string, query: OccurrenceQuery): Occurrence[];
+  /** What a text leads straight to: a digest, an address, the id of a request or of a trace. */
+  resolveQuery(text: string): Resolved | undefined;
+  /** Refused where the cursor is none: ask `isCursor` first. */
+  listIncidents(query: IncidentQuery): IncidentPage;
+  countStates(filter: IncidentFilter): Readonly<Record<IncidentState, number>>;
+  /** The latest first. Refused where the cursor is none. */
+  listOccurrences(digest: string, query: OccurrenceQuery): OccurrencePage;
+  findNeighbours(digest: string, occurrence: string): Neighbours;
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
-  /** What visitors said of its occurrences, the latest first. */
+  /** Others of the same file, or whose messages have the same shape. */
+  listSimilar(digest: string, limit: number): Incident[];
+  /** What visitors said of it, the latest first. */
   listFeedback(digest: string, limit: number): Feedback[];
+  /** What became of it, by whom and when, the latest first. */
+  listChanges(digest: string, limit: number): LoggedChange[];
+  listNotes(digest: string, limit: number): Note[];
+  /** Grows with all that is taken in and with each change, over all replicas; one short statement. */
+  readChanges(): number;
+
+  changeIncident(digest: string, change: IncidentChange, by: ChangeBy): ChangeOutcome;
+  /** @param by with `expected`, the version of the incident that is left */
+  mergeIncidents(digest: string, into: string, by: ChangeBy): MergeOutcome;
+  /** @param digest one of the incident's `aliases` */
+  takeApart(digest: string, by: ChangeBy): MergeOutcome;
+  /** Each answers whether there was something to do it to. */
+  addNote(digest: string, text: string, author: string): boolean;
+  deleteNote(id: number, author: string): boolean;
+  deleteFeedback(digest: string, id: string, author: string): boolean;
+  deleteIncident(digest: string): boolean;
+  deleteOccurrence(address: Required<Address>, author: string): boolean;
+  forgetVisitor(whom: Forgotten): { occurrences: number; feedback: number };
+
+  createSession(idHash: string, grant: Grant, lifeMs: number): void;
+  readSession(idHash: string): Session | undefined;
+  endSession(idHash: string): boolean;
+  /** Ends all that rest on other tokens than those with these fingerprints. */
+  keepSessions(fingerprints: readonly string[]): number;
+  /** For one use within 15 minutes. */
+  createLink(idHash: string, grant: Grant): void;
+  takeLink(idHash: string): Grant | undefined;
+  /** Counts an attempt to sign in. @param sender a hash of the address */
+  countAttempt(sender: string): AttemptCounts;
+  forgiveAttempts(sender: string): void;
+
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */
   readBuildFile(build: string, path: string): Uint8Array | undefined;

@@ -84,7 +84,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   holder.start();
 
   async function open(): Promise<Store> {
-    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule });
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log });
   }
 
   /** What is to be done whenever the store can be used again. */
@@ -100,12 +100,18 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   }
 
   async function catchUp(): Promise<void> {
+    // Before the first failure of this release: whether it is a later one than another is told by when it was first here.
+    await quietly('This build was not written down.', useBuild);
     await quietly('The journal was not taken in.', () => writer.flush());
     runs.write();
     await quietly('The journals of ended processes were not taken in.', adoptAll);
     await quietly('Ended processes were not told of.', () => runs.tellSilent());
     await quietly('The files of this build were not published.', () => publishBuild(holder, { build, release, dist }));
     await retain();
+  }
+
+  async function useBuild(): Promise<void> {
+    await holder.use((store) => store.useBuild({ id: build, release }));
   }
 
   async function adoptAll(): Promise<void> {
@@ -130,6 +136,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     sites = undefined;
     await quietly('The store could not be looked at.', async () => {
       await holder.use((store) => store.check());
+      await holder.use((store) => store.endIgnores());
       await runs.tellSilent();
     });
   }
@@ -212,11 +219,36 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     handlers: {
       find,
       isKnown: (digest) => holder.use((store) => store.isKnown(digest)),
+      resolveQuery: (text) => afterFlush((store) => store.resolveQuery(text)),
       listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
+      countStates: (filter) => afterFlush((store) => store.countStates(filter)),
       listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
       listHours: (digest) => afterFlush((store) => store.listHours(digest)),
       listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
+      findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
+      listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
       listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
+      listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),
+      listNotes: (digest, limit) => holder.use((store) => store.listNotes(digest, limit)),
+      readChanges: () => holder.use((store) => store.readChanges()),
+      // A change is about what was shown, so what is on its way comes first.
+      changeIncident: (digest, change, by) => afterFlush((store) => store.changeIncident(digest, change, by)),
+      mergeIncidents: (digest, into, by) => afterFlush((store) => store.mergeIncidents(digest, into, by)),
+      takeApart: (digest, by) => afterFlush((store) => store.takeApart(digest, by)),
+      addNote: (digest, text, author) => afterFlush((store) => store.addNote(digest, text, author)),
+      deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
+      deleteFeedback: (digest, id, author) => afterFlush((store) => store.deleteFeedback(digest, id, author)),
+      deleteIncident: (digest) => afterFlush((store) => store.deleteIncident(digest)),
+      deleteOccurrence: (address, author) => afterFlush((store) => store.deleteOccurrence(address, author)),
+      forgetVisitor: (whom) => afterFlush((store) => store.forgetVisitor(whom)),
+      createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
+      readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
+      endSession: (idHash) => holder.use((store) => store.endSession(idHash)),
+      keepSessions: (fingerprints) => holder.use((store) => store.keepSessions(fingerprints)),
+      createLink: (idHash, grant) => holder.use((store) => store.createLink(idHash, grant)),
+      takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
+      countAttempt: (sender) => holder.use((store) => store.countAttempt(sender)),
+      forgiveAttempts: (sender) => holder.use((store) => store.forgiveAttempts(sender)),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),

@@ -153,6 +153,89 @@ const migrations: readonly Migration[] = [
     ],
   },
   {
+    version: 3,
+    statements: ({ blob, keyed, serial }) => [
+      // Columns with a value of their own: the release before goes on inserting without them.
+      ...[
+        'version BIGINT NOT NULL DEFAULT 0',
+        'visitors BIGINT NOT NULL DEFAULT 0',
+        'shape TEXT',
+        'assignee TEXT',
+        'merged_into TEXT',
+        'merged_count BIGINT NOT NULL DEFAULT 0',
+        'state_at BIGINT NOT NULL DEFAULT 0',
+        'state_by TEXT',
+        'resolved_in TEXT',
+        'ignored_until BIGINT',
+        'ignored_growth BIGINT',
+        'ignored_server BIGINT NOT NULL DEFAULT 0',
+        'ignored_browser BIGINT NOT NULL DEFAULT 0',
+        'regressed_at BIGINT',
+        'regressed_release TEXT',
+      ].map((column) => `ALTER TABLE desk_incidents ADD COLUMN ${column}`),
+      'CREATE INDEX desk_incidents_state ON desk_incidents (state, last_at)',
+      'CREATE INDEX desk_incidents_into ON desk_incidents (merged_into) WHERE merged_into IS NOT NULL',
+      'CREATE INDEX desk_incidents_joined ON desk_incidents (digest) WHERE merged_count > 0',
+      'CREATE INDEX desk_incidents_site ON desk_incidents (site_path)',
+      'CREATE INDEX desk_incidents_shape ON desk_incidents (shape)',
+      'CREATE INDEX desk_incidents_ignored ON desk_incidents (ignored_until) WHERE ignored_until IS NOT NULL',
+      `CREATE TABLE desk_visitors (
+        digest TEXT PRIMARY KEY,
+        sketch ${blob} NOT NULL
+      )`,
+      `CREATE TABLE desk_changes (
+        id ${serial} PRIMARY KEY,
+        digest TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        action TEXT NOT NULL,
+        detail TEXT NOT NULL
+      )`,
+      'CREATE INDEX desk_changes_of ON desk_changes (digest, at)',
+      `CREATE TABLE desk_notes (
+        id ${serial} PRIMARY KEY,
+        digest TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        author TEXT NOT NULL,
+        text TEXT NOT NULL
+      )`,
+      'CREATE INDEX desk_notes_of ON desk_notes (digest, at)',
+      `CREATE TABLE desk_search (
+        id ${serial} PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,
+        text TEXT NOT NULL
+      )`,
+      'ALTER TABLE desk_occurrences ADD COLUMN trace_id TEXT',
+      // Their first characters tell nearly all of them apart, and the index is a third as large.
+      'CREATE INDEX desk_occurrences_request ON desk_occurrences (substr(request_id, 1, 12)) WHERE request_id IS NOT NULL',
+      'CREATE INDEX desk_occurrences_trace ON desk_occurrences (substr(trace_id, 1, 12)) WHERE trace_id IS NOT NULL',
+      'ALTER TABLE desk_feedback ADD COLUMN digest TEXT',
+      'CREATE INDEX desk_aliases_occurrence ON desk_aliases (occurrence)',
+      `CREATE TABLE desk_sessions (
+        id_hash TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE desk_links (
+        id_hash TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        expires_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE desk_attempts (
+        sender TEXT NOT NULL,
+        minute BIGINT NOT NULL,
+        count BIGINT NOT NULL,
+        PRIMARY KEY (sender, minute)
+      ) ${keyed}`,
+      "INSERT INTO desk_meta (name, value) VALUES ('changes', '0') ON CONFLICT (name) DO NOTHING",
+    ],
+  },
+  {
     version: 10,
     statements: ({ keyed }) => [
       `CREATE TABLE desk_passes (
@@ -211,7 +294,7 @@ function requireWriter(meta: Readonly<Record<string, string>>): void {
   );
 }
 
-/** What the store says of itself: schema, oldest_writer, rule, salt. */
+/** What the store says of itself: schema, oldest_writer, rule, salt, changes. */
 export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
   const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

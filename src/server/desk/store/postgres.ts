@@ -26,6 +26,8 @@ const dialect: SqlDialect = {
   name: 'postgres',
   blob: 'BYTEA',
   keyed: '',
+  serial: 'BIGSERIAL',
+  forUpdate: 'FOR UPDATE',
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
 };
 

@@ -36,6 +36,20 @@ export interface Incident {
   readonly route?: string;
   readonly weak: boolean;
   readonly state: IncidentState;
+  /** Grows with each change of what people may change, and with each return: what an `ETag` is made of. */
+  readonly version: number;
+  /** Since when it is in this state, where it was ever changed (ms since 1970, by the store's clock). */
+  readonly stateAt?: number;
+  /** The name of whoever changed it; undefined where it changed by itself. */
+  readonly stateBy?: string;
+  /** Of a resolved one: `next` stays so until it returns in a release that was first published after that. */
+  readonly resolvedIn?: 'now' | 'next';
+  /** Of an ignored one: until this time (ms since 1970), or until it happens this often in an hour. */
+  readonly ignoredUntil?: number;
+  readonly ignoredGrowth?: number;
+  /** Set where it is open because it returned after it was resolved. */
+  readonly regressed?: { readonly at: number; readonly release: string };
+  readonly assignee?: string;
   /** Where it was first seen. */
   readonly firstSide: Failure['side'];
   readonly firstAt: number;
@@ -46,6 +60,11 @@ export interface Incident {
   readonly lastBuild: string;
   /** How often it happened, exactly, with what was merged into it. */
   readonly counts: SideCounts;
+  /**
+   * Different visitors that it touched, each counted once a day, because their hash changes daily.
+   * Exact up to 240, within about 3 % beyond; what was only counted, past the journal's bound, named none.
+   */
+  readonly visitors: number;
   /** Other digests that lead here. */
   readonly aliases: readonly string[];
 }
@@ -69,6 +88,8 @@ export interface IncidentRelease {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly count: number;
+  /** When it returned there after it had been resolved (ms since 1970). */
+  readonly regressedAt?: number;
 }
 
 /** One time that it happened. */
@@ -79,11 +100,14 @@ export interface Occurrence {
   readonly at: number;
   readonly side: Failure['side'];
   readonly requestId?: string;
+  readonly traceId?: string;
   readonly build: string;
   readonly release: string;
   readonly route?: string;
   readonly visitor?: string;
-  /** All of it, where it was one of the sample. */
+  /** It is one of the sample of which all is kept. */
+  readonly isWhole: boolean;
+  /** All of it, where that is kept and was asked for. */
   readonly whole?: StoredFailure;
 }
 

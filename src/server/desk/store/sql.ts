@@ -31,6 +31,10 @@ export interface SqlDialect {
   readonly blob: string;
   /** Behind a table whose key is most of its row. */
   readonly keyed: string;
+  /** A whole number that the database counts up itself, before `PRIMARY KEY`. */
+  readonly serial: string;
+  /** Behind a `SELECT` whose rows are to stay as they are until the transaction ends. */
+  readonly forUpdate: string;
   /** The database's own clock (ms since 1970): the clocks of replicas differ. */
   readonly now: string;
 }

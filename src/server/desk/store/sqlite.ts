@@ -24,6 +24,8 @@ const dialect: SqlDialect = {
   name: 'sqlite',
   blob: 'BLOB',
   keyed: 'WITHOUT ROWID',
+  serial: 'INTEGER',
+  forUpdate: '',
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 };
 

@@ -1,16 +1,28 @@
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
+import type { DeskLog } from '../desk-log.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
-import { listFeedback } from './feedback-table.ts';
+import { noteChange, readChanges } from './change-feed.ts';
+import * as changes from './change-incident.ts';
+import * as changeLog from './change-log.ts';
+import { deleteFeedback, listFeedback } from './feedback-table.ts';
+import * as forget from './forget.ts';
+import { listFamily } from './incident-table.ts';
+import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
+import { type MergeOutcome, mergeIncidents, takeApart } from './merge.ts';
 import { migrate, readMeta } from './migrations.ts';
+import * as occurrences from './occurrence-table.ts';
 import * as passes from './pass-table.ts';
-import type { Found, Incident, IncidentHour, IncidentRelease, Occurrence, Run } from './records.ts';
+import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 import * as runs from './run-table.ts';
-import { type SqlDriver, StoreAwayError } from './sql.ts';
+import { prepareSearch } from './search-table.ts';
+import * as sessions from './session-table.ts';
+import { endIgnores } from './settle-states.ts';
+import { type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
 import { type Batch, takeIn } from './take-in.ts';
 import type { Intake } from './tally.ts';
 
@@ -30,11 +42,44 @@ export interface Store {
 
   find(address: Address): Promise<Found | undefined>;
   isKnown(digest: string): Promise<boolean>;
-  listIncidents(query: lookUp.IncidentQuery): Promise<Incident[]>;
-  listOccurrences(digest: string, query: lookUp.OccurrenceQuery): Promise<Occurrence[]>;
+  resolveQuery(text: string): Promise<lookUp.Resolved | undefined>;
+  listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage>;
+  countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
+  listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
+  findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
+  listSimilar(digest: string, limit: number): Promise<Incident[]>;
   listFeedback(digest: string, limit: number): Promise<Feedback[]>;
+  /** What people and the store itself changed, the latest first, also before a merge. */
+  listChanges(digest: string, limit: number): Promise<changeLog.LoggedChange[]>;
+  listNotes(digest: string, limit: number): Promise<changeLog.Note[]>;
+  /** Grows with each change that is seen on the desk. */
+  readChanges(): Promise<number>;
+
+  changeIncident(digest: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome>;
+  /** Opens those that were ignored until a time that is over. */
+  endIgnores(): Promise<void>;
+  mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
+  takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome>;
+  /** @returns false where there is no such incident */
+  addNote(digest: string, text: string, author: string): Promise<boolean>;
+  /** @returns false where it is gone already */
+  deleteNote(id: number, author: string): Promise<boolean>;
+  /** @param digest the incident whose log tells of it. @returns false where it is gone already */
+  deleteFeedback(digest: string, id: string, author: string): Promise<boolean>;
+  deleteIncident(digest: string): Promise<boolean>;
+  deleteOccurrence(address: Required<Address>, author: string): Promise<boolean>;
+  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
+
+  createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void>;
+  readSession(idHash: string): Promise<sessions.Session | undefined>;
+  endSession(idHash: string): Promise<boolean>;
+  keepSessions(fingerprints: readonly string[]): Promise<number>;
+  createLink(idHash: string, grant: sessions.Grant): Promise<void>;
+  takeLink(idHash: string): Promise<sessions.Grant | undefined>;
+  countAttempt(sender: string): Promise<sessions.AttemptCounts>;
+  forgiveAttempts(sender: string): Promise<void>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
@@ -72,13 +117,18 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/**
- * @param rule the version of the digest's rule, which the store remembers
- * @throws StoreAwayError
- */
-export async function openStore(driver: SqlDriver, { rule }: { rule: number }): Promise<Store> {
+export interface StoreOptions {
+  /** The version of the digest's rule, which the store remembers. */
+  readonly rule: number;
+  /** Told of what the database does not allow, and the desk goes on without. */
+  readonly log?: DeskLog;
+}
+
+/** @throws StoreAwayError */
+export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions): Promise<Store> {
   try {
     await migrate(driver, { rule });
+    await prepareSearch(driver, log);
   } catch (error) {
     await driver.close();
     throw error;
@@ -135,12 +185,24 @@ class SqlStore implements Store {
     return lookUp.isKnown(this.#driver, digest);
   }
 
-  listIncidents(query: lookUp.IncidentQuery): Promise<Incident[]> {
-    return lookUp.listIncidents(this.#driver, query);
+  resolveQuery(text: string): Promise<lookUp.Resolved | undefined> {
+    return lookUp.resolveQuery(this.#driver, text);
   }
 
-  listOccurrences(digest: string, query: lookUp.OccurrenceQuery): Promise<Occurrence[]> {
-    return lookUp.listOccurrences(this.#driver, digest, query);
+  listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage> {
+    return list.listIncidents(this.#driver, this.#driver.dialect, query);
+  }
+
+  countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
+    return list.countStates(this.#driver, this.#driver.dialect, filter);
+  }
+
+  listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage> {
+    return occurrences.listOccurrences(this.#driver, digest, query);
+  }
+
+  findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours> {
+    return occurrences.findNeighbours(this.#driver, digest, occurrence);
   }
 
   listHours(digest: string): Promise<IncidentHour[]> {
@@ -153,6 +215,119 @@ class SqlStore implements Store {
 
   listFeedback(digest: string, limit: number): Promise<Feedback[]> {
     return listFeedback(this.#driver, digest, limit);
+  }
+
+  listSimilar(digest: string, limit: number): Promise<Incident[]> {
+    return lookUp.listSimilar(this.#driver, digest, limit);
+  }
+
+  async listChanges(digest: string, limit: number): Promise<changeLog.LoggedChange[]> {
+    return changeLog.listChanges(this.#driver, await listFamily(this.#driver, digest), limit);
+  }
+
+  async listNotes(digest: string, limit: number): Promise<changeLog.Note[]> {
+    return changeLog.listNotes(this.#driver, await listFamily(this.#driver, digest), limit);
+  }
+
+  readChanges(): Promise<number> {
+    return readChanges(this.#driver);
+  }
+
+  changeIncident(digest: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome> {
+    return this.#change((sql) => changes.changeIncident(sql, this.#driver.dialect, digest, change, by));
+  }
+
+  async endIgnores(): Promise<void> {
+    await this.#driver.transaction(async (sql) => {
+      if ((await endIgnores(sql, this.#driver.dialect)) > 0) await noteChange(sql);
+    });
+  }
+
+  mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome> {
+    return this.#change((sql) => mergeIncidents(sql, this.#driver.dialect, digest, into, by));
+  }
+
+  takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome> {
+    return this.#change((sql) => takeApart(sql, this.#driver.dialect, digest, by));
+  }
+
+  addNote(digest: string, text: string, author: string): Promise<boolean> {
+    return this.#change(async (sql) => {
+      const incident = await changes.lockIncident(sql, this.#driver.dialect, digest);
+      if (incident) await changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
+      return incident !== undefined;
+    });
+  }
+
+  deleteNote(id: number, author: string): Promise<boolean> {
+    return this.#change(async (sql) => {
+      const digest = await changeLog.deleteNote(sql, id);
+      if (digest === undefined) return false;
+      await changeLog.storeChange(sql, this.#driver.dialect, { digest, author, action: 'note-deleted', detail: {} });
+      return true;
+    });
+  }
+
+  deleteFeedback(digest: string, id: string, author: string): Promise<boolean> {
+    return this.#change(async (sql) => {
+      if (!(await deleteFeedback(sql, id))) return false;
+      const change = { digest, author, action: 'feedback-deleted', detail: {} } as const;
+      await changeLog.storeChange(sql, this.#driver.dialect, change);
+      return true;
+    });
+  }
+
+  deleteIncident(digest: string): Promise<boolean> {
+    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest));
+  }
+
+  deleteOccurrence(address: Required<Address>, author: string): Promise<boolean> {
+    return this.#change((sql) => forget.deleteOccurrence(sql, this.#driver.dialect, address, author));
+  }
+
+  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
+    return this.#change((sql) => forget.forgetVisitor(sql, whom));
+  }
+
+  /** A change that somebody made: who shows what it changed hears of it. */
+  #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#driver.transaction(async (sql) => {
+      const outcome = await work(sql);
+      await noteChange(sql);
+      return outcome;
+    });
+  }
+
+  createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void> {
+    return sessions.createSession(this.#driver, this.#driver.dialect, idHash, grant, lifeMs);
+  }
+
+  readSession(idHash: string): Promise<sessions.Session | undefined> {
+    return sessions.readSession(this.#driver, this.#driver.dialect, idHash);
+  }
+
+  endSession(idHash: string): Promise<boolean> {
+    return sessions.endSession(this.#driver, idHash);
+  }
+
+  keepSessions(fingerprints: readonly string[]): Promise<number> {
+    return this.#driver.transaction((sql) => sessions.keepSessions(sql, fingerprints));
+  }
+
+  createLink(idHash: string, grant: sessions.Grant): Promise<void> {
+    return sessions.createLink(this.#driver, this.#driver.dialect, idHash, grant);
+  }
+
+  takeLink(idHash: string): Promise<sessions.Grant | undefined> {
+    return sessions.takeLink(this.#driver, this.#driver.dialect, idHash);
+  }
+
+  countAttempt(sender: string): Promise<sessions.AttemptCounts> {
+    return sessions.countAttempt(this.#driver, this.#driver.dialect, sender);
+  }
+
+  forgiveAttempts(sender: string): Promise<void> {
+    return sessions.forgiveAttempts(this.#driver, sender);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {

@@ -1,11 +1,17 @@
+import { hash } from 'node:crypto';
+import { maskMessage } from '../../engine/errors/digest/mask-message.ts';
 import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
+import { noteChange } from './change-feed.ts';
 import { storeFeedback } from './feedback-table.ts';
 import { packJson } from './pack.ts';
 import type { StoredFailure } from './records.ts';
+import { storeSearch } from './search-table.ts';
+import { type CountedRow, settleStates } from './settle-states.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
-import { type HourTally, type Intake, type Tally, tallyBatch } from './tally.ts';
-import { toColumn } from './to-column.ts';
+import { type HourTally, type IncidentFacts, type Intake, type Tally, tallyBatch } from './tally.ts';
+import { toColumn, toOptionalColumn } from './to-column.ts';
+import { storeVisitors } from './visitor-table.ts';
 
 /** What is taken in at once. */
 export interface Batch {
@@ -20,17 +26,18 @@ export interface Batch {
  */
 export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
   const tallies = tallyBatch(batch.entries);
-  if (tallies.length > 0) await storeTallies(sql, tallies);
+  if (tallies.length > 0) await storeTallies(sql, dialect, tallies);
   await storeAliases(sql, batch.entries);
   await storeFeedback(
     sql,
     batch.entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
   );
   if (batch.from) await storePosition(sql, dialect, batch.from);
+  if (batch.entries.length > 0) await noteChange(sql);
 }
 
-async function storeTallies(sql: Sql, tallies: readonly Tally[]): Promise<void> {
-  await storeIncidents(sql, tallies);
+async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[]): Promise<void> {
+  const counted = await storeIncidents(sql, tallies);
   await storeReleases(sql, tallies);
   const hours = await storeHours(sql, tallies);
   const kept = chooseOccurrences(tallies, hours);
@@ -39,9 +46,16 @@ async function storeTallies(sql: Sql, tallies: readonly Tally[]): Promise<void> 
   await storeWholes(sql, wholes);
   await storeKept(sql, kept, wholes);
   await thinSpread(sql, wholes);
+  await storeVisitors(sql, tallies, counted);
+  await storeSearch(
+    sql,
+    wholes.map(({ failure }) => failure),
+  );
+  await settleStates(sql, dialect, tallies, counted);
 }
 
-async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<void> {
+/** On PostgreSQL the rows are locked by it until all is stored. */
+async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<CountedRow[]> {
   const rows = tallies.map(({ digest, facts, firstSide, firstAt, lastAt, first, last, counts }): SqlValue[] => [
     digest,
     facts.rule,
@@ -52,8 +66,9 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<void
     facts.site ? toColumn(facts.site.path) : null,
     facts.site ? toColumn(facts.site.function) : null,
     facts.site ? toColumn(facts.site.detail) : null,
-    facts.route === undefined ? null : toColumn(facts.route),
+    toOptionalColumn(facts.route),
     facts.weak ? 1 : 0,
+    facts.rule > 0 ? toShape(facts) : null,
     'open',
     firstSide,
     firstAt,
@@ -65,7 +80,13 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<void
     counts.server,
     counts.browser,
   ]);
-  await insertRows(sql, 'desk_incidents', INCIDENT_COLUMNS, rows, ON_KNOWN_INCIDENT);
+  const suffix = `${ON_KNOWN_INCIDENT} RETURNING digest, state, merged_into, merged_count`;
+  return insertRows<CountedRow>(sql, 'desk_incidents', INCIDENT_COLUMNS, rows, suffix);
+}
+
+/** What messages of one shape have in common: their class, and the words that do not differ from one visit to the next. */
+function toShape({ class: name, message }: IncidentFacts): string {
+  return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
 const FACT_COLUMNS = [
@@ -79,6 +100,7 @@ const FACT_COLUMNS = [
   'site_detail',
   'route',
   'weak',
+  'shape',
 ];
 
 const INCIDENT_COLUMNS = [
@@ -189,22 +211,25 @@ function chooseOccurrences(tallies: readonly Tally[], known: ReadonlyMap<string,
 
 async function storeOccurrences(sql: Sql, kept: readonly KeptHour[]): Promise<void> {
   const rows = kept.flatMap(({ occurrences }) =>
-    occurrences.map(({ digest, occurrence, at, side, requestId, build, release, route, visitor }): SqlValue[] => [
-      digest,
-      toColumn(occurrence),
-      at,
-      side,
-      toOptional(requestId),
-      toColumn(build),
-      toColumn(release),
-      toOptional(route),
-      toOptional(visitor),
-    ]),
+    occurrences.map(
+      ({ digest, occurrence, at, side, requestId, traceId, build, release, route, visitor }): SqlValue[] => [
+        digest,
+        toColumn(occurrence),
+        at,
+        side,
+        toOptionalColumn(requestId),
+        toOptionalColumn(traceId),
+        toColumn(build),
+        toColumn(release),
+        toOptionalColumn(route),
+        toOptionalColumn(visitor),
+      ],
+    ),
   );
   await insertRows(
     sql,
     'desk_occurrences',
-    ['digest', 'occurrence', 'at', 'side', 'request_id', 'build', 'release', 'route', 'visitor'],
+    ['digest', 'occurrence', 'at', 'side', 'request_id', 'trace_id', 'build', 'release', 'route', 'visitor'],
     rows,
     'ON CONFLICT (digest, occurrence) DO NOTHING',
   );
@@ -362,8 +387,4 @@ async function storePosition(sql: Sql, dialect: SqlDialect, { run, next }: Requi
       ON CONFLICT (run) DO UPDATE SET segment = excluded.segment, taken = excluded.taken, at = excluded.at`,
     [run, next.segment, next.offset],
   );
-}
-
-function toOptional(text: string | undefined): string | null {
-  return text === undefined ? null : toColumn(text);
 }

@@ -38,6 +38,8 @@ export interface ReleaseTally {
   readonly build: string;
   readonly firstAt: number;
   readonly lastAt: number;
+  /** Of what the server saw itself; 0 where there is none. */
+  readonly lastServerAt: number;
   readonly count: number;
 }
 
@@ -53,6 +55,7 @@ export interface Tally {
   readonly counts: SideCounts;
   readonly hours: readonly HourTally[];
   readonly releases: readonly ReleaseTally[];
+  readonly visitors: ReadonlySet<string>;
   /** By occurrence. */
   readonly wholes: ReadonlyMap<string, StoredFailure>;
 }
@@ -136,6 +139,7 @@ function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
     counts: countSides(group),
     hours: [...Map.groupBy(group, ({ firstAt }) => toHour(firstAt))].map(([hour, some]) => tallyHour(hour, some)),
     releases,
+    visitors: new Set(group.flatMap(({ occurrence }) => occurrence?.visitor ?? [])),
     wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
   };
 }
@@ -154,6 +158,7 @@ function tallyReleases(group: readonly Sighting[]): ReleaseTally[] {
     build: some[0]?.build ?? '',
     firstAt: Math.min(...some.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...some.map(({ lastAt }) => lastAt)),
+    lastServerAt: Math.max(0, ...some.map(({ side, lastAt }) => (side === 'server' ? lastAt : 0))),
     count: sum(some),
   }));
 }

@@ -42,7 +42,7 @@ async function setUp({ isShared = true } = {}) {
     await driver.run('UPDATE desk_runs SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
-    const incidents = await store.listIncidents({ limit: 10 });
+    const { incidents } = await store.listIncidents({ limit: 10 });
     return incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server ?? 0;
   };
   return { runs, store, state, folder, beat, deaths };
@@ -123,6 +123,8 @@ describe('a replica', () => {
     await beat('a', DEAD_AFTER);
     await beat('b', DEAD_AFTER);
     await runs.tellSilent();
-    expect(await store.listIncidents({ limit: 10 })).toMatchObject([{ kind: 'unclean-death', counts: { server: 2 } }]);
+    expect((await store.listIncidents({ limit: 10 })).incidents).toMatchObject([
+      { kind: 'unclean-death', counts: { server: 2 } },
+    ]);
   });
 });

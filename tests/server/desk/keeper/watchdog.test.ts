@@ -140,9 +140,13 @@ describe('a process that stands still', () => {
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
     const findDeath = async () =>
-      (await desk.ask('listIncidents', { limit: 10 })).find(({ kind }) => kind === 'unclean-death');
+      (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, { timeout: 20_000 }).toBeDefined();
-    const [occurrence] = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', { limit: 1 });
+    const { occurrences } = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', {
+      limit: 1,
+      withWholes: true,
+    });
+    const [occurrence] = occurrences;
     const [error] = occurrence?.whole?.errors ?? [];
     expect(error?.frames.map((frame) => frame.function)).toContain('neverComeBack');
     expect(occurrence?.whole?.extra).toMatchObject({ blockedFor: expect.any(Number) });

@@ -35,8 +35,8 @@ it('counts what several replicas take in at once, without one lost', async () =>
       Array.from({ length: 10 }, () => store.takeIn({ entries: Array.from({ length: 70 }, (_, at) => toEntry(at)) })),
     ),
   );
-  const incidents = await stores[0]?.listIncidents({ limit: 10 });
-  expect(incidents?.map(({ counts }) => counts.server)).toEqual(Array.from({ length: 7 }, () => 300));
+  const page = await stores[0]?.listIncidents({ limit: 10 });
+  expect(page?.incidents.map(({ counts }) => counts.server)).toEqual(Array.from({ length: 7 }, () => 300));
   const hours = (await stores[1]?.listHours('00000000')) ?? [];
   expect(hours.reduce((sum, { server }) => sum + server, 0)).toBe(300);
 });

@@ -1,0 +1,110 @@
+import type { Address } from '../address.ts';
+import { lockIncident } from './change-incident.ts';
+import { storeChange } from './change-log.ts';
+import { listFamily } from './incident-table.ts';
+import { placeholders, type Sql, type SqlDialect } from './sql.ts';
+
+/** Tables with rows of an incident under its digest. */
+const TABLES_OF_INCIDENT = [
+  'desk_hours',
+  'desk_releases',
+  'desk_occurrences',
+  'desk_wholes',
+  'desk_visitors',
+  'desk_changes',
+  'desk_notes',
+  'desk_search',
+];
+
+/**
+ * Deletes an incident with all that is merged into it, in a transaction: its counts too. When it
+ * happens again it is a new one.
+ *
+ * @returns false where there is none
+ */
+export async function deleteIncident(sql: Sql, dialect: SqlDialect, digest: string): Promise<boolean> {
+  const incident = await lockIncident(sql, dialect, digest);
+  if (!incident) return false;
+  const family = await listFamily(sql, incident.digest);
+  const some = placeholders(family);
+  await sql.run(
+    `DELETE FROM desk_feedback WHERE digest IN (${some}) OR occurrence IN
+      (SELECT o.occurrence FROM desk_occurrences o WHERE o.digest IN (${some}))`,
+    [...family, ...family],
+  );
+  for (const table of TABLES_OF_INCIDENT) await sql.run(`DELETE FROM ${table} WHERE digest IN (${some})`, family);
+  await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR substr(target, 1, 8) IN (${some})`, [
+    ...family,
+    ...family,
+  ]);
+  await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
+  return true;
+}
+
+/**
+ * Deletes one time that it happened, with what was said of it, in a transaction. It stays counted.
+ *
+ * @returns false where it is not kept
+ */
+export async function deleteOccurrence(
+  sql: Sql,
+  dialect: SqlDialect,
+  { digest, occurrence }: Required<Address>,
+  author: string,
+): Promise<boolean> {
+  const incident = await lockIncident(sql, dialect, digest);
+  if (!incident) return false;
+  const family = await listFamily(sql, incident.digest);
+  const some = placeholders(family);
+  const gone = await deleteRows(sql, `occurrence = ? AND digest IN (${some})`, [occurrence, ...family]);
+  if (gone === 0) return false;
+  await sql.run('DELETE FROM desk_feedback WHERE occurrence = ?', [occurrence]);
+  await storeChange(sql, dialect, {
+    digest: incident.digest,
+    author,
+    action: 'occurrence-deleted',
+    detail: { occurrence },
+  });
+  return true;
+}
+
+async function deleteRows(sql: Sql, condition: string, values: readonly string[]): Promise<number> {
+  await sql.run(`DELETE FROM desk_wholes WHERE ${condition}`, values);
+  return sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, values);
+}
+
+/** Whom to forget. */
+export interface Forgotten {
+  /** Their hashes: one for each day, because it changes daily. */
+  readonly visitors?: readonly string[];
+  /** As it was given with feedback; capitals do not count. */
+  readonly email?: string;
+}
+
+/**
+ * Deletes what is kept of a visitor, in a transaction: occurrences and what they said. Counts remain,
+ * and so does their part in the number of visitors, which names nobody.
+ *
+ * @returns how many rows went (counts)
+ */
+export async function forgetVisitor(
+  sql: Sql,
+  { visitors = [], email }: Forgotten,
+): Promise<{ occurrences: number; feedback: number }> {
+  const condition = `visitor IN (${placeholders(visitors)})`;
+  let occurrences = 0;
+  let feedback = 0;
+  if (visitors.length > 0) {
+    await sql.run(
+      `DELETE FROM desk_wholes WHERE (digest, occurrence) IN
+        (SELECT o.digest, o.occurrence FROM desk_occurrences o WHERE o.${condition})`,
+      visitors,
+    );
+    occurrences = await sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, visitors);
+    feedback = await sql.run(`DELETE FROM desk_feedback WHERE ${condition}`, visitors);
+  }
+  if (email !== undefined) {
+    feedback += await sql.run('DELETE FROM desk_feedback WHERE lower(email) = lower(?)', [email]);
+  }
+  return { occurrences, feedback };
+}

@@ -1,0 +1,153 @@
+import type { DeskLog } from '../desk-log.ts';
+import type { StoredFailure } from './records.ts';
+import { insertRows, placeholders, type Sql, type SqlDialect, type SqlDriver, type SqlValue } from './sql.ts';
+import { toColumn } from './to-column.ts';
+
+/** What is found of an incident (characters): some dozens of URLs and user agents. */
+const MAX_TEXT = 4000;
+/** One of its lines (characters). */
+const MAX_LINE = 300;
+/** Frames whose files are found, of each error (a count). */
+const MAX_FRAMES = 10;
+/** Words of a search that count (a count), and their length (characters). */
+const MAX_WORDS = 8;
+const MAX_WORD = 100;
+/** What a trigram needs (characters); shorter words are looked for without the index. */
+const TRIGRAM = 3;
+
+/**
+ * The table `desk_search` holds, for each incident, a line for each thing that it is found by, in
+ * small letters, because both databases compare those alike. SQLite has an FTS5 table of trigrams
+ * beside it that triggers keep, PostgreSQL an index of `pg_trgm`. Words are parts of the text, never
+ * patterns.
+ *
+ * @param log told where PostgreSQL does not let the extension be made: then each text is read through
+ */
+export async function prepareSearch(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
+  if (driver.dialect.name === 'sqlite') return driver.transaction(prepareSqlite);
+  return preparePostgres(driver, log);
+}
+
+async function prepareSqlite(sql: Sql): Promise<void> {
+  const known = await sql.all("SELECT 1 AS one FROM sqlite_master WHERE name = 'desk_search_index'");
+  if (known.length > 0) return;
+  await sql.run(
+    "CREATE VIRTUAL TABLE desk_search_index USING fts5 (text, content = 'desk_search', content_rowid = 'id', tokenize = 'trigram')",
+  );
+  const add = 'INSERT INTO desk_search_index (rowid, text) VALUES (new.id, new.text);';
+  const remove = "INSERT INTO desk_search_index (desk_search_index, rowid, text) VALUES ('delete', old.id, old.text);";
+  for (const [event, work] of [
+    ['INSERT', add],
+    ['DELETE', remove],
+    ['UPDATE', remove + add],
+  ]) {
+    await sql.run(`CREATE TRIGGER desk_search_${event} AFTER ${event} ON desk_search BEGIN ${work} END`);
+  }
+  await sql.run("INSERT INTO desk_search_index (desk_search_index) VALUES ('rebuild')");
+}
+
+async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
+  const isReady = async (sql: Sql) =>
+    (await sql.all("SELECT 1 AS one FROM pg_class WHERE relname = 'desk_search_trigrams'")).length > 0;
+  if (await isReady(driver)) return;
+  await driver.transaction(async (sql) => {
+    await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+    if (await isReady(sql)) return;
+    await sql.run('SAVEPOINT desk_search');
+    try {
+      await sql.run('CREATE EXTENSION IF NOT EXISTS pg_trgm');
+      await sql.run('CREATE INDEX desk_search_trigrams ON desk_search USING gin (text gin_trgm_ops)');
+    } catch (error) {
+      await sql.run('ROLLBACK TO SAVEPOINT desk_search');
+      log?.warn(
+        { err: error },
+        "PostgreSQL did not let the desk use the extension pg_trgm, so a search reads all texts. Let the desk's user create it (GRANT CREATE ON DATABASE), or create it as an administrator, and start again.",
+      );
+    }
+  });
+}
+
+/** A condition on digests: those of the incidents whose text holds all words. Merged ones count for what they were merged into. */
+export function matchSearch(dialect: SqlDialect, search: string): { text: string; values: SqlValue[] } {
+  const words = toWords(search);
+  const conditions = dialect.name === 'sqlite' ? matchSqlite(words) : matchPostgres(words);
+  return {
+    text: `SELECT COALESCE(m.merged_into, m.digest) FROM desk_search s JOIN desk_incidents m ON m.digest = s.digest
+      WHERE ${conditions.text}`,
+    values: conditions.values,
+  };
+}
+
+function toWords(search: string): string[] {
+  const words = toColumn(search).toLowerCase().split(/\s+/).filter(Boolean);
+  return words.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD).toWellFormed());
+}
+
+function matchSqlite(words: readonly string[]): { text: string; values: SqlValue[] } {
+  const long = words.filter((word) => [...word].length >= TRIGRAM);
+  const short = words.filter((word) => [...word].length < TRIGRAM);
+  const texts = short.map(() => 'instr(s.text, ?) > 0');
+  if (long.length === 0) return { text: texts.join(' AND '), values: short };
+  const phrases = long.map((word) => `"${word.replaceAll('"', '""')}"`).join(' ');
+  texts.unshift('s.id IN (SELECT rowid FROM desk_search_index WHERE desk_search_index MATCH ?)');
+  return { text: texts.join(' AND '), values: [phrases, ...short] };
+}
+
+function matchPostgres(words: readonly string[]): { text: string; values: SqlValue[] } {
+  return {
+    text: words.map(() => 's.text LIKE ?').join(' AND '),
+    values: words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
+  };
+}
+
+/** Adds what these say to what their incidents are found by, as long as there is room. */
+export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]): Promise<void> {
+  if (failures.length === 0) return;
+  const groups = Map.groupBy(failures, ({ digest }) => digest);
+  const digests = [...groups.keys()];
+  const known = await sql.all<{ digest: string; text: string }>(
+    `SELECT digest, text FROM desk_search WHERE digest IN (${placeholders(digests)})`,
+    digests,
+  );
+  const texts = new Map(known.map(({ digest, text }) => [digest, text]));
+  const rows = [...groups].flatMap(([digest, group]): SqlValue[][] => {
+    const before = texts.get(digest);
+    const text = group.reduce(addLines, before ?? '');
+    return text === before ? [] : [[digest, text]];
+  });
+  await insertRows(
+    sql,
+    'desk_search',
+    ['digest', 'text'],
+    rows,
+    'ON CONFLICT (digest) DO UPDATE SET text = excluded.text',
+  );
+}
+
+function addLines(text: string, failure: StoredFailure): string {
+  const lines = new Set(text.split('\n').filter(Boolean));
+  let length = text.length;
+  for (const line of listLines(failure)) {
+    const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
+    if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
+    lines.add(clean);
+    length += clean.length + 1;
+  }
+  return [...lines].join('\n');
+}
+
+/** What tells most of the incident first: later ones add what differs. */
+function listLines({ digest, title, errors, site, route, resolved, request }: StoredFailure): string[] {
+  return [
+    digest,
+    title,
+    ...errors.map(({ message }) => message),
+    ...(site ? [site.path, site.function] : []),
+    route ?? '',
+    request?.url ?? '',
+    request?.headers?.['user-agent'] ?? '',
+    ...errors.flatMap(({ frames }, index) =>
+      (resolved?.[index] ?? frames).slice(0, MAX_FRAMES).map(({ file }) => file),
+    ),
+  ];
+}

@@ -1,0 +1,125 @@
+import { Minute } from '../../../shared/units.ts';
+import { placeholders, type Sql, type SqlDialect } from './sql.ts';
+
+export type DeskRole = 'viewer' | 'operator';
+
+/** Who is signed in, or may sign in by a link. */
+export interface Grant {
+  /** The token's name: the author of changes. */
+  readonly name: string;
+  readonly role: DeskRole;
+  /** Of the token that it rests on. A session of a token that is configured no more is none. */
+  readonly fingerprint: string;
+}
+
+export interface Session extends Grant {
+  /** Milliseconds since 1970, by the store's clock. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+interface GrantRow extends Grant {
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
+/**
+ * @param idHash of the cookie's id: whoever reads the database signs in with none of its rows
+ * @param lifeMs how long it holds (ms)
+ */
+export async function createSession(
+  sql: Sql,
+  { now }: SqlDialect,
+  idHash: string,
+  { name, role, fingerprint }: Grant,
+  lifeMs: number,
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO desk_sessions (id_hash, name, role, fingerprint, created_at, expires_at) VALUES (?, ?, ?, ?, ${now}, ${now} + ?)`,
+    [idHash, name, role, fingerprint, lifeMs],
+  );
+}
+
+/** @returns undefined where it has ended, or never was */
+export async function readSession(sql: Sql, { now }: SqlDialect, idHash: string): Promise<Session | undefined> {
+  const [row] = await sql.all<GrantRow>(
+    `SELECT name, role, fingerprint, created_at, expires_at FROM desk_sessions WHERE id_hash = ? AND expires_at > ${now}`,
+    [idHash],
+  );
+  return row && { ...toGrant(row), createdAt: row.created_at, expiresAt: row.expires_at };
+}
+
+/** @returns whether there was one */
+export async function endSession(sql: Sql, idHash: string): Promise<boolean> {
+  return (await sql.run('DELETE FROM desk_sessions WHERE id_hash = ?', [idHash])) > 0;
+}
+
+/** Ends all sessions and links that rest on other tokens than these. @returns how many */
+export async function keepSessions(sql: Sql, fingerprints: readonly string[]): Promise<number> {
+  const others = fingerprints.length === 0 ? '' : `WHERE fingerprint NOT IN (${placeholders(fingerprints)})`;
+  const sessions = await sql.run(`DELETE FROM desk_sessions ${others}`, fingerprints);
+  return sessions + (await sql.run(`DELETE FROM desk_links ${others}`, fingerprints));
+}
+
+/** How long a sign-in link may be used (ms, issue 11). */
+const LINK_LIFE = 15 * Minute;
+
+/** @param idHash of what stands in the link */
+export async function createLink(
+  sql: Sql,
+  { now }: SqlDialect,
+  idHash: string,
+  { name, role, fingerprint }: Grant,
+): Promise<void> {
+  await sql.run(
+    `INSERT INTO desk_links (id_hash, name, role, fingerprint, expires_at) VALUES (?, ?, ?, ?, ${now} + ${LINK_LIFE})`,
+    [idHash, name, role, fingerprint],
+  );
+}
+
+/** Uses a link up. @returns undefined where it was used, is older than 15 minutes, or never was */
+export async function takeLink(sql: Sql, { now }: SqlDialect, idHash: string): Promise<Grant | undefined> {
+  const [row] = await sql.all<GrantRow & { in_time: number }>(
+    `DELETE FROM desk_links WHERE id_hash = ?
+      RETURNING name, role, fingerprint, CASE WHEN expires_at > ${now} THEN 1 ELSE 0 END AS in_time`,
+    [idHash],
+  );
+  return row?.in_time === 1 ? toGrant(row) : undefined;
+}
+
+function toGrant({ name, role, fingerprint }: Grant): Grant {
+  return { name, role, fingerprint };
+}
+
+/** Attempts to sign in within the minute that runs, this one included, over all replicas. */
+export interface AttemptCounts {
+  readonly ofSender: number;
+  readonly inTotal: number;
+}
+
+/** Stands for all senders: a hash is never empty. */
+const ALL_SENDERS = '';
+
+/** @param sender a hash of the address */
+export async function countAttempt(sql: Sql, { now }: SqlDialect, sender: string): Promise<AttemptCounts> {
+  const minute = `${now} / ${Minute}`;
+  const rows = await sql.all<{ sender: string; count: number }>(
+    `INSERT INTO desk_attempts (sender, minute, count) VALUES (?, ${minute}, 1), ('${ALL_SENDERS}', ${minute}, 1)
+      ON CONFLICT (sender, minute) DO UPDATE SET count = desk_attempts.count + 1 RETURNING sender, count`,
+    [sender],
+  );
+  const read = (of: string) => rows.find((row) => row.sender === of)?.count ?? 1;
+  return { ofSender: read(sender), inTotal: read(ALL_SENDERS) };
+}
+
+/** A sign-in that went well is held against nobody. */
+export async function forgiveAttempts(sql: Sql, sender: string): Promise<void> {
+  await sql.run('DELETE FROM desk_attempts WHERE sender = ?', [sender]);
+}
+
+/** Deletes what has run out. */
+export async function dropOldSessions(sql: Sql, { now }: SqlDialect): Promise<void> {
+  await sql.run(`DELETE FROM desk_sessions WHERE expires_at <= ${now}`);
+  await sql.run(`DELETE FROM desk_links WHERE expires_at <= ${now}`);
+  await sql.run(`DELETE FROM desk_attempts WHERE minute < ${now} / ${Minute} - 1`);
+}
