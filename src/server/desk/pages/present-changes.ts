@@ -38,6 +38,7 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> =
 
 function toIgnoredWords({ until, growth }: Detail): string {
   if (typeof until === 'number') return `until ${toExactTime(until)}`;
-  if (typeof growth === 'number') return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
+  if (typeof growth === 'number')
+    return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
   return 'for ever';
 }

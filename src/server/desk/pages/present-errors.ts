@@ -1,9 +1,9 @@
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
+import { toSourceLink } from '../source-link.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { colourSource } from './colour-source.ts';
 import type { PresentOptions } from './present-occurrence.ts';
-import { toSourceLink } from './source-link.ts';
 
 export function presentErrors(failure: StoredFailure, { sourceLink }: PresentOptions): ErrorShape[] {
   return failure.errors.map((error, index) => {
