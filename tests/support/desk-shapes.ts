@@ -28,6 +28,7 @@ export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
             column: 31,
             function: 'loadCart',
             isOwn: true,
+            isEngine: false,
             isAsync: false,
             link: 'https://code.example/shop/blob/v1.4.0/src/server/product/pages/cart.ts#L24',
             source: {
@@ -55,6 +56,7 @@ export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
             column: 11,
             function: '',
             isOwn: false,
+            isEngine: false,
             isAsync: false,
           },
           {
@@ -63,6 +65,7 @@ export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
             column: 5,
             function: 'process.processTicksAndRejections',
             isOwn: false,
+            isEngine: false,
             isAsync: false,
           },
           {
@@ -71,6 +74,7 @@ export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
             column: 22,
             function: 'runLoader',
             isOwn: true,
+            isEngine: true,
             isAsync: true,
             source: {
               start: 95,
@@ -95,6 +99,7 @@ export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
             column: 98,
             function: 'Parser.parseErrorMessage',
             isOwn: false,
+            isEngine: false,
             isAsync: false,
           },
         ],

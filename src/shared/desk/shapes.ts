@@ -141,7 +141,9 @@ export interface FrameShape {
   readonly line: number;
   readonly column: number;
   readonly function: string;
+  /** Of the application, or of the engine that it is built on. */
   readonly isOwn: boolean;
+  readonly isEngine: boolean;
   readonly isAsync: boolean;
   /** Opens the place in an editor or a repository. */
   readonly link?: string;
@@ -176,8 +178,10 @@ export interface BreadcrumbShape {
 
 export interface ComponentShape {
   readonly name: string;
-  /** File, line and column, as the browser or the server told them; empty where it told none. */
+  /** File and line; empty for an element. */
   readonly place: string;
+  /** One of the application's own, none of the engine's. */
+  readonly isOwn: boolean;
 }
 
 /** What is told of a kind alone. */

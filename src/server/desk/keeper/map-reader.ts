@@ -2,6 +2,7 @@ import { originalPositionFor, sourceContentFor, TraceMap } from '@jridgewell/tra
 import type { Failure, StackFrame } from '../../engine/errors/failure.ts';
 import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
+import { parseComponentStack } from './component-stack.ts';
 
 /** Reads source maps, for display alone. */
 export interface MapReader {
@@ -16,6 +17,8 @@ export interface MapReaderOptions {
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
   /** The function around a place in a bundle, from the build's table of sites. */
   readonly findFunction?: (build: string, frame: StackFrame) => Promise<string | undefined>;
+  /** The folder of the build that runs, absolute: what components of the server are named by. */
+  readonly dist?: string;
   readonly maxBytes?: number;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
@@ -38,7 +41,7 @@ interface LoadedMap {
 const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions): MapReader {
-  const { readMap, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
+  const { readMap, findFunction, dist = '', maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
   /** The one used last stands last. */
   const loaded = new Map<string, LoadedMap>();
 
@@ -85,6 +88,16 @@ export function createMapReader(options: MapReaderOptions): MapReader {
     };
   }
 
+  /** Without lines of source: where a component is, is enough. */
+  async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
+    const components: ResolvedFrame[] = [];
+    for (const frame of parseComponentStack(componentStack, { dist })) {
+      const { context: _context, ...component } = await resolveFrame(build, frame);
+      components.push(component);
+    }
+    return components;
+  }
+
   return {
     async resolve(failure) {
       const resolved: ResolvedFrame[][] = [];
@@ -93,7 +106,8 @@ export function createMapReader(options: MapReaderOptions): MapReader {
         for (const frame of frames.slice(0, MAX_FRAMES)) some.push(await resolveFrame(failure.build, frame));
         resolved.push(some);
       }
-      return { ...failure, resolved };
+      const components = await resolveComponents(failure);
+      return { ...failure, resolved, ...(components.length > 0 && { components }) };
     },
     sweep() {
       for (const [key, { usedAt }] of loaded) {

@@ -10,7 +10,7 @@ const TOKENS = new RegExp(
   [
     /(?<comment>\/\/.*|\/\*[\s\S]*?(?:\*\/|$))/,
     /(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*(?:`|$))/,
-    /(?<tag><\/?[A-Za-z][\w.]*(?=[\s/>]))/,
+    /(?<![\w$)\]])(?<tag><\/?[A-Za-z][\w.]*(?=[\s/>]))/,
     new RegExp(`(?<![\\w$.])(?<keyword>${KEYWORDS})(?![\\w$]|\\s*:)`),
     /(?<![\w$.])(?<literal>true|false|null|undefined|\d[\w.]*)(?![\w$])/,
   ]

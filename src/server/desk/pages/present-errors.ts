@@ -44,6 +44,11 @@ function toFrameText({ file, line, column, function: name, async: isAsync }: Res
   return `    at ${isAsync ? 'async ' : ''}${name ? `${name} (${place})` : place}`;
 }
 
+/** Not the application's: what it is built on. */
+export function isEngineFile(file: string): boolean {
+  return /^src\/(?:client|server|shared)\/(?:engine|desk|reporting)\//.test(file);
+}
+
 function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
   const { file, line, column, own, context } = frame;
   const { release, build } = failure;
@@ -53,6 +58,7 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
     column,
     function: frame.function,
     isOwn: own,
+    isEngine: isEngineFile(file),
     isAsync: frame.async === true,
     ...(own && sourceLink && { link: toSourceLink(sourceLink, { file, line, column, release, build }) }),
     ...(context && { source: { start: context.start, lines: colourSource(dedent(context.lines)) } }),

@@ -3,6 +3,7 @@ import { Day, Hour } from '../../../shared/units.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { presentStatus } from './present-status.ts';
+import { presentTitle } from './present-title.ts';
 
 export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
   const { digest, kind, title, counts, visitors, assignee, chart } = incident;
@@ -10,7 +11,7 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
   return {
     digest,
     kind,
-    title: title.slice(0, MAX_TITLE),
+    title: presentTitle(title).slice(0, MAX_TITLE),
     place: presentPlace(incident),
     status: presentStatus(incident),
     counts: { server: counts.server, browser: counts.browser },

@@ -9,6 +9,7 @@ import type { Feedback } from '../journal-entry.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { presentPlace } from './present-incident-row.ts';
 import { presentStatus } from './present-status.ts';
+import { presentTitle } from './present-title.ts';
 
 type Head = Pick<
   IncidentData,
@@ -33,7 +34,7 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
   return {
     digest,
     kind,
-    title,
+    title: presentTitle(title),
     message,
     place: { ...presentPlace(incident), ...toLine(incident, whole) },
     status: presentStatus(incident),
@@ -74,7 +75,7 @@ export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
   return {
     digest,
     kind,
-    title,
+    title: presentTitle(title),
     state,
     lastAt,
     count: counts.server + counts.browser,

@@ -1,9 +1,10 @@
-import type { BreadcrumbShape, ComponentShape, OccurrenceShape, WholeShape } from '../../../shared/desk/shapes.ts';
-import type { Breadcrumb, FailureOrigin } from '../../engine/errors/failure.ts';
-import type { Occurrence, StoredFailure } from '../store/records.ts';
-import { presentErrors, toStackText } from './present-errors.ts';
+import type { ComponentShape, OccurrenceShape, WholeShape } from '../../../shared/desk/shapes.ts';
+import type { FailureOrigin } from '../../engine/errors/failure.ts';
+import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
+import { presentBreadcrumb } from './present-breadcrumb.ts';
+import { isEngineFile, presentErrors, toStackText } from './present-errors.ts';
 import { presentRequest } from './present-request.ts';
-import { presentStory, TOLD_EXTRA } from './present-story.ts';
+import { presentStory, toUntold } from './present-story.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 export interface PresentOptions {
@@ -40,10 +41,9 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
 };
 
 function presentWhole(failure: StoredFailure, options: PresentOptions): WholeShape {
-  const { origin, traceId, spanId, kind, extra = {}, tags = {}, cut = [] } = failure;
+  const { origin, traceId, spanId, tags = {}, cut = [] } = failure;
   const story = presentStory(failure);
   const request = failure.request && presentRequest(failure.request);
-  const told = TOLD_EXTRA[kind] ?? [];
   return {
     origin: ORIGIN_WORDS[origin],
     ...(traceId !== undefined && { traceId }),
@@ -52,22 +52,15 @@ function presentWhole(failure: StoredFailure, options: PresentOptions): WholeSha
     stackText: toStackText(failure),
     ...(story && { story }),
     ...(request && { request }),
-    components: presentComponents(failure.componentStack ?? ''),
+    components: (failure.components ?? []).map(presentComponent),
     breadcrumbs: (failure.breadcrumbs ?? []).map(presentBreadcrumb),
     tags: toPairs(tags),
-    extra: toPairs(extra).filter(([name]) => !told.includes(name)),
+    extra: toPairs(toUntold(failure)),
     cut: cut.map((part) => toLine(part)),
   };
 }
 
-function presentBreadcrumb({ at, category, message, level = 'info', data = {} }: Breadcrumb): BreadcrumbShape {
-  return { at, category: toLine(category), message: toLine(message), level, data: toPairs(data) };
-}
-
-/** React's text: V8 writes `at Cart (https://…:1:2)`, the others `Cart@https://…:1:2`. */
-function presentComponents(stack: string): ComponentShape[] {
-  return stack.split('\n').flatMap((line): ComponentShape[] => {
-    const [, name, place] = /^\s*at (\S+)(?: \((.*)\))?\s*$/.exec(line) ?? /^\s*([^@\s]+)@(.*)$/.exec(line) ?? [];
-    return name ? [{ name, place: place ?? '' }] : [];
-  });
+/** An element has a name alone; what came without source maps has the minifier's. */
+function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
+  return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && !isEngineFile(file) };
 }

@@ -4,7 +4,7 @@ import type { StoredFailure } from '../store/records.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 /** What of `extra` a story tells, so that it is not shown twice. */
-export const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
+const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
   'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor'],
   'blocked-loop': ['ms', 'since'],
   csp: ['directive', 'blocked', 'sourceFile', 'line', 'column', 'sample', 'disposition'],
@@ -12,6 +12,15 @@ export const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>
   deprecation: ['id', 'sourceFile', 'line', 'column', 'message', 'anticipatedRemoval'],
   intervention: ['id', 'sourceFile', 'line', 'column', 'message', 'anticipatedRemoval'],
 };
+
+/** What of `extra` no story tells. */
+export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<string, unknown>> {
+  const told = TOLD_EXTRA[kind] ?? [];
+  const { contexts, ...rest } = Object.fromEntries(Object.entries(extra).filter(([name]) => !told.includes(name)));
+  const { react, ...others } = toRecord(contexts);
+  const left = kind === 'hydration' || react === undefined ? others : { react, ...others };
+  return Object.keys(left).length > 0 ? { ...rest, contexts: left } : rest;
+}
 
 /** @returns undefined where the errors say it all */
 export function presentStory(failure: StoredFailure): StoryShape | undefined {

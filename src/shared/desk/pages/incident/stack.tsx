@@ -5,11 +5,11 @@ import { toPlural } from '../../words.ts';
 import styles from './stack.module.css';
 
 /** The errors of a chain, from the outermost on, each with its frames: ours open, those of dependencies folded. */
-export function Stack({ of: { errors, stackText } }: { readonly of: WholeShape }) {
+export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
   return (
     <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
       {errors.map((error, index) => (
-        <ErrorPart key={index} of={error} isCause={index > 0} />
+        <ErrorPart key={index} of={error} isCause={index > 0} isTold={story !== undefined} />
       ))}
       <details className={styles.plain}>
         <summary>As text</summary>
@@ -19,7 +19,14 @@ export function Stack({ of: { errors, stackText } }: { readonly of: WholeShape }
   );
 }
 
-function ErrorPart({ of: error, isCause }: { readonly of: ErrorShape; readonly isCause: boolean }) {
+interface ErrorPartProps {
+  readonly of: ErrorShape;
+  readonly isCause: boolean;
+  /** What stands above tells more than frames of others. */
+  readonly isTold: boolean;
+}
+
+function ErrorPart({ of: error, isCause, isTold }: ErrorPartProps) {
   return (
     <div className={styles.error}>
       <h3 className={styles.words}>
@@ -34,7 +41,7 @@ function ErrorPart({ of: error, isCause }: { readonly of: ErrorShape; readonly i
       {error.frames.length === 0 ? (
         <p className={styles.quiet}>It came without a stack.</p>
       ) : (
-        <Frames of={error.frames} />
+        <Frames of={error.frames} isTold={isTold} />
       )}
     </div>
   );
@@ -43,20 +50,25 @@ function ErrorPart({ of: error, isCause }: { readonly of: ErrorShape; readonly i
 /** Frames of ours that are open at first (a count): a deep stack must not push the request out of sight. */
 const OPEN_FRAMES = 3;
 
-function Frames({ of: frames }: { readonly of: readonly FrameShape[] }) {
-  let opened = 0;
+function Frames({ of: frames, isTold }: { readonly of: readonly FrameShape[]; readonly isTold: boolean }) {
+  const opened = chooseOpen(frames);
+  const areForeignOpen = !isTold && frames.every(({ isOwn }) => !isOwn);
   return (
     <ol className={styles.frames}>
       {groupFrames(frames).map((group, index) => {
         const [first] = group;
-        if (first?.isOwn) {
-          if (first.source) opened += 1;
-          return <OwnFrame key={index} of={first} isOpen={opened <= OPEN_FRAMES} />;
-        }
-        return <ForeignFrames key={index} of={group} isOpen={frames.every(({ isOwn }) => !isOwn)} />;
+        if (first?.isOwn) return <OwnFrame key={index} of={first} isOpen={opened.has(first)} />;
+        return <ForeignFrames key={index} of={group} isOpen={areForeignOpen} />;
       })}
     </ol>
   );
+}
+
+/** The application's own; where it has none in the stack, the first of the engine. */
+function chooseOpen(frames: readonly FrameShape[]): ReadonlySet<FrameShape> {
+  const ours = frames.filter(({ isOwn, source }) => isOwn && source);
+  const application = ours.filter(({ isEngine }) => !isEngine);
+  return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
 }
 
 /** Each frame of ours for itself, and what lies between them together. */
@@ -136,7 +148,7 @@ const MAX_PACKAGES = 3;
 function toPackage(file: string): string {
   if (file.startsWith('node:')) return 'Node';
   const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
-  return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the engine' : 'other code');
+  return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');
 }
 
 /** Lines of source around a place, with the place marked. */

@@ -48,14 +48,12 @@ export function Row({ of: row, now, canChange, span, tab }: RowProps) {
           <Place of={place} />
           <Sides counts={counts} />
           <code>{digest}</code>
-          {lastRelease && (
-            <span>{firstRelease === lastRelease ? lastRelease : `${firstRelease || '?'} to ${lastRelease}`}</span>
-          )}
           {assignee && <span>{`for ${assignee}`}</span>}
         </p>
       </div>
       <div className={styles.chart}>
         <SmallChart of={chart} span={new Map(SPANS).get(span) ?? span} />
+        <span className={styles.releases}>{toReleases(firstRelease, lastRelease)}</span>
       </div>
       <p className={styles.count}>
         <strong>{toCount(times)}</strong>
@@ -74,6 +72,10 @@ export function Row({ of: row, now, canChange, span, tab }: RowProps) {
       </p>
     </li>
   );
+}
+
+function toReleases(first: string, last: string): string {
+  return first === last ? last : `${first || '?'} to ${last || '?'}`;
 }
 
 function Place({ of: { route, file, line, function: name } }: { readonly of: PlaceShape }) {
