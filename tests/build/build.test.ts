@@ -68,6 +68,17 @@ const app = {
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
+  'src/shared/desk/routes.tsx': `
+    export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
+  'src/shared/desk/pages/home.tsx': `
+    import styles from './home.module.css';
+    import '../../product/pages/base.css';
+    export default () => <main className={styles.home}>the desk</main>;`,
+  'src/shared/desk/pages/home.module.css': '.home { color: gray }',
+  'src/client/desk/main.tsx': `
+    import { hydrate } from '../hydrate.tsx';
+    import { routes } from '../../shared/desk/routes.tsx';
+    hydrate(routes);`,
 };
 
 function createApp(files: Record<string, string> = {}): string {
@@ -128,6 +139,20 @@ describe('the client bundle', () => {
 
   it('keeps the first load in one chunk beside the entry', () => {
     expect(manifest.entry.preloads).toHaveLength(1);
+  });
+
+  it('has the desk as an app of its own, of which no page of the product gets a byte', () => {
+    const desk = manifest.apps?.desk;
+    expect(Object.keys(desk?.routes ?? {})).toEqual(['home']);
+    expect(desk?.entry.script).toMatch(/^\/assets\/desk-[A-Z0-9]{8}\.js$/);
+    expect(readAsset(built, desk?.routes.home?.script)).toContain('the desk');
+    expect(desk?.routes.home?.styles.map((url) => readAsset(built, url)).join('')).toContain('gray');
+    for (const { script, preloads, styles } of [manifest.entry, ...Object.values(manifest.routes)]) {
+      for (const url of [script, ...preloads, ...styles]) {
+        expect(readAsset(built, url), url).not.toMatch(/the desk|gray|desk-[A-Z0-9]{8}/);
+        if (url.endsWith('.js')) expect([desk?.entry.script, ...(desk?.entry.preloads ?? [])]).not.toContain(url);
+      }
+    }
   });
 
   it('has what one page alone uses of React Router in the chunk of that page', () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { type AppAssets, type AssetManifest, toAppManifest } from '../../src/shared/engine/manifest.ts';
 import { startServer } from '../support/e2e-server.ts';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -40,6 +40,17 @@ describe('the production build', () => {
       .replaceAll(/<meta name="(?:sentry-trace|baggage)"[^>]*>/g, '');
     expect(page.length - without.length).toBeGreaterThan(1000);
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
+  });
+
+  it('shows the desk no page of the product, and the product none of the desk', () => {
+    const listScripts = ({ entry, routes }: AppAssets) =>
+      [entry, ...Object.values(routes)].flatMap(({ script, preloads }) => [script, ...preloads]);
+    const read = (urls: string[]) => urls.map((url) => readFileSync(`${dist}/client${url}`, 'utf8')).join('\n');
+    const desk = read(listScripts(toAppManifest(manifest, 'desk')));
+    const product = read(listScripts(manifest));
+    expect(desk).toContain('Sign in to the desk');
+    expect(product).not.toMatch(/Sign in to the desk|root\.signOut|Desk itself/);
+    expect(desk).not.toMatch(/\/tour\/|newsletter/);
   });
 
   it('has nothing of what `npm run dev` adds', () => {

@@ -25,6 +25,10 @@ it('has a default for everything', () => {
     release: undefined,
     digestNamespace: 'spillway',
     deskDatabaseUrl: undefined,
+    operatorTokens: [],
+    viewerTokens: [],
+    authProxyHeader: undefined,
+    authProxyOperators: [],
     sentryDsn: undefined,
     sentryEnvironment: 'production',
     tunnelPath: '/_report',
@@ -58,6 +62,22 @@ it('reads lists of origins and of proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
 });
 
+it('reads who may look at the desk', () => {
+  const config = readConfig({
+    OPERATOR_TOKEN: 'ada:6f1d0c5e9b7a4823, grace:b80e57d2a6c94f31',
+    VIEWER_TOKEN: '3ac97e4410d8b26f',
+    AUTH_PROXY_HEADER: 'X-Forwarded-User',
+    AUTH_PROXY_OPERATORS: 'ada@example.com, *,',
+  });
+  expect(config.operatorTokens).toEqual([
+    { name: 'ada', token: '6f1d0c5e9b7a4823' },
+    { name: 'grace', token: 'b80e57d2a6c94f31' },
+  ]);
+  expect(config.viewerTokens).toEqual([{ name: 'viewer', token: '3ac97e4410d8b26f' }]);
+  expect(config.authProxyHeader).toBe('x-forwarded-user');
+  expect(config.authProxyOperators).toEqual(['ada@example.com', '*']);
+});
+
 describe('a wrong value', () => {
   it.each([
     ['PORT', ['canary', '65536', '-1', '3000.5', '1e3', '99999']],
@@ -86,6 +106,10 @@ describe('a wrong value', () => {
     ['RELEASE', ['canary canary', 'x'.repeat(101)]],
     ['DIGEST_NAMESPACE', ['x'.repeat(201)]],
     ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
+    ['OPERATOR_TOKEN', ['canary', 'canary-canary-canary canary', 'canary-canary-canary,other-other-other']],
+    ['VIEWER_TOKEN', ['canary', 'ada:canary', 'ada:canary-canary-canary,ada:other-other-other']],
+    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX']],
+    ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
     ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary']],

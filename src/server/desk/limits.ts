@@ -80,11 +80,10 @@ export const COUNT_SLOT_BYTES = KiB;
 
 // Sign-in
 
-/** How long a session lasts, and a sign-in link (ms). */
+/** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
-export const TICKET_TIME = 15 * Minute;
 /** Wrong tokens in a minute (counts): from one address, and from all. A hundred years of the latter find no token of 16 characters. */
-export const MAX_TRIES = 5;
-export const MAX_TRIES_OF_ALL = 30;
+export const MAX_ATTEMPTS = 5;
+export const MAX_ATTEMPTS_OF_ALL = 30;
 /** A form of the desk (bytes): a note has the most of them. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;

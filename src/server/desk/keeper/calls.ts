@@ -8,7 +8,6 @@ import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
 import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
-import type { Pass, Tries } from '../store/pass-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from '../store/records.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
 
@@ -61,7 +60,7 @@ export interface KeeperCalls {
   takeLink(idHash: string): Grant | undefined;
   /** Counts an attempt to sign in. @param sender a hash of the address */
   countAttempt(sender: string): AttemptCounts;
-  forgiveAttempts(sender: string): void;
+  forgiveAttempt(sender: string): void;
 
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */
@@ -71,14 +70,6 @@ export interface KeeperCalls {
   listBuilds(): { id: string; release: string; firstAt: number }[];
   /** Random, the same for all replicas: what visitors are hashed with. */
   readSalt(): string;
-  /** Sessions and sign-in links. @param now milliseconds since 1970 */
-  storePass(pass: Pass, now: number): void;
-  findPass(kind: Pass['kind'], key: string, now: number): Pass | undefined;
-  /** Finds it for the last time: for a ticket that is used, and a session that ends. */
-  takePass(kind: Pass['kind'], key: string, now: number): Pass | undefined;
-  /** Counts a try to sign in. @param minute since 1970 */
-  countTry(sender: string, minute: number): Tries;
-  forgiveTry(sender: string, minute: number): void;
   /** Whether the store can be used at the moment. */
   isReachable(): boolean;
   /** Everything that was appended before is in the store. */

@@ -69,8 +69,7 @@ class RequestAccess implements Access {
   async signIn(proof: Proof): Promise<SignedIn> {
     const { signIn, toSender } = this.#options;
     const sender = toSender(requestInfo(this.#req).address);
-    const result =
-      'ticket' in proof ? await signIn.byTicket(proof.ticket, sender) : await signIn.byToken(proof.token, sender);
+    const result = 'ticket' in proof ? await signIn.byTicket(proof.ticket) : await signIn.byToken(proof.token, sender);
     if (result.kind === 'too-many') this.#res.setHeader('Retry-After', String(Math.ceil(result.waitMs / Second)));
     if (result.kind !== 'signed-in') return result;
     await this.#endSession();

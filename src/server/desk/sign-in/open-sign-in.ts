@@ -3,8 +3,8 @@ import type { Desk } from '../desk.ts';
 import { createVisitors } from '../tunnel/visitors.ts';
 import { createReadAccess, type ReadAccess } from './access.ts';
 import { createOperatorTokens, type OperatorToken } from './operator-tokens.ts';
-import { createPassStore } from './pass-store.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
+import { createSessionStore } from './session-store.ts';
 import { createSignIn } from './sign-in.ts';
 
 export interface SignInSettings {
@@ -23,14 +23,14 @@ export interface OpenSignIn {
 export function openSignIn({ tokens, proxy, desk }: SignInSettings): OpenSignIn {
   const signIn = createSignIn({
     tokens: createOperatorTokens(tokens),
-    passes: createPassStore((name, ...args) => desk.ask(name, ...args)),
+    sessions: createSessionStore((name, ...args) => desk.ask(name, ...args)),
   });
   let salt: string | undefined;
   desk.ask('readSalt').then(
     (known) => {
       salt = known;
     },
-    () => undefined, // the store is away: until the next start this process counts tries by a hash of its own
+    () => undefined, // the store is away: until the next start this process counts attempts by a hash of its own
   );
   return {
     readAccess: createReadAccess({

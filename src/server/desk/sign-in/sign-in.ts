@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Minute } from '../../../shared/units.ts';
-import { MAX_TRIES, MAX_TRIES_OF_ALL, SESSION_TIME, TICKET_TIME } from '../limits.ts';
-import type { Pass } from '../store/pass-table.ts';
+import { MAX_ATTEMPTS, MAX_ATTEMPTS_OF_ALL, SESSION_TIME } from '../limits.ts';
+import type { Grant } from '../store/session-table.ts';
 import type { OperatorToken, OperatorTokens, Role } from './operator-tokens.ts';
-import type { PassStore } from './pass-store.ts';
+import type { SessionStore } from './session-store.ts';
 
 /** Whoever looks at the desk. */
 export interface Operator {
@@ -11,7 +11,7 @@ export interface Operator {
   readonly role: Role;
 }
 
-/** How a try to sign in ended. */
+/** How an attempt to sign in ended. */
 export type SignedIn =
   | { readonly kind: 'signed-in'; readonly session: string }
   | { readonly kind: 'wrong' }
@@ -20,10 +20,10 @@ export type SignedIn =
 export interface SignIn {
   /** Who holds a session. @param session what the cookie says, whatever that is */
   identify(session: string): Promise<Operator | undefined>;
-  /** @param sender whose tries are counted together: a hash, no address */
+  /** @param sender whose attempts are counted together: a hash, no address */
   byToken(candidate: string, sender: string): Promise<SignedIn>;
-  /** By a sign-in link, which is used up by it. */
-  byTicket(ticket: string, sender: string): Promise<SignedIn>;
+  /** By a sign-in link, which is used up by it. Nobody guesses 256 bits, so nothing is counted. */
+  byTicket(ticket: string): Promise<SignedIn>;
   /** Makes what a sign-in link holds, for the holder of a token. */
   makeTicket(name: string): Promise<string>;
   /** Ends a session for good. */
@@ -32,7 +32,7 @@ export interface SignIn {
 
 export interface SignInOptions {
   readonly tokens: OperatorTokens;
-  readonly passes: PassStore;
+  readonly sessions: SessionStore;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -42,74 +42,86 @@ const SECRET = /^[\w-]{43}$/;
 
 /**
  * A session's secret is made at sign-in and never taken from a request, so that nobody can hand one
- * to somebody else in advance. The store knows it by its hash, with a mark that only this secret and
- * the token as it is make: a new token ends what the old one began.
+ * to somebody else in advance. The store knows it by its hash, and the token by a fingerprint that
+ * this secret alone makes: a new token ends what the old one began, and whoever reads the store can
+ * neither sign in nor try out tokens.
  */
-export function createSignIn({ tokens, passes, now = Date.now }: SignInOptions): SignIn {
-  async function issue(kind: Pass['kind'], token: OperatorToken, lifetime: number): Promise<string> {
-    const secret = randomBytes(32).toString('base64url');
-    const mark = toMark(secret, token);
-    const pass: Pass = { kind, key: toKey(secret), name: token.name, mark, endsAt: now() + lifetime };
-    await passes.storePass(pass, now());
-    return secret;
+export function createSignIn({ tokens, sessions, now = Date.now }: SignInOptions): SignIn {
+  /** Until when nobody's token is looked at (ms since 1970). Kept here, so that a flood asks the store for nothing. */
+  let closedUntil = 0;
+
+  async function begin(token: OperatorToken): Promise<SignedIn> {
+    const session = createSecret();
+    await sessions.createSession(toHash(session), toGrant(session, token), SESSION_TIME);
+    return { kind: 'signed-in', session };
   }
 
-  /** The token that a pass stands for, if that is still the same. */
-  function findToken(pass: Pass | undefined, secret: string): OperatorToken | undefined {
-    const token = pass && tokens.named(pass.name);
-    return token && areEqual(pass.mark, toMark(secret, token)) ? token : undefined;
+  /** The token that a grant stands for, if that is still the same. */
+  function findToken(grant: Grant | undefined, secret: string): OperatorToken | undefined {
+    const token = grant && tokens.named(grant.name);
+    return token && areEqual(grant.fingerprint, toGrant(secret, token).fingerprint) ? token : undefined;
   }
 
-  async function tryTo(
-    find: () => Promise<OperatorToken | undefined>,
-    sender: string,
-    most: number,
-  ): Promise<SignedIn> {
-    const minute = Math.floor(now() / Minute);
-    const { own, all } = await passes.countTry(sender, minute);
-    if (own > MAX_TRIES || all > most) return { kind: 'too-many', waitMs: (minute + 1) * Minute - now() };
-    const token = await find();
-    if (!token) return { kind: 'wrong' };
-    await passes.forgiveTry(sender, minute);
-    return { kind: 'signed-in', session: await issue('session', token, SESSION_TIME) };
+  /** @returns when the next attempt is looked at, undefined for this one */
+  async function countAttempt(sender: string): Promise<number | undefined> {
+    if (now() < closedUntil) return closedUntil;
+    // Counted before it is looked at, so that of many at once no more pass than of many in a row.
+    const { ofSender, inTotal } = await sessions.countAttempt(sender);
+    if (ofSender <= MAX_ATTEMPTS && inTotal <= MAX_ATTEMPTS_OF_ALL) return undefined;
+    // One sender's own limit must not use up what there is for all.
+    await sessions.forgiveAttempt(sender);
+    const nextMinute = (Math.floor(now() / Minute) + 1) * Minute;
+    if (inTotal > MAX_ATTEMPTS_OF_ALL) closedUntil = nextMinute;
+    return nextMinute;
   }
 
   return {
     async identify(session) {
       if (!SECRET.test(session)) return undefined;
-      const token = findToken(await passes.findPass('session', toKey(session), now()), session);
+      const token = findToken(await sessions.readSession(toHash(session)), session);
       return token && { name: token.name, role: token.role };
     },
 
-    byToken: (candidate, sender) => tryTo(async () => tokens.find(candidate), sender, MAX_TRIES_OF_ALL),
+    async byToken(candidate, sender) {
+      const nextAt = await countAttempt(sender);
+      if (nextAt !== undefined) return { kind: 'too-many', waitMs: nextAt - now() };
+      const token = tokens.find(candidate);
+      if (!token) return { kind: 'wrong' };
+      await sessions.forgiveAttempt(sender);
+      return begin(token);
+    },
 
-    byTicket(ticket, sender) {
-      async function use(): Promise<OperatorToken | undefined> {
-        if (!SECRET.test(ticket)) return undefined;
-        return findToken(await passes.takePass('ticket', toKey(ticket), now()), ticket);
-      }
-      // Nobody guesses 256 bits: a link is the way in while somebody else uses up everyone's tries.
-      return tryTo(use, sender, Number.POSITIVE_INFINITY);
+    async byTicket(ticket) {
+      if (!SECRET.test(ticket)) return { kind: 'wrong' };
+      const token = findToken(await sessions.takeLink(toHash(ticket)), ticket);
+      return token ? begin(token) : { kind: 'wrong' };
     },
 
     async makeTicket(name) {
       const token = tokens.named(name);
       if (!token) throw new Error(`There is no token of the name ${JSON.stringify(name)}.`);
-      return issue('ticket', token, TICKET_TIME);
+      const ticket = createSecret();
+      await sessions.createLink(toHash(ticket), toGrant(ticket, token));
+      return ticket;
     },
 
     async end(session) {
-      if (SECRET.test(session)) await passes.takePass('session', toKey(session), now());
+      if (SECRET.test(session)) await sessions.endSession(toHash(session));
     },
   };
 }
 
-function toKey(secret: string): string {
+function createSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function toHash(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-function toMark(secret: string, { token, role }: OperatorToken): string {
-  return createHmac('sha256', secret).update(`${role} ${token}`).digest('base64url');
+function toGrant(secret: string, { name, role, token }: OperatorToken): Grant {
+  const fingerprint = createHmac('sha256', secret).update(`${role} ${token}`).digest('base64url');
+  return { name, role, fingerprint };
 }
 
 function areEqual(one: string, other: string): boolean {

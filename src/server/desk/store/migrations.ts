@@ -235,26 +235,6 @@ const migrations: readonly Migration[] = [
       "INSERT INTO desk_meta (name, value) VALUES ('changes', '0') ON CONFLICT (name) DO NOTHING",
     ],
   },
-  {
-    version: 10,
-    statements: ({ keyed }) => [
-      `CREATE TABLE desk_passes (
-        kind TEXT NOT NULL,
-        pass TEXT NOT NULL,
-        name TEXT NOT NULL,
-        mark TEXT NOT NULL,
-        ends_at BIGINT NOT NULL,
-        PRIMARY KEY (kind, pass)
-      ) ${keyed}`,
-      'CREATE INDEX desk_passes_end ON desk_passes (ends_at)',
-      `CREATE TABLE desk_tries (
-        sender TEXT NOT NULL,
-        minute BIGINT NOT NULL,
-        count BIGINT NOT NULL,
-        PRIMARY KEY (sender, minute)
-      ) ${keyed}`,
-    ],
-  },
 ];
 
 /** The newest schema that this release knows. */

@@ -15,7 +15,6 @@ import * as lookUp from './look-up.ts';
 import { type MergeOutcome, mergeIncidents, takeApart } from './merge.ts';
 import { migrate, readMeta } from './migrations.ts';
 import * as occurrences from './occurrence-table.ts';
-import * as passes from './pass-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 import * as runs from './run-table.ts';
@@ -79,7 +78,7 @@ export interface Store {
   createLink(idHash: string, grant: sessions.Grant): Promise<void>;
   takeLink(idHash: string): Promise<sessions.Grant | undefined>;
   countAttempt(sender: string): Promise<sessions.AttemptCounts>;
-  forgiveAttempts(sender: string): Promise<void>;
+  forgiveAttempt(sender: string): Promise<void>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
@@ -102,12 +101,6 @@ export interface Store {
    */
   tellDead(run: string, incident: Intake): Promise<boolean>;
   listRuns(limit: number): Promise<Run[]>;
-
-  storePass(pass: passes.Pass, now: number): Promise<void>;
-  findPass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined>;
-  takePass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined>;
-  countTry(sender: string, minute: number): Promise<passes.Tries>;
-  forgiveTry(sender: string, minute: number): Promise<void>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
   retain(options: RetentionOptions): Promise<void>;
@@ -326,8 +319,8 @@ class SqlStore implements Store {
     return sessions.countAttempt(this.#driver, this.#driver.dialect, sender);
   }
 
-  forgiveAttempts(sender: string): Promise<void> {
-    return sessions.forgiveAttempts(this.#driver, sender);
+  forgiveAttempt(sender: string): Promise<void> {
+    return sessions.forgiveAttempt(this.#driver, this.#driver.dialect, sender);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {
@@ -384,26 +377,6 @@ class SqlStore implements Store {
 
   listRuns(limit: number): Promise<Run[]> {
     return runs.listRuns(this.#driver, limit);
-  }
-
-  storePass(pass: passes.Pass, now: number): Promise<void> {
-    return passes.storePass(this.#driver, pass, now);
-  }
-
-  findPass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined> {
-    return passes.findPass(this.#driver, kind, key, now);
-  }
-
-  takePass(kind: passes.Pass['kind'], key: string, now: number): Promise<passes.Pass | undefined> {
-    return passes.takePass(this.#driver, kind, key, now);
-  }
-
-  countTry(sender: string, minute: number): Promise<passes.Tries> {
-    return passes.countTry(this.#driver, sender, minute);
-  }
-
-  forgiveTry(sender: string, minute: number): Promise<void> {
-    return passes.forgiveTry(this.#driver, sender, minute);
   }
 
   readMeta(): Promise<Readonly<Record<string, string>>> {

@@ -13,6 +13,11 @@ it('lets in what carries the nonce', () => {
   );
 });
 
+it('lets no style attribute count where no page has one', () => {
+  const policy = createContentPolicy({}, { styleAttributes: false });
+  for (const text of [policy.forNonce('abc'), policy.forStatic()]) expect(text).not.toMatch(/style-src-attr|unsafe/);
+});
+
 it('lets its two scripts alone into a page that is kept', () => {
   const { bootScript, forStatic } = createContentPolicy({}, { earlyScript: 'early()' });
   const [early, boot] = ['early()', bootScript].map(

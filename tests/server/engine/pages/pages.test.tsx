@@ -119,3 +119,13 @@ it('send a trace to the listed targets alone, and none of the visitor for whom a
   await untold.ask('/page', { headers });
   expect(asked).toEqual([`/page ${traceId}`, '/kept undefined', '/page undefined']);
 });
+
+it('lets nothing of secret pages be kept, and their data be asked for again all the same', async () => {
+  const app = await startPages([{ id: 'home', path: '/', view: () => <p>home</p> }], { isSecret: true });
+  const document = await app.ask('/');
+  expect(document.headers['cache-control']).toBe('no-store');
+  const { headers } = await app.ask('/_data/');
+  expect(headers['cache-control']).toBe('no-store');
+  const again = await app.ask('/_data/', { headers: { 'If-None-Match': headers.etag ?? '' } });
+  expect(again.status).toBe(304);
+});

@@ -567,6 +567,25 @@ describe('guards', () => {
     expect(calls).toEqual([]);
   });
 
+  it('do not stand before an open action, which is how a visitor gets past them', async () => {
+    const calls: string[] = [];
+    const actions = {
+      enter: () => void calls.push('enter'),
+      change: () => void calls.push('change'),
+      refuse: () => invalid({ errors: { token: 'No.' } }),
+    };
+    const app = await startPages(
+      table({}, {}, { guard: () => unauthorized(), actions, openActions: ['enter', 'refuse'] }),
+    );
+    expect((await app.ask('/page', post('_action=root.enter'))).status).toBe(303);
+    expect((await app.ask('/page', post('_action=root.change'))).status).toBe(401);
+    expect(calls).toEqual(['enter']);
+    // What the guards say of the page itself stands.
+    const refused = await app.ask('/page', post('_action=root.refuse', DATA));
+    expect(refused.status).toBe(401);
+    expect(JSON.parse(refused.text).d).toMatchObject({ action: { status: 422, errors: { token: 'No.' } } });
+  });
+
   it('that redirect do so for a form too', async () => {
     const app = await startPages(table({ save: () => 1 }, { guard: () => redirect('/plain') }));
     expect((await app.ask('/page', post('_action=page.save'))).headers.location).toBe('/plain');

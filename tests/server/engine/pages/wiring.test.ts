@@ -21,3 +21,7 @@ it('names a half without a route, which what every object has is none of', () =>
     /^The route "toString" has no server half\..*\nThe server half "ordr" has no route\. Mend its id in src\/server\/product\/pages\/index\.ts/,
   );
 });
+
+it('names the files of another table', () => {
+  expect(() => requireBothHalves(['list'], {}, 'desk')).toThrow(/in src\/server\/desk\/pages\/index\.ts/);
+});

@@ -1,0 +1,157 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { until } from '../../support/until.ts';
+import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
+
+const site = useSite();
+
+const SIGN_IN = 'Sign in to the desk';
+const LINK = /within 15 minutes: (http\S+)\n/;
+const readToken = () => readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
+
+async function enter(page: Page, token = readToken()): Promise<void> {
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function listViolations(page: Page): Promise<string[]> {
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+describe('the first start', () => {
+  test('makes a token that its owner alone may read, and prints a link by which somebody signs in once', async () => {
+    expect(statSync(join(site.server.dataDir, 'desk-token')).mode & 0o777).toBe(0o600);
+    // The store opens while the server listens already.
+    await until(() => LINK.test(site.server.log()), 'the link');
+    const link = LINK.exec(site.server.log())?.[1] ?? '';
+    const { page } = await site.open(link.slice(site.url.length));
+    await heading(page, SIGN_IN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await heading(page, 'Incidents');
+    expect(new URL(page.url()).search).toBe('');
+
+    const { page: other } = await site.open(link.slice(site.url.length));
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await other.getByText('This link was used before').waitFor();
+    await enter(other);
+    await heading(other, 'Incidents');
+    expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('signing in %s', (_name, javaScriptEnabled) => {
+  test('takes the place of the page that was asked for, and leads to it', async () => {
+    const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled });
+    await heading(page, SIGN_IN);
+    if (javaScriptEnabled) {
+      await exchanged(page);
+      await markDocument(page);
+    }
+    await enter(page, 'not-the-token-of-this-desk');
+    await page.getByRole('alert').getByText('This is no token of this desk.').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/desk');
+    expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
+
+    await enter(page);
+    await heading(page, 'Incidents');
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/desk?state=all');
+    if (javaScriptEnabled) {
+      expect(await isSameDocument(page)).toBe(true);
+      expect(documents).toHaveLength(1);
+    }
+    // Chromium says of each 401 on the console that it is one.
+    expect(complaints.filter((line) => !line.includes('status of 401'))).toEqual([]);
+  });
+
+  test('ends by signing out, and nothing of the desk is left in the tab', async () => {
+    const { page } = await site.open('/desk', { javaScriptEnabled });
+    await enter(page);
+    await heading(page, 'Incidents');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, SIGN_IN);
+    expect(await page.context().cookies()).toEqual([]);
+    await page.goBack();
+    await heading(page, SIGN_IN);
+    await page.goto('/desk');
+    await heading(page, SIGN_IN);
+  });
+});
+
+test('a session that ended elsewhere is asked for in place, and the page goes on from there', async () => {
+  const { page } = await site.open('/desk');
+  await enter(page);
+  await heading(page, 'Incidents');
+  await exchanged(page);
+  await markDocument(page);
+  await page.context().clearCookies();
+  await page.getByRole('searchbox').fill('boom');
+  await page.keyboard.press('Enter');
+  await heading(page, SIGN_IN);
+  await enter(page);
+  await heading(page, 'Incidents');
+  expect(new URL(page.url()).search).toBe('?search=boom');
+  expect(await isSameDocument(page)).toBe(true);
+});
+
+test('scripts of the page cannot read the cookie', async () => {
+  const { page } = await site.open('/desk');
+  await enter(page);
+  await heading(page, 'Incidents');
+  expect(await page.evaluate(() => document.cookie)).toBe('');
+  const [cookie] = await page.context().cookies();
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', path: '/' });
+});
+
+describe('axe finds no violation', () => {
+  const NARROW = { width: 390, height: 844 };
+
+  async function expectNone(page: Page): Promise<void> {
+    await page.evaluate(axe.source);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await listViolations(page), colorScheme).toEqual([]);
+    }
+    await page.setViewportSize(NARROW);
+    expect(await listViolations(page), 'narrow').toEqual([]);
+    expect(await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth)).toBeLessThanOrEqual(
+      0,
+    );
+  }
+
+  test('on the way in, before and after a wrong token', async () => {
+    const { page } = await site.open('/desk', { reducedMotion: 'reduce' });
+    await hydrated(page);
+    await expectNone(page);
+    await enter(page, 'not-the-token-of-this-desk');
+    await page.getByRole('alert').waitFor();
+    await expectNone(page);
+  });
+
+  test.each(['/desk', '/desk/no/such/page'])('on %s', async (path) => {
+    const { page } = await site.open(path, { reducedMotion: 'reduce' });
+    await enter(page);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await expectNone(page);
+  });
+});
+
+test('the skip link leads past the header', async () => {
+  const { page } = await site.open('/desk');
+  await enter(page);
+  await heading(page, 'Incidents');
+  await page.reload();
+  await hydrated(page);
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+});

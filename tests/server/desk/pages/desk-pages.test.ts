@@ -1,0 +1,436 @@
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
+import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
+
+const signIn = (token: string) => ({ _action: 'root.signIn', token });
+const signOut = { _action: 'root.signOut' };
+const HEADING = 'Sign in to the desk';
+
+describe('who is not signed in', () => {
+  it.each(['/desk', '/desk/', '/desk/7K3QM2XA', '/desk/no/such/page', '/desk?state=all'])(
+    'gets 401 with the form in the place of %s',
+    async (path) => {
+      const site = await startDeskSite();
+      const reply = await site.get(path).redirects(1);
+      expect(reply.status).toBe(401);
+      expect(reply.text).toContain(HEADING);
+      expect(reply.text).not.toContain('Sign out');
+    },
+  );
+
+  it('gets no data of a page either', async () => {
+    const site = await startDeskSite();
+    const reply = await site.get('/_data/desk');
+    expect(reply.status).toBe(401);
+    expect(JSON.parse(reply.text).d).toMatchObject({ data: { '@frame': null }, errors: { root: { status: 401 } } });
+    expect((await request(site.app).head('/_data/desk')).status).toBe(401);
+  });
+
+  it.each([
+    ['X-Original-URL', '/desk'],
+    ['X-Rewrite-URL', '/desk'],
+    ['X-HTTP-Method-Override', 'GET'],
+    ['X-Forwarded-User', 'ada'],
+    ['Authorization', `Bearer ${ADA.token}`],
+    ['Cookie', `desk=${ADA.token}`],
+  ])('is not let in by the header %s', async (name, value) => {
+    const site = await startDeskSite();
+    for (const path of ['/desk', '/_data/desk', '/desk/7K3QM2XA', '/%64esk', '/x/../desk']) {
+      const reply = await request(site.app).get(path).set(name, value);
+      expect([308, 400, 401, 404], path).toContain(reply.status);
+      expect(reply.text, path).not.toContain('Sign out');
+    }
+    expect((await request(site.app).get('/').set(name, value)).text).not.toContain('Desk');
+  });
+
+  it('may not act, whatever the action is called', async () => {
+    const site = await startDeskSite();
+    for (const _action of ['home.default', 'root.default', 'root.guard', 'root.constructor', 'incident.resolve']) {
+      const reply = await site.post('/desk', { _action });
+      expect([401, 409], _action).toContain(reply.status);
+      expect(reply.text).toContain(HEADING);
+    }
+  });
+});
+
+describe('signing in', () => {
+  it('leads back to the page that was asked for, with a session that opens it', async () => {
+    const site = await startDeskSite();
+    const reply = await site.post('/desk?state=all&search=a%20b', signIn(ADA.token));
+    expect(reply.status).toBe(303);
+    expect(reply.headers.location).toBe('/desk?state=all&search=a+b');
+    const page = await site.get('/desk', toCookie(reply.headers));
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('Sign out');
+    expect(page.text).toContain('>ada</span>');
+  });
+
+  it('is answered as data to a script', async () => {
+    const site = await startDeskSite();
+    const posted = site
+      .post('/desk?state=all', signIn(ADA.token))
+      .set('Accept', 'application/vnd.spillway.action+ndjson');
+    const reply = await posted;
+    expect(reply.status).toBe(200);
+    expect(JSON.parse(reply.text).d).toMatchObject({ redirect: '/desk?state=all' });
+    expect(toCookie(reply.headers)).toMatch(/^desk=[\w-]{43}$/);
+  });
+
+  it.each(['', ' ', 'no-token', `${ADA.token}x`, ADA.token.slice(0, -1), ADA.token.toUpperCase(), `ada:${ADA.token}`])(
+    'refuses %j in place, and sets no cookie',
+    async (token) => {
+      const site = await startDeskSite();
+      const reply = await site.post('/desk?state=all', signIn(token));
+      expect(reply.status).toBe(401);
+      expect(reply.text).toContain('role="alert"');
+      expect(reply.headers).not.toHaveProperty('set-cookie');
+      if (token.trim() !== '') expect(reply.text).not.toContain(token);
+    },
+  );
+
+  it('sets a cookie that scripts cannot read, for twelve hours', async () => {
+    const site = await startDeskSite();
+    const reply = await site.post('/desk', signIn(ADA.token));
+    expect(reply.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^desk=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/),
+    ]);
+  });
+
+  it('binds the cookie to this host over TLS, and takes no other there', async () => {
+    const publicOrigins = ['https://desk.example'];
+    const site = await startDeskSite({ publicOrigins });
+    const reply = await site.post('/desk', signIn(ADA.token)).set('Host', 'desk.example');
+    expect(reply.headers['set-cookie']).toEqual([
+      expect.stringMatching(/^__Host-desk=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    const cookie = toCookie(reply.headers);
+    expect((await site.get('/desk', cookie).set('Host', 'desk.example')).status).toBe(200);
+    const planted = cookie.replace('__Host-', '');
+    expect((await site.get('/desk', planted).set('Host', 'desk.example')).status).toBe(401);
+  });
+
+  it('makes a new session each time, and ends the one that came along', async () => {
+    const site = await startDeskSite();
+    const planted = `desk=${'A'.repeat(43)}`;
+    const first = toCookie((await site.post('/desk', signIn(ADA.token), planted)).headers);
+    expect(first).not.toBe(planted);
+    expect((await site.get('/desk', planted)).status).toBe(401);
+    const second = toCookie((await site.post('/desk', signIn(ADA.token), first)).headers);
+    expect(second).not.toBe(first);
+    expect((await site.get('/desk', first)).status).toBe(401);
+    expect((await site.get('/desk', second)).status).toBe(200);
+  });
+
+  it('is refused to a form of another site', async () => {
+    const site = await startDeskSite();
+    const cookie = await site.enter();
+    for (const fields of [signIn(ADA.token), signOut]) {
+      const reply = await site.post('/desk', fields, cookie).set('Sec-Fetch-Site', 'cross-site');
+      expect(reply.status).toBe(403);
+      expect(reply.headers).not.toHaveProperty('set-cookie');
+    }
+    expect((await site.get('/desk', cookie)).status).toBe(200);
+  });
+
+  it('is refused to a form of another site behind an existing app too', async () => {
+    const site = await startDeskSite({ deps: { existingApp: (_req, res) => void res.send('old') } });
+    const reply = await site.post('/desk', signIn(ADA.token)).set('Sec-Fetch-Site', 'cross-site');
+    expect(reply.status).toBe(403);
+  });
+
+  it('leaves no token and no ticket in the log', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    await site.get(`/desk?ticket=${ticket}&token=${ADA.token}`);
+    await site.post(`/desk?ticket=${ticket}`, { _action: 'root.signIn', ticket });
+    await site.post(`/desk?token=${ADA.token}`, signIn(ADA.token));
+    expect(site.lines.filter(({ path }) => path === '/desk')).toHaveLength(3);
+    expect(JSON.stringify(site.lines)).not.toContain(ticket);
+    expect(JSON.stringify(site.lines)).not.toContain(ADA.token);
+  });
+});
+
+describe('attempts', () => {
+  it('are held to a few a minute of one address, and told when to come again', async () => {
+    const site = await startDeskSite();
+    const replies = [];
+    for (let index = 0; index < 7; index++) replies.push(await site.post('/desk', signIn('wrong')));
+    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429, 429]);
+    const last = replies.at(-1);
+    expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
+    expect(Number(last?.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect(last?.text).toContain('too many wrong tries');
+    expect((await site.post('/desk', signIn(ADA.token))).status).toBe(429);
+    await site.pass(Minute);
+    expect((await site.post('/desk', signIn(ADA.token))).status).toBe(303);
+  });
+
+  it('that come at once are as many as those that come in a row', async () => {
+    const site = await startDeskSite();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => site.post('/desk', signIn('wrong'))));
+    expect(replies.filter(({ status }) => status === 401)).toHaveLength(5);
+  });
+
+  it('are counted by the address of the connection, whatever is forwarded', async () => {
+    const site = await startDeskSite();
+    const statuses = [];
+    for (let index = 0; index < 8; index++) {
+      const reply = await site.post('/desk', signIn('wrong')).set('X-Forwarded-For', `203.0.113.${index}`);
+      statuses.push(reply.status);
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+  });
+
+  it('are held in total too, from however many addresses', async () => {
+    const site = await startDeskSite({ trustProxy: ['loopback'] });
+    let refused = 0;
+    for (let index = 0; index < 40; index++) {
+      const reply = await site.post('/desk', signIn('wrong')).set('X-Forwarded-For', `203.0.113.${index}`);
+      if (reply.status === 401) refused += 1;
+    }
+    expect(refused).toBe(30);
+    const ticket = await site.signIn.makeTicket('ada');
+    const posted = site.post('/desk', { _action: 'root.signIn', ticket }).set('X-Forwarded-For', '198.51.100.1');
+    expect((await posted).status).toBe(303);
+  });
+
+  it('of one address beyond its own limit leave the others theirs', async () => {
+    const site = await startDeskSite({ trustProxy: ['loopback'] });
+    const from = (address: string, token: string) => site.post('/desk', signIn(token)).set('X-Forwarded-For', address);
+    for (let index = 0; index < 40; index++) await from('203.0.113.1', 'wrong');
+    expect((await from('203.0.113.1', ADA.token)).status).toBe(429);
+    expect((await from('203.0.113.2', ADA.token)).status).toBe(303);
+  });
+
+  it('that were right are none', async () => {
+    const site = await startDeskSite();
+    for (let index = 0; index < 8; index++) expect((await site.post('/desk', signIn(ADA.token))).status).toBe(303);
+  });
+});
+
+describe('a sign-in link', () => {
+  const use = (ticket: string) => ({ _action: 'root.signIn', ticket });
+
+  it('shows a button, and signs nobody in by being looked at', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    for (let index = 0; index < 2; index++) {
+      const page = await site.get(`/desk?ticket=${ticket}`);
+      expect(page.status).toBe(401);
+      expect(page.text).toContain(`name="ticket" value="${ticket}"`);
+      expect(page.headers).not.toHaveProperty('set-cookie');
+    }
+    const reply = await site.post(`/desk?ticket=${ticket}&state=all`, use(ticket));
+    expect(reply.headers.location).toBe('/desk?state=all');
+    expect((await site.get('/desk', toCookie(reply.headers))).status).toBe(200);
+  });
+
+  it('is for one use', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    const replies = await Promise.all([1, 2, 3].map(() => site.post('/desk', use(ticket))));
+    expect(replies.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+    expect(replies.find(({ status }) => status === 401)?.text).toContain('used before');
+  });
+
+  it('is for fifteen minutes', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    await site.pass(15 * Minute);
+    expect((await site.post('/desk', use(ticket))).status).toBe(401);
+  });
+
+  it('is no session, and a session no link', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    expect((await site.get('/desk', `desk=${ticket}`)).status).toBe(401);
+    const session = (await site.enter()).replace('desk=', '');
+    expect((await site.post('/desk', use(session))).status).toBe(401);
+  });
+
+  it('ends with the token that it stands for', async () => {
+    const site = await startDeskSite();
+    const ticket = await site.signIn.makeTicket('ada');
+    const later = await site.restart([{ ...ADA, token: 'another-long-token-of-ada' }]);
+    expect((await later.post('/desk', use(ticket))).status).toBe(401);
+  });
+});
+
+describe('a session', () => {
+  it('ends in the store when its holder signs out, so that the old cookie opens nothing', async () => {
+    const site = await startDeskSite();
+    const cookie = await site.enter();
+    const reply = await site.post('/desk', signOut, cookie);
+    expect(reply.status).toBe(303);
+    expect(reply.headers.location).toBe('/desk');
+    expect(reply.headers['set-cookie']).toEqual(['desk=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax']);
+    expect((await site.get('/desk', cookie)).status).toBe(401);
+  });
+
+  it('ends after twelve hours, however much it is used', async () => {
+    const site = await startDeskSite();
+    const cookie = await site.enter();
+    await site.pass(12 * Hour - Minute);
+    expect((await site.get('/desk', cookie)).status).toBe(200);
+    await site.pass(Minute);
+    expect((await site.get('/desk', cookie)).status).toBe(401);
+  });
+
+  it('ends when its token changes, goes, or opens less, and outlives a restart otherwise', async () => {
+    const site = await startDeskSite();
+    const [ada, vera] = [await site.enter(), await site.enter(VERA.token)];
+    const same = await site.restart([VERA, ADA]);
+    expect((await same.get('/desk', ada)).status).toBe(200);
+    const changed = await site.restart([{ ...ADA, token: 'another-long-token-of-ada' }, VERA]);
+    expect((await changed.get('/desk', ada)).status).toBe(401);
+    expect((await changed.get('/desk', vera)).status).toBe(200);
+    const gone = await site.restart([ADA]);
+    expect((await gone.get('/desk', vera)).status).toBe(401);
+    const lowered = await site.restart([{ ...ADA, role: 'viewer' }]);
+    expect((await lowered.get('/desk', ada)).status).toBe(401);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a guess', 'B'.repeat(43)],
+    ['SQL', "' OR 1=1 --"],
+    ['what is too long', 'x'.repeat(4000)],
+    ['a pattern', '%'],
+  ])('is not what somebody makes up: %s', async (_name, value) => {
+    const site = await startDeskSite();
+    await site.enter();
+    expect((await site.get('/desk', `desk=${value}`)).status).toBe(401);
+  });
+
+  it('is kept as a hash that opens nothing', async () => {
+    const kept: string[] = [];
+    const { sessions } = await startDeskSite();
+    const site = await startDeskSite({
+      sessions: {
+        createSession(idHash, grant, lifeMs) {
+          kept.push(idHash, grant.fingerprint);
+          return sessions.createSession(idHash, grant, lifeMs);
+        },
+        readSession: (...args) => sessions.readSession(...args),
+        endSession: (...args) => sessions.endSession(...args),
+        createLink: (...args) => sessions.createLink(...args),
+        takeLink: (...args) => sessions.takeLink(...args),
+        countAttempt: (...args) => sessions.countAttempt(...args),
+        forgiveAttempt: (...args) => sessions.forgiveAttempt(...args),
+      },
+    });
+    const cookie = await site.enter();
+    expect((await site.get('/desk', cookie)).status).toBe(200);
+    expect(kept).toHaveLength(2);
+    for (const text of kept) {
+      expect(cookie).not.toContain(text);
+      expect(text).not.toContain(ADA.token);
+      expect((await site.get('/desk', `desk=${text}`)).status).toBe(401);
+    }
+  });
+});
+
+describe('a viewer', () => {
+  it('looks, and may sign out', async () => {
+    const site = await startDeskSite();
+    const cookie = await site.enter(VERA.token);
+    expect((await site.get('/desk', cookie)).text).toContain('>vera</span>');
+    expect((await site.post('/desk', signOut, cookie)).status).toBe(303);
+  });
+});
+
+describe('behind an authenticating proxy', () => {
+  const proxied = { authProxyHeader: 'x-forwarded-user', authProxyOperators: ['ada@example.com'] };
+
+  it('is who the proxy says, with the rights that the setting names', async () => {
+    const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
+    const reply = await site.get('/desk').set('X-Forwarded-User', 'ada@example.com');
+    expect(reply.status).toBe(200);
+    expect(reply.text).toContain('title="Operator">ada@example.com<');
+    expect(reply.text).not.toContain('Sign out');
+    const other = await site.get('/desk').set('X-Forwarded-User', 'eve@example.com');
+    expect(other.text).toContain('Viewer: looks, and changes nothing');
+  });
+
+  it('is nobody from an address that is not listed, or by a header that says nobody', async () => {
+    const stranger = await startDeskSite({ ...proxied, trustProxy: ['192.0.2.1'] });
+    expect((await stranger.get('/desk').set('X-Forwarded-User', 'ada@example.com')).status).toBe(401);
+    const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
+    expect((await site.get('/desk').set('X-Forwarded-User', '')).status).toBe(401);
+    expect((await site.get('/desk').set('X-Forwarded-User', '<b>x</b>')).status).toBe(401);
+    expect((await site.get('/desk').set('X-Other', 'ada@example.com')).status).toBe(401);
+  });
+
+  it('still takes a token', async () => {
+    const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
+    expect((await site.get('/desk', await site.enter())).status).toBe(200);
+  });
+});
+
+describe('every answer of the desk', () => {
+  it('is kept by nobody, found by no crawler, and told to no other site', async () => {
+    const site = await startDeskSite();
+    const cookie = await site.enter();
+    const replies = [
+      await site.get('/desk'),
+      await site.get('/desk', cookie),
+      await site.get('/desk/no/such/page', cookie),
+      await site.get('/_data/desk', cookie),
+      await site.get('/_data/desk/no/such/page', cookie),
+      await site.post('/desk', signIn('wrong')),
+      await request(site.app).put('/desk').set('Cookie', cookie),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([401, 200, 404, 200, 404, 401, 405]);
+    for (const { headers } of replies) {
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['x-robots-tag']).toBe('noindex, nofollow');
+      expect(headers['referrer-policy']).toBe('same-origin');
+    }
+  });
+
+  it('has a policy that lets no style attribute count', async () => {
+    const site = await startDeskSite();
+    const { headers, text } = await site.get('/desk', await site.enter());
+    expect(headers['content-security-policy']).not.toContain('unsafe-inline');
+    expect(text).not.toMatch(/ style=/);
+  });
+
+  it('comes before the owner’s steps, whatever they do', async () => {
+    const steps = [
+      () => {
+        throw new Error('the owner’s step is broken');
+      },
+    ];
+    const site = await startDeskSite({ deps: { steps } });
+    expect((await site.get('/')).status).toBe(500);
+    expect((await site.get('/desk', await site.enter())).status).toBe(200);
+  });
+
+  it('says 503 where the store is away, and the site is served', async () => {
+    const away = async () => {
+      throw new StoreAwayError('away');
+    };
+    const site = await startDeskSite({
+      sessions: {
+        createSession: away,
+        readSession: away,
+        endSession: away,
+        createLink: away,
+        takeLink: away,
+        countAttempt: away,
+        forgiveAttempt: away,
+      },
+    });
+    for (const reply of [
+      await site.get('/desk', `desk=${'A'.repeat(43)}`),
+      await site.post('/desk', signIn(ADA.token)),
+    ]) {
+      expect(reply.status).toBe(503);
+      expect(reply.text).toContain('store cannot be reached');
+    }
+    expect((await site.get('/')).status).toBe(200);
+    expect(site.lines.filter(({ msg }) => msg === 'A request failed.')).toEqual([]);
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { DeskContext } from '../../../../src/server/desk/pages/context.ts';
+import { root } from '../../../../src/server/desk/pages/root.ts';
+import type { Role } from '../../../../src/server/desk/sign-in/operator-tokens.ts';
+
+function guard(method: string, role: Role | undefined): unknown {
+  const operator = role && { name: 'ada', role };
+  const context = { access: { operator, isAway: false, canSignOut: true } } as DeskContext; // what the guard reads
+  const request = new Request('http://localhost/desk', { method });
+  try {
+    root.guard({ request, params: {}, context, signal: request.signal });
+    return 'passes';
+  } catch (error) {
+    return (error as { kind?: string }).kind;
+  }
+}
+
+describe('the guard in front of every page of the desk', () => {
+  it.each([
+    ['GET', undefined, 'unauthorized'],
+    ['POST', undefined, 'unauthorized'],
+    ['GET', 'viewer', 'passes'],
+    ['POST', 'viewer', 'forbidden'],
+    ['GET', 'operator', 'passes'],
+    ['POST', 'operator', 'passes'],
+  ] as const)('answers %s of %s: %s', (method, role, answer) => {
+    expect(guard(method, role)).toBe(answer);
+  });
+
+  it('stands before every action but the two by which somebody comes and goes', () => {
+    expect([...root.openActions].sort()).toEqual(Object.keys(root.actions).sort());
+    expect([...root.openActions]).toEqual(['signIn', 'signOut']);
+  });
+});

@@ -1,0 +1,121 @@
+import './production-react.ts';
+import type { RequestListener } from 'node:http';
+import request, { type Test } from 'supertest';
+import type { AppDeps } from '../../src/server/app.ts';
+import type { Desk } from '../../src/server/desk/desk.ts';
+import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
+import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
+import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
+import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
+import { createSignIn, type SignIn } from '../../src/server/desk/sign-in/sign-in.ts';
+import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../src/server/desk/store/store.ts';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { Minute } from '../../src/shared/units.ts';
+import { createTestApp, spyOnLog } from './app.ts';
+import { createTestLog } from './desk.ts';
+
+export const ADA = { name: 'ada', token: 'ada-has-a-long-token', role: 'operator' } as const;
+export const VERA = { name: 'vera', token: 'vera-has-a-long-token', role: 'viewer' } as const;
+
+const ORIGIN = 'http://127.0.0.1';
+
+const MANIFEST: AssetManifest = {
+  buildId: 'BUILD7K3Q',
+  entry: { script: '/assets/main-1.js', preloads: [], styles: [] },
+  routes: {},
+  apps: { desk: { entry: { script: '/assets/desk-1.js', preloads: [], styles: [] }, routes: {} } },
+};
+
+export interface DeskSiteOptions {
+  readonly tokens?: readonly OperatorToken[];
+  /** In the place of an SQLite in memory. */
+  readonly sessions?: SessionStore;
+  readonly authProxyHeader?: string;
+  readonly authProxyOperators?: readonly string[];
+  readonly publicOrigins?: readonly string[];
+  readonly trustProxy?: readonly string[];
+  /** Other parts of the app, such as an owner's steps. */
+  readonly deps?: Partial<AppDeps>;
+}
+
+/** The real app with the real desk on a store in memory, and a clock that a test sets. */
+export interface DeskSite {
+  readonly app: RequestListener;
+  readonly signIn: SignIn;
+  readonly sessions: SessionStore;
+  /** Every line of the log. */
+  readonly lines: Record<string, unknown>[];
+  /** Lets time go by (ms): what the store holds grows older by it. */
+  pass(ms: number): Promise<void>;
+  /** The same desk, started anew with other tokens. */
+  restart(tokens: readonly OperatorToken[]): Promise<DeskSite>;
+  get(path: string, cookie?: string): Test;
+  /** Posts as a browser without scripts does. */
+  post(path: string, fields: Record<string, string>, cookie?: string): Test;
+  /** @returns the cookie of a new session */
+  enter(token?: string): Promise<string>;
+}
+
+export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
+  let now = Date.now();
+  const driver = openSqlite(':memory:', { log: createTestLog().log });
+  const store = await openStore(driver, { rule: 1 });
+  const sessions = options.sessions ?? store;
+  // As the keeper does, for the calls that are methods of the store.
+  const ask = (async (name: keyof Store, ...args: never[]) => {
+    const method = store[name] as unknown as (...args: never[]) => unknown;
+    return method.apply(store, args);
+  }) as unknown as Desk['ask'];
+
+  async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
+    const { log, lines } = spyOnLog();
+    const funnel = createFunnel({ log, build: MANIFEST.buildId });
+    const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
+    const origins = createOrigins(publicOrigins, ORIGIN);
+    const signIn = createSignIn({ tokens: createOperatorTokens(tokens), sessions, now: () => now });
+    const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
+    const desk = await createDeskPages({
+      desk: { ask },
+      readAccess: createReadAccess({ signIn, proxy, toSender: (address) => `hash of ${address}` }),
+      facts: { environment: 'test', release: 'v1' },
+      manifest: MANIFEST,
+      funnel,
+      origins,
+    });
+    const app = createTestApp({ log, funnel, desk, publicOrigins, trustProxy, ...options.deps });
+    const withCookie = (test: Test, cookie: string | undefined): Test =>
+      cookie === undefined ? test : test.set('Cookie', cookie);
+    const post = (path: string, fields: Record<string, string>, cookie?: string): Test =>
+      withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
+    return {
+      app,
+      signIn,
+      sessions,
+      lines,
+      async pass(ms) {
+        now += ms;
+        for (const table of ['desk_sessions', 'desk_links'])
+          await driver.run(`UPDATE ${table} SET expires_at = expires_at - ?`, [ms]);
+        await driver.run('UPDATE desk_attempts SET minute = minute - ?', [Math.floor(ms / Minute)]);
+      },
+      restart: start,
+      get: (path, cookie) => withCookie(request(app).get(path), cookie),
+      post,
+      async enter(token = ADA.token) {
+        const reply = await post('/desk', { _action: 'root.signIn', token });
+        return toCookie(reply.headers);
+      },
+    };
+  }
+  return start(options.tokens ?? [ADA, VERA]);
+}
+
+/** What a browser would send back. @throws where no cookie was set */
+export function toCookie(headers: Record<string, unknown>): string {
+  const [cookie] = headers['set-cookie'] as string[];
+  return cookie?.split(';')[0] ?? '';
+}

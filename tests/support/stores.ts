@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { toThin } from '../../src/server/desk/journal-entry.ts';
+import { openPostgres } from '../../src/server/desk/store/postgres.ts';
+import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../src/server/desk/store/store.ts';
+import type { Intake } from '../../src/server/desk/store/tally.ts';
+import type { Failure } from '../../src/server/engine/errors/failure.ts';
+import { Hour } from '../../src/shared/units.ts';
+import { createFailure, createTestLog } from './desk.ts';
+import { startPostgres, type TestPostgres } from './postgres.ts';
+
+/** A store that goes away with the test, and what is below it. */
+export type OpenTestStore = () => Promise<{ store: Store; driver: SqlDriver }>;
+
+/** Says the same of a store in SQLite and of one in PostgreSQL. */
+export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
+  let postgres: TestPostgres;
+  beforeAll(async () => {
+    postgres = await startPostgres(afterAll);
+  }, 60_000);
+  const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
+    SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
+    PostgreSQL: async () => openPostgres(await postgres.createDatabase()),
+  };
+  describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
+    say(async () => {
+      const driver = await openDriver();
+      const store = await openStore(driver, { rule: 2 });
+      onTestFinished(() => store.close());
+      return { store, driver };
+    });
+  });
+}
+
+/** A whole event as it is taken in. */
+export function wholeOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> {
+  return { entry: 'whole', failure: createFailure(wanted) };
+}
+
+export function thinOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'thin' }> {
+  return { entry: 'thin', thin: toThin(createFailure(wanted)) };
+}
+
+export function takeIn(store: Store, ...entries: Intake[]): Promise<void> {
+  return store.takeIn({ entries });
+}
+
+/** The beginning of this hour, so that what a test puts into one does not fall on the end of it. */
+export const thisHour = Math.floor(Date.now() / Hour) * Hour;
