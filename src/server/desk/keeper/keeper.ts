@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join, resolve as resolvePath } from 'node:path';
+import { join } from 'node:path';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
@@ -54,7 +54,6 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
   const maps = createMapReader({
     readMap,
-    dist: resolvePath(dist),
     findFunction: async (of, frame) => digester.findFunction(frame, await readSites(of)),
   });
   const prepare = createPrepare({ maps, digester, readSites, log });

@@ -17,8 +17,6 @@ export interface MapReaderOptions {
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
   /** The function around a place in a bundle, from the build's table of sites. */
   readonly findFunction?: (build: string, frame: StackFrame) => Promise<string | undefined>;
-  /** The folder of the build that runs, absolute: what components of the server are named by. */
-  readonly dist?: string;
   readonly maxBytes?: number;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
@@ -41,7 +39,7 @@ interface LoadedMap {
 const MAX_FRAMES = 50;
 
 export function createMapReader(options: MapReaderOptions): MapReader {
-  const { readMap, findFunction, dist = '', maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
+  const { readMap, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
   /** The one used last stands last. */
   const loaded = new Map<string, LoadedMap>();
 
@@ -91,7 +89,7 @@ export function createMapReader(options: MapReaderOptions): MapReader {
   /** Without lines of source: where a component is, is enough. */
   async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
     const components: ResolvedFrame[] = [];
-    for (const frame of parseComponentStack(componentStack, { dist })) {
+    for (const frame of parseComponentStack(componentStack)) {
       const { context: _context, ...component } = await resolveFrame(build, frame);
       components.push(component);
     }

@@ -5,6 +5,7 @@ import type {
   ReleaseShape,
   SimilarShape,
 } from '../../../shared/desk/shapes.ts';
+import { explainReactError } from '../../../shared/engine/react-errors.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { presentPlace } from './present-incident-row.ts';
@@ -35,7 +36,8 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
     digest,
     kind,
     title: presentTitle(title),
-    message,
+    // Its title says it in words.
+    message: explainReactError(message) === undefined ? message : '',
     place: { ...presentPlace(incident), ...toLine(incident, whole) },
     status: presentStatus(incident),
     version: String(version),

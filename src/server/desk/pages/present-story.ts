@@ -1,4 +1,5 @@
 import type { InFlightShape, StoryShape } from '../../../shared/desk/shapes.ts';
+import { explainReactError } from '../../../shared/engine/react-errors.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { toLine, toPairs } from './to-pairs.ts';
@@ -48,8 +49,9 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
   const react = toRecord(toRecord(extra?.contexts).react);
   const said = typeof react.said === 'string' ? react.said : (errors[0]?.message ?? '');
-  const meaning = typeof react.meaning === 'string' ? react.meaning : '';
-  return { kind: 'hydration', said: toLine(said), meaning: toLine(meaning) };
+  const meaning = explainReactError(said);
+  // Beside its meaning a number says nothing.
+  return { kind: 'hydration', said: meaning === undefined ? toLine(said) : '', meaning: toLine(meaning ?? '') };
 }
 
 function presentDeath({ at, extra = {} }: StoredFailure): StoryShape {

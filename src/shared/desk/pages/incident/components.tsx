@@ -3,14 +3,14 @@ import { Panel } from '../../ui/panel.tsx';
 import { toPlural } from '../../words.ts';
 import styles from './components.module.css';
 
-/** Components that are shown at once (counts): at most, and where none is the application's own. */
+/** Components that are shown at once (counts): at most, and where the engine's come first. */
 const MOST_SHOWN = 12;
 const SHOWN = 6;
 
-/** React's components around it, innermost first, out to the outermost one of the application. */
+/** React's components around it, innermost first, out to where the engine's begin. */
 export function Components({ of: components }: { readonly of: readonly ComponentShape[] }) {
-  const last = components.findLastIndex(({ isOwn }) => isOwn);
-  const shown = last === -1 ? SHOWN : Math.min(last + 1, MOST_SHOWN);
+  const own = components.findIndex(({ place, isOwn }) => place !== '' && !isOwn);
+  const shown = own <= 0 ? SHOWN : Math.min(own, MOST_SHOWN);
   const outer = components.slice(shown);
   return (
     <Panel title="Components around it">

@@ -39,8 +39,10 @@ function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'>
         </pre>
       )}
       <p className={styles.quiet}>
-        A line with + is what the browser rendered, one with − what the server had sent. What depends on the clock, the
-        time zone, the language or chance differs between them; so does markup that HTML does not allow.
+        {said.split('\n').some((line) => toSide(line) !== 'same') &&
+          'A line with + is what the browser rendered, one with - what the server had sent. '}
+        What depends on the clock, the time zone, the language or chance differs between them; so does markup that HTML
+        does not allow.
       </p>
     </Panel>
   );
@@ -48,7 +50,7 @@ function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'>
 
 function toSide(line: string): 'server' | 'browser' | 'same' {
   if (/^\s*\+/.test(line)) return 'browser';
-  return /^\s*[-−]/.test(line) ? 'server' : 'same';
+  return /^\s*-/.test(line) ? 'server' : 'same';
 }
 
 function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
