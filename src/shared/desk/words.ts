@@ -49,20 +49,19 @@ export function toIsoTime(at: number): string {
   return Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : '';
 }
 
-/** `640 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min` */
+/** `640 ms`, `12.4 s`, `3 min 20 s`, `2 h 5 min`: rounded to what is said. */
 export function toDuration(ms: number): string {
-  if (ms < Second) return `${Math.round(ms)} ms`;
-  if (ms < Minute) return `${(ms / Second).toFixed(1)} s`;
-  const [large, small] =
-    ms < Hour ? ([Minute, Second] as const) : ms < Day ? ([Hour, Minute] as const) : ([Day, Hour] as const);
-  const names = new Map([
-    [Second, 's'],
-    [Minute, 'min'],
-    [Hour, 'h'],
-    [Day, 'd'],
-  ]);
-  const rest = Math.floor((ms % large) / small);
-  return `${Math.floor(ms / large)} ${names.get(large)}${rest > 0 ? ` ${rest} ${names.get(small)}` : ''}`;
+  if (Math.round(ms) < Second) return `${Math.round(ms)} ms`;
+  const tenths = Math.round(ms / 100);
+  if (tenths < 600) return `${(tenths / 10).toFixed(1)} s`;
+  const rounded = Math.round(ms / Second) * Second;
+  if (rounded < Hour) return join([Math.floor(rounded / Minute), 'min'], [(rounded % Minute) / Second, 's']);
+  if (rounded < Day) return join([Math.floor(rounded / Hour), 'h'], [Math.floor((rounded % Hour) / Minute), 'min']);
+  return join([Math.floor(rounded / Day), 'd'], [Math.floor((rounded % Day) / Hour), 'h']);
+}
+
+function join([large, name]: [number, string], [small, smallName]: [number, string]): string {
+  return small > 0 ? `${large} ${name} ${small} ${smallName}` : `${large} ${name}`;
 }
 
 /** `1,234,567`, the same on every machine. */
