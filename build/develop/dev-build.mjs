@@ -50,6 +50,8 @@ export function createDevBuild(root) {
   let client;
   let server;
   let entries = '';
+  /** Of the desk's last build. */
+  let deskName = '';
   /** What is on the disk already, so that a rebuild writes what is new alone. */
   const written = new Map();
   const keepNames = createStableNames(root);
@@ -117,6 +119,7 @@ export function createDevBuild(root) {
         readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
         readFiles(join(root, 'src/client/public')),
       ]);
+      deskName = builtDesk.name;
       requireClientInputs(built.metafile);
       const { metafile, outputFiles } = keepNames(built);
       const sheets = await bundleStyles({
@@ -159,7 +162,8 @@ export function createDevBuild(root) {
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
       const bundles = outputFiles.filter(({ path }) => path.endsWith('.js'));
-      return hash(bundles.map(({ contents }) => hash(contents)).join(' '));
+      // Pages of the desk reload, and so need a server that knows the names of their new style sheets.
+      return hash([deskName, ...bundles.map(({ contents }) => hash(contents))].join(' '));
     },
 
     /** Takes what an earlier build left out of the way, and says that this is no build to start from. */

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
 import {
@@ -60,6 +61,12 @@ function seconds() {
   });
 }
 
+function port() {
+  return parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
+    return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
+  });
+}
+
 /** A setting: what the docs and `.env.example` say of it, and how its text becomes a value. */
 export interface Setting {
   readonly about: string;
@@ -77,9 +84,7 @@ export const SETTINGS = {
   PORT: {
     about: 'The port to listen on; 0 takes any free one.',
     example: '3000',
-    schema: parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
-      return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
-    }).prefault('3000'),
+    schema: port().prefault('3000'),
   },
   HOST: {
     about: 'The address to listen on. 127.0.0.1 is this machine alone; 0.0.0.0 is every network.',
@@ -186,6 +191,18 @@ export const SETTINGS = {
       return names.every((name) => name.length <= 80) ? names.filter((name) => name !== '') : undefined;
     }).prefault(''),
   },
+  DESK_PORT: {
+    about:
+      'A port for the desk alone, where any host is answered; on PORT it is gone then. For one that only an inner network reaches. 0 takes any free one. Unset: the desk is on PORT.',
+    example: '3001',
+    schema: port().optional(),
+  },
+  DESK_ONLY: {
+    about:
+      'Serve the desk and health alone, on DESK_PORT or PORT, and load nothing of the product: for when that cannot start.',
+    example: 'off',
+    schema: toggle().prefault('off'),
+  },
   SENTRY_DSN: {
     about: 'Where failures are forwarded to, beside the desk: the DSN of a Sentry project. Unset: nowhere.',
     example: 'https://publickey@o1.ingest.sentry.io/2',
@@ -245,6 +262,7 @@ export const SETTINGS = {
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** Absolute. */
   readonly dataDir: string;
   readonly publicOrigins: readonly string[];
   /** Hops, or addresses and networks. */
@@ -264,6 +282,9 @@ export interface Config {
   /** In lower case. */
   readonly authProxyHeader: string | undefined;
   readonly authProxyOperators: readonly string[];
+  /** Undefined where the desk is on `port`. */
+  readonly deskPort: number | undefined;
+  readonly deskOnly: boolean;
   readonly sentryDsn: Dsn | undefined;
   readonly sentryEnvironment: string;
   /** How a place in the source is opened, with `{file}` and the like to be filled in. */
@@ -308,7 +329,8 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
   return {
     port: values.PORT,
     host: values.HOST,
-    dataDir: values.DATA_DIR,
+    // Absolute: Node never returns from making a relative folder where the working folder is gone.
+    dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     traceTargets: values.TRACE_TARGETS,
@@ -321,6 +343,8 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     viewerTokens: values.VIEWER_TOKEN,
     authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
+    deskPort: values.DESK_PORT,
+    deskOnly: values.DESK_ONLY,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     sourceLink: values.SOURCE_LINK,

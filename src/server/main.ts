@@ -1,36 +1,36 @@
-import { readFileSync } from 'node:fs';
+// First, because with DESK_ONLY=1 nothing below it is evaluated.
+import './desk-only.ts';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { routes as deskRoutes } from '../shared/desk/routes.tsx';
-import type { AssetManifest } from '../shared/engine/manifest.ts';
 import { Document } from '../shared/product/document.tsx';
 import { errorPages } from '../shared/product/error-pages.tsx';
 import { routes } from '../shared/product/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
-import { DeskInUseError, openDesk } from './desk/desk.ts';
+import { openDesk } from './desk/desk.ts';
+import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
+import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
-import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
-import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
-import { createDrain } from './engine/http/drain.ts';
+import { createDrain, joinDrains } from './engine/http/drain.ts';
 import { createEarlyScript } from './engine/http/early-script.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
 import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
 import { InFlight } from './engine/http/in-flight.ts';
-import { ListenError, listen, toHttpUrl } from './engine/http/listen.ts';
-import { createOrigins } from './engine/http/origins.ts';
+import { listen, toHttpUrl } from './engine/http/listen.ts';
+import { createOrigins, type Origins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
@@ -38,7 +38,7 @@ import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
-import { WiringError } from './engine/pages/wiring.ts';
+import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import { mountApi } from './product/api/index.ts';
 import { type AppContext, contextCreator } from './product/context.ts';
 import { contentSources } from './product/csp.ts';
@@ -49,10 +49,9 @@ import { createRoutes } from './product/routes.ts';
 import { type ProductSettings, readProductSettings } from './product/settings.ts';
 import { createSteps } from './product/steps.ts';
 import { createUpgrades } from './product/upgrade.ts';
+import { readManifest } from './read-manifest.ts';
 import { openUpstream } from './reporting/open-upstream.ts';
-
-/** What stops a start with a sentence that says what to do. */
-const EXPECTED = [ConfigError, DeskInUseError, ListenError, WiringError];
+import { startOrExit } from './start-or-exit.ts';
 
 /** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
@@ -75,20 +74,14 @@ const owner: OwnersFiles<ProductSettings> = {
   existingApp,
 };
 
-try {
-  await start();
-} catch (error) {
-  if (!EXPECTED.some((kind) => error instanceof kind)) throw error;
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exit(1);
-}
+await startOrExit(start);
 
 async function start(): Promise<void> {
   Error.stackTraceLimit = STACK_FRAMES;
   const terminal = process.stdout.isTTY === true;
   const config = readConfig(process.env, { terminal });
   const settings = readProductSettings(process.env, config);
-  const manifest = readManifest();
+  const manifest = readManifest(DIST);
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const counters = new Counters();
   const { count } = counters;
@@ -102,7 +95,7 @@ async function start(): Promise<void> {
   const table = createTableLoader(DIST, log);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
-  const scrubber = createEnvironmentScrubber(config).with(tokens.map(({ token }) => token));
+  const scrubber = createEnvironmentScrubber(process.env, config).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
     count,
@@ -163,6 +156,8 @@ async function start(): Promise<void> {
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
   });
+  const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
+  const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk });
   const deskPages = await createDeskPages({
     desk,
@@ -170,22 +165,14 @@ async function start(): Promise<void> {
     facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
     manifest,
     funnel,
-    origins,
+    origins: deskOrigins ?? origins,
     earlyScript,
     reportPath,
     traced,
   });
-  const app = createApp({
-    log,
-    funnel,
-    origins,
-    trust,
-    readiness,
-    files: development?.files ?? indexPublicFiles(join(DIST, 'client')),
-    findOldAsset: desk.findOldAsset,
-    inFlight,
-    reportPath,
-    tunnel: openTunnel({
+  const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
+  const toTunnel = (of: Origins) =>
+    openTunnel({
       path: config.tunnelPath,
       desk,
       upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
@@ -195,12 +182,23 @@ async function start(): Promise<void> {
       namespace: config.digestNamespace,
       table,
       scrubber,
-      origins,
+      origins: of,
       routes: [...routes, ...deskRoutes],
       count,
       log,
-    }),
-    desk: deskPages,
+    });
+  const app = createApp({
+    log,
+    funnel,
+    origins,
+    trust,
+    readiness,
+    files,
+    findOldAsset: desk.findOldAsset,
+    inFlight,
+    reportPath,
+    tunnel: toTunnel(origins),
+    desk: deskAt ? undefined : deskPages,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -209,10 +207,31 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
-  const { server, connections } = createHttpServer(app, { log });
+  const { server, connections } = createHttpServer(app, { log, count });
   const upgrades = owner.upgrades?.(settings);
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
-  const drain = createDrain({ server, connections, upgraded, lag: config.drainLag, deadline: config.drainDeadline });
+  const deskServer =
+    deskOrigins &&
+    createHttpServer(
+      createDeskApp({
+        log,
+        funnel,
+        origins: deskOrigins,
+        trust,
+        readiness,
+        files,
+        desk: deskPages,
+        compression: config.compression,
+        inFlight,
+        tunnel: toTunnel(deskOrigins),
+      }),
+      { log, count },
+    );
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline };
+  const drain = joinDrains([
+    createDrain({ server, connections, upgraded, ...ending }),
+    ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
+  ]);
   const stop = createStop({
     drain,
     async close() {
@@ -231,16 +250,11 @@ async function start(): Promise<void> {
   await development?.listen(server, config);
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
+  const deskUrl = deskServer && deskAt && (await listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' }));
+  if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
-  if (newcomer !== undefined) await tellNewcomer(signIn.makeLink(config.publicOrigins[0] ?? url, newcomer), log);
-}
-
-/** Beside the log, which may be sent to others and kept. */
-async function tellNewcomer(link: Promise<string>, log: ServerLog['log']): Promise<void> {
-  try {
-    process.stderr.write(`Sign in to the desk, once and within 15 minutes: ${await link}\n`);
-  } catch (error) {
-    log.warn({ err: error }, 'No sign-in link for the desk could be made. Its token is in DATA_DIR/desk-token.');
+  if (newcomer !== undefined) {
+    await tellNewcomer(signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, newcomer), log);
   }
 }
 
@@ -253,22 +267,5 @@ function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void
   }
   if (host === 'localhost' || (isIP(host) > 0 && /^(?:127\.|::1$)/.test(host))) {
     log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
-  }
-}
-
-/** Knows the secrets among the settings too: an error's message may hold one. */
-function createEnvironmentScrubber({ scrubKeys: keys, scrubPatterns: patterns }: Config): Scrubber {
-  const scrubber = createScrubber({ keys, patterns });
-  return scrubber.with(listEnvironmentSecrets(process.env, scrubber));
-}
-
-function readManifest(): AssetManifest {
-  try {
-    // Written by our own build, together with this file.
-    return JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8')) as AssetManifest;
-  } catch {
-    throw new ConfigError([
-      'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.',
-    ]);
   }
 }

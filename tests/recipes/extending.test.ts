@@ -51,6 +51,19 @@ describe("the owner's files", () => {
     expect((await fetch(`${url}/webhooks/payment`, foreign)).status).toBe(403);
   });
 
+  it('keep failures of one place apart', async () => {
+    const { url, log } = await app.start();
+    const digestOf = async (provider: string) => {
+      const reply = await fetch(`${url}/api/payments/${provider}`);
+      expect(reply.status).toBe(500);
+      return ((await reply.json()) as { digest: string }).digest;
+    };
+    const [first, again, other] = [await digestOf('a'), await digestOf('a'), await digestOf('b')];
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    await expect.poll(log).toContain('ProviderError: The provider b does not answer.');
+  });
+
   it('let sources into the policy', async () => {
     const { url } = await app.start();
     const policy = (await fetch(url)).headers.get('content-security-policy');

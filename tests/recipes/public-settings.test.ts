@@ -30,7 +30,7 @@ it('compiles', async () => {
 
 it('shows one build in two environments, static pages too', async () => {
   for (const env of [STAGING, LIVE]) {
-    const { url } = await app.start(env);
+    const { url, stop } = await app.start(env);
     for (const path of ['/', '/kept', '/_data/', '/_data/kept']) {
       const text = await (await fetch(url + path)).text();
       expect(text).toContain(env.MAP_KEY);
@@ -38,6 +38,7 @@ it('shows one build in two environments, static pages too', async () => {
     }
     const html = await (await fetch(`${url}/kept`)).text();
     expect(html.includes('<p role="status">staging</p>')).toBe(env === STAGING);
+    await stop();
   }
 });
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
 
@@ -16,7 +17,7 @@ it('has a default for everything', () => {
   expect(readConfig({})).toEqual({
     port: 3000,
     host: '127.0.0.1',
-    dataDir: './data',
+    dataDir: resolve('data'),
     publicOrigins: [],
     trustProxy: 0,
     traceTargets: [],
@@ -29,6 +30,8 @@ it('has a default for everything', () => {
     viewerTokens: [],
     authProxyHeader: undefined,
     authProxyOperators: [],
+    deskPort: undefined,
+    deskOnly: false,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
     tunnelPath: '/_report',
@@ -110,6 +113,8 @@ describe('a wrong value', () => {
     ['VIEWER_TOKEN', ['canary', 'ada:canary', 'ada:canary-canary-canary,ada:other-other-other']],
     ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX']],
     ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
+    ['DESK_PORT', ['canary', '65536', '-1']],
+    ['DESK_ONLY', ['canary', '2']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
     ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary']],

@@ -4,6 +4,7 @@ import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
+import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
@@ -14,6 +15,7 @@ import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
@@ -46,6 +48,8 @@ export interface DeskSiteOptions {
 /** The real app with the real desk on a store in memory, and a clock that a test sets. */
 export interface DeskSite {
   readonly app: RequestListener;
+  /** What a listener of the desk's own serves. */
+  readonly alone: RequestListener;
   readonly signIn: SignIn;
   readonly sessions: SessionStore;
   /** What the pages show. */
@@ -90,12 +94,22 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       origins,
     });
     const app = createTestApp({ log, funnel, desk, publicOrigins, trustProxy, ...options.deps });
+    const alone = createDeskApp({
+      log,
+      funnel,
+      desk,
+      origins: createDeskOrigins(ORIGIN),
+      trust: createProxyTrust(trustProxy),
+      readiness: { draining: false },
+      files: new Map(),
+    });
     const withCookie = (test: Test, cookie: string | undefined): Test =>
       cookie === undefined ? test : test.set('Cookie', cookie);
     const post = (path: string, fields: Record<string, string>, cookie?: string): Test =>
       withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
     return {
       app,
+      alone,
       signIn,
       sessions,
       store,

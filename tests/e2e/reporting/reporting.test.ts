@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser, type Watched, watch } from '../../support/browser.ts';
-import { type RunningApp, startApp } from '../../support/owned-app.ts';
+import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../../support/report-recorder.ts';
 import { exchanged, heading, hydrated } from '../site.ts';
 import { createFailingApp } from './failing-app.ts';
@@ -9,15 +9,15 @@ import { createFailingApp } from './failing-app.ts';
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
 let browser: Browser;
+let clone: OwnedApp;
 let app: RunningApp;
 let recorder: Recorder;
 const contexts: BrowserContext[] = [];
 
 beforeAll(async () => {
-  const clone = createFailingApp();
+  clone = createFailingApp();
   await clone.build();
   [app, browser] = await Promise.all([startApp(clone.folder), launchBrowser()]);
-  clone.remove();
   recorder = await startRecorder(app.url);
 }, 120_000);
 
@@ -30,6 +30,7 @@ afterAll(async () => {
   await browser?.close();
   await recorder?.stop();
   await app?.stop();
+  clone.remove();
 });
 
 interface Opened extends Watched {

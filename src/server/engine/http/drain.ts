@@ -82,6 +82,19 @@ export function createDrain({ server, connections, upgraded, lag, deadline }: Dr
   };
 }
 
+/** Several listeners of one process, which end together. */
+export function joinDrains(drains: readonly Drain[]): Drain {
+  return {
+    get draining() {
+      return drains.some(({ draining }) => draining);
+    },
+    async start() {
+      const cut = await Promise.all(drains.map((drain) => drain.start()));
+      return cut.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
 /** Idle, or with half a request: nothing is owed to it but what stands in its buffer. */
 function release(socket: Socket): void {
   socket.destroySoon();

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
+import type { Count } from '../count.ts';
 import { describeStatus } from '../errors/http-error.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
@@ -12,7 +13,10 @@ export interface HttpServer {
 }
 
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
-export function createHttpServer(listener: RequestListener, { log }: { log: Logger }): HttpServer {
+export function createHttpServer(
+  listener: RequestListener,
+  { log, count }: { log: Logger; count?: Count },
+): HttpServer {
   const server = createServer({
     headersTimeout: limits.HEADERS_TIMEOUT,
     requestTimeout: limits.REQUEST_TIMEOUT,
@@ -46,6 +50,7 @@ export function createHttpServer(listener: RequestListener, { log }: { log: Logg
       peer.destroy();
       return;
     }
+    count?.('spillway_broken_requests_total', { status: String(status) });
     log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
     endWith(peer, status);
   });

@@ -4,13 +4,20 @@ import type { AddressInfo } from 'node:net';
 /** Why a server could not listen, in a sentence for whoever started it. */
 export class ListenError extends Error {}
 
+export interface Where {
+  readonly host: string;
+  readonly port: number;
+  /** The setting that the port comes from, for the words of a refusal; `PORT` by default. */
+  readonly setting?: string;
+}
+
 /**
  * @returns the address as a URL, with the port that was really taken
  * @throws ListenError
  */
-export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+export function listen(server: Server, { host, port, setting }: Where): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, host, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, host, port, setting)));
     server.listen(port, host, () => {
       const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
       resolve(toHttpUrl(host, address.port));
@@ -23,20 +30,20 @@ export function toHttpUrl(host: string, port: number): string {
 }
 
 /** @param code the system's, such as `EADDRINUSE` */
-export function toListenError(code: string | undefined, host: string, port: number): ListenError {
-  return new ListenError(describe(code, host, port));
+export function toListenError(code: string | undefined, host: string, port: number, setting = 'PORT'): ListenError {
+  return new ListenError(describe(code, host, port, setting));
 }
 
-function describe(code: string | undefined, host: string, port: number): string {
+function describe(code: string | undefined, host: string, port: number, setting: string): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`;
+      return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one.`;
     case 'EACCES':
-      return `This user may not listen on port ${port}. Set PORT to one above 1023.`;
+      return `This user may not listen on port ${port}. Set ${setting} to one above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `This machine has no address ${host}. Set HOST to 127.0.0.1, or to 0.0.0.0 for every network.`;
     default:
-      return `The server could not listen on ${host}, port ${port} (${code}). Check HOST and PORT.`;
+      return `The server could not listen on ${host}, port ${port} (${code}). Check HOST and ${setting}.`;
   }
 }

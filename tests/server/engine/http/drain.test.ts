@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Drain, joinDrains } from '../../../../src/server/engine/http/drain.ts';
 import { askRaw, parseReply } from '../../../support/raw-http.ts';
 
 interface Running {
@@ -170,5 +171,25 @@ describe('a fault of the process', () => {
     expect((await server.ended()).code).toBe(1);
     expect(parseReply(await slow.whole).body).toBe('slow and whole');
     expect(server.output()).toContain('"origin":"process"');
+  });
+});
+
+describe('several listeners', () => {
+  it('end together, and drain as long as one of them does', async () => {
+    const drains = [2, 3].map((cut): Drain & { draining: boolean } => {
+      const drain = {
+        draining: false,
+        async start() {
+          drain.draining = true;
+          return cut;
+        },
+      };
+      return drain;
+    });
+    const joined = joinDrains(drains);
+    expect(joined.draining).toBe(false);
+    expect(await joined.start()).toBe(5);
+    expect(drains.map(({ draining }) => draining)).toEqual([true, true]);
+    expect(joined.draining).toBe(true);
   });
 });

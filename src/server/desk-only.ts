@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { Second } from '../shared/units.ts';
+import { readConfig, readSettings, SETTINGS } from './config.ts';
+import { recordBlockedLoop } from './desk/blocked-loop.ts';
+import { openDesk } from './desk/desk.ts';
+import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { listTokens } from './desk/sign-in/list-tokens.ts';
+import { openSignIn } from './desk/sign-in/open-sign-in.ts';
+import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
+import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
+import { createTableLoader } from './engine/errors/create-table-loader.ts';
+import { createFunnel } from './engine/errors/funnel.ts';
+import { watchProcess } from './engine/errors/process-faults.ts';
+import { createDrain } from './engine/http/drain.ts';
+import { createHttpServer } from './engine/http/http-server.ts';
+import { InFlight } from './engine/http/in-flight.ts';
+import { listen, toHttpUrl } from './engine/http/listen.ts';
+import { createProxyTrust } from './engine/http/proxy-trust.ts';
+import { indexPublicFiles } from './engine/http/public-files.ts';
+import { createStop } from './engine/http/stop.ts';
+import { createLogger } from './engine/logger.ts';
+import { createEnvironmentScrubber } from './environment-scrubber.ts';
+import { readManifest } from './read-manifest.ts';
+import { startOrExit } from './start-or-exit.ts';
+
+// DESK_ONLY=1: the desk, its store and health, for when the product cannot start. `main.ts` imports
+// this first, and all that it imports after it is not evaluated: whatever is broken there.
+
+const DIST = join(import.meta.dirname, '..');
+
+/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
+const FLUSH_TIME = 1 * Second;
+
+/** What is left to do after the last reply (ms). */
+const CLOSE_TIME = 6 * Second;
+
+await startOrExit(async () => {
+  if (!readSettings({ DESK_ONLY: SETTINGS.DESK_ONLY }, process.env).DESK_ONLY) return;
+  await startDesk();
+  await new Promise<never>(() => {}); // it ends with the process
+});
+
+async function startDesk(): Promise<void> {
+  const terminal = process.stdout.isTTY === true;
+  const config = readConfig(process.env, { terminal });
+  const manifest = readManifest(DIST);
+  const release = config.release ?? manifest.release ?? manifest.buildId;
+  const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  const { tokens, newcomer } = listTokens(config, log);
+  const proxy = toProxySignIn(config);
+  const funnel = createFunnel({
+    log,
+    reporters: [{ report: (failure, error) => desk.reporter.report(failure, error) }],
+    namespace: config.digestNamespace,
+    build: manifest.buildId,
+    release,
+    paths: { dist: DIST },
+    table: createTableLoader(DIST, log),
+    scrubber: createEnvironmentScrubber(process.env, config).with(tokens.map(({ token }) => token)),
+  });
+  const inFlight = new InFlight();
+  const desk = await openDesk({
+    dataDir: config.dataDir,
+    databaseUrl: config.deskDatabaseUrl,
+    build: manifest.buildId,
+    release,
+    namespace: config.digestNamespace,
+    dist: DIST,
+    inFlight: () => inFlight.list(),
+    onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
+    log,
+  });
+  const where = { host: config.host, port: config.deskPort ?? config.port };
+  const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
+  const signIn = openSignIn({ tokens, proxy, desk });
+  const app = createDeskApp({
+    log,
+    funnel,
+    origins,
+    trust: createProxyTrust(config.trustProxy),
+    readiness: {
+      get draining() {
+        return drain.draining;
+      },
+    },
+    files: indexPublicFiles(join(DIST, 'client')),
+    desk: await createDeskPages({
+      desk,
+      readAccess: signIn.readAccess,
+      facts: { environment: config.sentryEnvironment, release },
+      manifest,
+      funnel,
+      origins,
+    }),
+    compression: config.compression,
+    inFlight,
+  });
+  const { server, connections } = createHttpServer(app, { log });
+  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const stop = createStop({
+    drain,
+    close: () => desk.close(),
+    within: config.drainLag + config.drainDeadline + CLOSE_TIME,
+    log,
+    flush,
+  });
+  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
+
+  const url = await listen(server, where);
+  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
+  else process.stdout.write(`Listening on ${url}\n`);
+  log.warn('DESK_ONLY is set: the desk alone is served, and nothing of the site. Unset it to serve the site again.');
+  if (newcomer !== undefined) await tellNewcomer(signIn.makeLink(url, newcomer), log);
+}

@@ -1,0 +1,92 @@
+import type { RequestListener } from 'node:http';
+import express from 'express';
+import type { Logger } from 'pino';
+import { type ErrorHandler, errorHandler } from '../engine/errors/error-handler.ts';
+import type { Funnel } from '../engine/errors/funnel.ts';
+import { notFoundHere } from '../engine/errors/http-error.ts';
+import { requestContext } from '../engine/errors/request-context.ts';
+import { accessLog } from '../engine/http/access-log.ts';
+import { assets } from '../engine/http/assets.ts';
+import { compress } from '../engine/http/compress.ts';
+import { crossSite } from '../engine/http/cross-site.ts';
+import { door } from '../engine/http/door.ts';
+import { expectContinue } from '../engine/http/expect-continue.ts';
+import { health, type Readiness } from '../engine/http/health.ts';
+import { hostCheck } from '../engine/http/host-check.ts';
+import type { InFlight } from '../engine/http/in-flight.ts';
+import { lateWrites } from '../engine/http/late-writes.ts';
+import { createOrigins, type Origins } from '../engine/http/origins.ts';
+import type { ProxyTrust } from '../engine/http/proxy-trust.ts';
+import type { PublicFile } from '../engine/http/public-files.ts';
+import { requestId } from '../engine/http/request-id.ts';
+import { securityHeaders, strictTransport } from '../engine/http/security-headers.ts';
+import { chain, type Step } from '../engine/http/step.ts';
+import type { DeskPages } from './pages/desk-pages.ts';
+
+export interface DeskAppDeps {
+  readonly log: Logger;
+  readonly funnel: Funnel;
+  /** By `createDeskOrigins()`. */
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly readiness: Readiness;
+  readonly files: ReadonlyMap<string, PublicFile>;
+  readonly desk: DeskPages;
+  readonly compression?: boolean;
+  readonly inFlight?: InFlight;
+  /** Takes what browsers report of the desk's own pages. */
+  readonly tunnel?: (fail: ErrorHandler) => Step;
+}
+
+/**
+ * No host is refused on a listener of the desk's own, which is reached by whatever name or address an
+ * inner network has for it. A form must come from the host that it is posted to.
+ */
+export function createDeskOrigins(listening: string): Origins {
+  return createOrigins([], listening);
+}
+
+/** What happens to a request on a listener of the desk's own, in order: nothing of the product. */
+export function createDeskApp(deps: DeskAppDeps): RequestListener {
+  const { log, funnel, origins, trust, readiness, files, desk } = deps;
+  const fail = errorHandler({ funnel });
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('trust proxy', trust);
+
+  const front = [
+    requestId({ origins, trust }),
+    requestContext(),
+    accessLog({ log, inFlight: deps.inFlight }),
+    securityHeaders(),
+    door(),
+    health({ readiness }),
+    hostCheck({ origins, trust, log }),
+    strictTransport(),
+    ...(deps.tunnel ? [deps.tunnel(fail)] : []),
+    assets({ files }),
+  ];
+
+  app.use(crossSite({ origins }));
+  app.use(expectContinue());
+  if (deps.compression) app.use(compress());
+  app.use(lateWrites({ funnel }));
+  app.use(desk.step);
+  app.get('/', (_req, res) => void res.redirect(302, '/desk'));
+  app.use(() => {
+    throw notFoundHere();
+  });
+  app.use(fail);
+
+  const enter = chain(front, (req, res) => {
+    app(req as express.Request, res as express.Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
+  });
+
+  return function deskApp(req, res) {
+    try {
+      enter(req, res);
+    } catch (error) {
+      fail(error, req, res);
+    }
+  };
+}

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AssetManifest } from '../shared/engine/manifest.ts';
+import { ConfigError } from './config.ts';
+
+/** @throws ConfigError where nothing was built */
+export function readManifest(dist: string): AssetManifest {
+  try {
+    // Written by our own build, together with the server.
+    return JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest;
+  } catch {
+    throw new ConfigError([
+      'There is no usable build (dist/manifest.json is missing or broken). Run "npm run build" first.',
+    ]);
+  }
+}

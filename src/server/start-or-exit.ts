@@ -1,0 +1,18 @@
+import { ConfigError } from './config.ts';
+import { DeskInUseError } from './desk/desk.ts';
+import { ListenError } from './engine/http/listen.ts';
+import { WiringError } from './engine/pages/wiring.ts';
+
+/** What stops a start with a sentence that says what to do. */
+const EXPECTED = [ConfigError, DeskInUseError, ListenError, WiringError];
+
+/** Starts, or ends the process with status 1 and the sentence. */
+export async function startOrExit(start: () => Promise<void>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    if (!EXPECTED.some((kind) => error instanceof kind)) throw error;
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(1);
+  }
+}
