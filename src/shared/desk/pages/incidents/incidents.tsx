@@ -34,6 +34,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
       <div className={styles.top}>
         <h1 id="title">Incidents</h1>
         <Tabs view={view} totals={data.totals} />
+        <Said />
         <KeyHelp canChange={data.operator.canChange} />
       </div>
       <Filters view={view} choices={data.choices} />
@@ -71,12 +72,6 @@ function List({ of: { rows, view, operator, now } }: { readonly of: IncidentsDat
 
 /** What can be done with all that are ticked. */
 function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
-  const outcomes = [
-    useActionOutcome('incidents.resolve'),
-    useActionOutcome('incidents.ignore'),
-    useActionOutcome('incidents.reopen'),
-  ];
-  const outcome = outcomes.find((said) => said !== undefined);
   return (
     <div className={styles.bulk}>
       <span className={styles.ticked}>With those ticked:</span>
@@ -91,10 +86,22 @@ function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
         </button>
       )}
       {state !== 'open' && <button {...submitAs('incidents.reopen')}>Reopen</button>}
-      <p className={styles.said} role="status">
-        {outcome?.errors?.[''] && <strong className={styles.refused}>{outcome.errors['']}</strong>}
-        {outcome?.data?.words}
-      </p>
     </div>
+  );
+}
+
+/** Outside of the list, which may have lost its last row by it. */
+function Said() {
+  const outcomes = [
+    useActionOutcome('incidents.resolve'),
+    useActionOutcome('incidents.ignore'),
+    useActionOutcome('incidents.reopen'),
+  ];
+  const outcome = outcomes.find((said) => said !== undefined);
+  return (
+    <p className={styles.said} role="status">
+      {outcome?.errors?.[''] && <strong className={styles.refused}>{outcome.errors['']}</strong>}
+      {outcome?.data?.words}
+    </p>
   );
 }
