@@ -41,7 +41,11 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           {`${toCount(counts.server + counts.browser)} × `}
           <Sides counts={counts} />
         </Fact>
-        {data.visitors !== undefined && <Fact name="Visitors">{toCount(data.visitors)}</Fact>}
+        {data.visitors !== undefined && (
+          <Fact name="Visitors">
+            <span title="Each is counted once a day">{toCount(data.visitors)}</span>
+          </Fact>
+        )}
         <Fact name="Last seen">
           <Ago at={data.lastAt} now={now} />
         </Fact>

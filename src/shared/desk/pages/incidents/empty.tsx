@@ -10,8 +10,8 @@ export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsD
   if (isNew) {
     return (
       <Words title="Nothing has failed yet">
-        Whatever fails in the server or in a browser appears here by itself. To see how it looks, open an address of the
-        tour such as <code>/tour/fail/loader</code>, or throw in a loader of your own.
+        Whatever fails in the server or in a browser appears here by itself. To see how it looks, throw an error in a
+        loader, and open its page.
       </Words>
     );
   }
