@@ -31,6 +31,9 @@ export const WITHIN_TIMES: Readonly<Record<string, number>> = {
   '30d': 30 * Day,
 };
 
+/** What `assignee` says for incidents that nobody has: a name has letters. */
+export const NOBODY = '-';
+
 /** What `incident.resolve` takes as `when`. */
 export const RESOLVE_CHOICES = [
   ['now', 'now'],

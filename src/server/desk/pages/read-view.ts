@@ -1,4 +1,4 @@
-import { SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
+import { NOBODY, SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
@@ -48,7 +48,7 @@ export function toFilter(view: ViewShape, now: number): IncidentFilter {
     ...(view.kind !== '' && { kinds: [view.kind] }),
     ...(view.route !== '' && { route: view.route }),
     ...(view.release !== '' && { release: view.release }),
-    ...(view.assignee !== '' && { assignee: view.assignee }),
+    ...(view.assignee !== '' && { assignee: view.assignee === NOBODY ? null : view.assignee }),
     ...(within !== undefined && { from: now - within }),
     ...(view.search !== '' && { search: view.search }),
   };

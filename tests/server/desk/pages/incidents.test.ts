@@ -40,6 +40,8 @@ describe('the list', () => {
     ['/desk?route=/stock', [DIGESTS[1]]],
     ['/desk?release=v2', [DIGESTS[2]]],
     ['/desk?search=price', [DIGESTS[2]]],
+    ['/desk?assignee=-', DIGESTS],
+    ['/desk?assignee=grace', []],
     ['/desk?state=resolved', []],
     ['/desk?state=all', DIGESTS],
     ['/desk?state=nonsense&side=nonsense&kind=nonsense&sort=nonsense&within=nonsense&after=nonsense', DIGESTS],

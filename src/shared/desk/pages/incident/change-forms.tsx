@@ -14,7 +14,7 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
       {status.state !== 'resolved' && (
         <Form action="incident.resolve" preventScrollReset>
           <Version of={version} />
-          <button type="submit" className="main" data-key="e">
+          <button type="submit" className="main">
             Resolve
           </button>
           <Choice name="when" label="When it counts as resolved" of={RESOLVE_CHOICES} />
@@ -23,9 +23,7 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
       {status.state !== 'ignored' && (
         <Form action="incident.ignore" preventScrollReset>
           <Version of={version} />
-          <button type="submit" data-key="i">
-            Ignore
-          </button>
+          <button type="submit">Ignore</button>
           <Choice name="how" label="How long it is ignored" of={IGNORE_CHOICES} />
         </Form>
       )}

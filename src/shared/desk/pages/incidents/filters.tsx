@@ -1,6 +1,6 @@
 import { Link } from '../../../engine/link.tsx';
 import { Form } from '../../actions.ts';
-import { SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { NOBODY, SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../shapes.ts';
 import { KIND_WORDS } from '../../words.ts';
@@ -30,7 +30,13 @@ export function Filters({ view, choices }: FiltersProps) {
           <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
           <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
           <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
-          <Choice name="assignee" label="Assigned to" view={view} of={choices.assignees.map(same)} any="anybody" />
+          <Choice
+            name="assignee"
+            label="Assigned to"
+            view={view}
+            of={[[NOBODY, 'nobody'], ...choices.assignees.map(same)]}
+            any="anybody"
+          />
         </div>
       </details>
       <button type="submit">Show</button>
