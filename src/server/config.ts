@@ -9,6 +9,7 @@ import {
   parseTokens,
   TOKEN_SENTENCE,
 } from './desk/sign-in/operator-tokens.ts';
+import { parseSourceLink } from './desk/source-link.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
@@ -217,6 +218,15 @@ export const SETTINGS = {
       return /^[\w.-]{1,64}$/.test(text) ? text : undefined;
     }).prefault('production'),
   },
+  SOURCE_LINK: {
+    about:
+      'How the desk opens a place in the source: the address of an editor or a repository with {file}, and {line}, {column}, {release}, {build}. Unset: it does not.',
+    example: 'https://github.com/acme/shop/blob/{release}/{file}#L{line}',
+    schema: parsed(
+      'is no address with {file} in it. Use one such as https://github.com/acme/shop/blob/{release}/{file}#L{line} or vscode://file/home/ada/shop/{file}:{line}:{column}.',
+      parseSourceLink,
+    ).optional(),
+  },
   TUNNEL_PATH: {
     about: 'Where browsers report to. A dull name, because blockers match the others.',
     example: '/_report',
@@ -277,6 +287,8 @@ export interface Config {
   readonly deskOnly: boolean;
   readonly sentryDsn: Dsn | undefined;
   readonly sentryEnvironment: string;
+  /** How a place in the source is opened, with `{file}` and the like to be filled in. */
+  readonly sourceLink: string | undefined;
   readonly tunnelPath: string;
   readonly scrubKeys: readonly string[];
   readonly scrubPatterns: readonly RegExp[];
@@ -335,6 +347,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     deskOnly: values.DESK_ONLY,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
+    sourceLink: values.SOURCE_LINK,
     tunnelPath: values.TUNNEL_PATH,
     scrubKeys: values.SCRUB_KEYS,
     scrubPatterns: values.SCRUB_PATTERNS,

@@ -93,7 +93,7 @@ async function startDesk(): Promise<void> {
     desk: await createDeskPages({
       desk,
       readAccess: signIn.readAccess,
-      facts: { environment: config.sentryEnvironment, release },
+      facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
       manifest,
       funnel,
       origins,

@@ -167,7 +167,7 @@ async function start(): Promise<void> {
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
-    facts: { environment: config.sentryEnvironment, release },
+    facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
     manifest,
     funnel,
     origins: deskOrigins ?? origins,

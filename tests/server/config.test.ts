@@ -34,6 +34,7 @@ it('has a default for everything', () => {
     deskOnly: false,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
+    sourceLink: undefined,
     tunnelPath: '/_report',
     scrubKeys: [],
     scrubPatterns: [],
@@ -117,6 +118,10 @@ describe('a wrong value', () => {
     ['DESK_ONLY', ['canary', '2']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
+    [
+      'SOURCE_LINK',
+      ['canary', 'https://canary.example/', 'javascript://canary/{file}', 'https://canary canary/{file}'],
+    ],
     ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary']],
     ['SCRUB_KEYS', ['x,canary:', '(canary)']],
     ['SCRUB_PATTERNS', ['canary', '/(canary/', '/(c+a+n+a+r+y+)+\\d/', '/(x+x+)+y/']],

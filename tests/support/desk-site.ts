@@ -2,6 +2,7 @@ import './production-react.ts';
 import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';
+import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
@@ -51,6 +52,8 @@ export interface DeskSite {
   readonly alone: RequestListener;
   readonly signIn: SignIn;
   readonly sessions: SessionStore;
+  /** What the pages show. */
+  readonly store: Store;
   /** Every line of the log. */
   readonly lines: Record<string, unknown>[];
   /** Lets time go by (ms): what the store holds grows older by it. */
@@ -71,8 +74,8 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = store[name] as unknown as (...args: never[]) => unknown;
-    return method.apply(store, args);
+    const method = store[name] as unknown as (...args: unknown[]) => unknown;
+    return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
   }) as unknown as Desk['ask'];
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
@@ -109,6 +112,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       alone,
       signIn,
       sessions,
+      store,
       lines,
       async pass(ms) {
         now += ms;

@@ -162,7 +162,7 @@ function isServersPlace(said: string): boolean {
   return /React error #419;|could not finish this Suspense/.test(said);
 }
 
-/** All of them are explained in `client/reporting/react-errors.ts`. */
+/** All of them are explained in `shared/engine/react-errors.ts`. */
 function isMismatch(said: string): boolean {
   return /React error #4(?:18|2\d);|[Hh]ydrat/.test(said);
 }

@@ -12,9 +12,9 @@ import {
 import { isAddress, toOccurrence } from '../../shared/engine/address.ts';
 import type { BrowserReport, EarlyErrors } from '../../shared/engine/browser-report.ts';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/engine/limits.ts';
+import { explainReactError } from '../../shared/engine/react-errors.ts';
 import { REPORT_TAGS } from '../../shared/engine/report-tags.ts';
 import type { BrowserReporter } from '../engine/deliver-reports.ts';
-import { explainReactError } from './react-errors.ts';
 
 /** What browsers let requests carry that outlive their page, all of them together, with room for headers (bytes). */
 const MAX_KEEPALIVE_BYTES = 60_000;

@@ -1,9 +1,13 @@
 import { createActionUses } from '../engine/actions.ts';
+import type { IncidentActions } from './pages/incident/incident.tsx';
+import type { IncidentsActions } from './pages/incidents/incidents.tsx';
 import type { RootActions } from './pages/root/root.tsx';
 
 /** The actions of the desk's pages, by route id. */
 export interface DeskActions {
   root: RootActions;
+  incidents: IncidentsActions;
+  incident: IncidentActions;
 }
 
 export const { Form, useActionOutcome, submitAs } = createActionUses<DeskActions>();

@@ -8,6 +8,9 @@ export const routes = defineRoutes([
   {
     id: 'root',
     page: () => import('./pages/root/root.tsx'),
-    children: [{ id: 'home', path: '/desk', page: () => import('./pages/home/home.tsx') }],
+    children: [
+      { id: 'incidents', path: '/desk', page: () => import('./pages/incidents/incidents.tsx') },
+      { id: 'incident', path: '/desk/:digest/:occurrence?', page: () => import('./pages/incident/incident.tsx') },
+    ],
   },
 ]);

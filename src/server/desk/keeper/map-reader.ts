@@ -2,6 +2,7 @@ import { originalPositionFor, sourceContentFor, TraceMap } from '@jridgewell/tra
 import type { Failure, StackFrame } from '../../engine/errors/failure.ts';
 import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
+import { parseComponentStack } from './component-stack.ts';
 
 /** Reads source maps, for display alone. */
 export interface MapReader {
@@ -85,6 +86,16 @@ export function createMapReader(options: MapReaderOptions): MapReader {
     };
   }
 
+  /** Without lines of source: where a component is, is enough. */
+  async function resolveComponents({ build, componentStack = '' }: Failure): Promise<ResolvedFrame[]> {
+    const components: ResolvedFrame[] = [];
+    for (const frame of parseComponentStack(componentStack)) {
+      const { context: _context, ...component } = await resolveFrame(build, frame);
+      components.push(component);
+    }
+    return components;
+  }
+
   return {
     async resolve(failure) {
       const resolved: ResolvedFrame[][] = [];
@@ -93,7 +104,8 @@ export function createMapReader(options: MapReaderOptions): MapReader {
         for (const frame of frames.slice(0, MAX_FRAMES)) some.push(await resolveFrame(failure.build, frame));
         resolved.push(some);
       }
-      return { ...failure, resolved };
+      const components = await resolveComponents(failure);
+      return { ...failure, resolved, ...(components.length > 0 && { components }) };
     },
     sweep() {
       for (const [key, { usedAt }] of loaded) {

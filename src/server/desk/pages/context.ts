@@ -14,6 +14,8 @@ export interface DeskContext extends EngineContext {
 export interface DeskFacts {
   readonly environment: string;
   readonly release: string;
+  /** How a place in the source is opened: `https://github.com/acme/shop/blob/{release}/{file}#L{line}`. */
+  readonly sourceLink?: string | undefined;
 }
 
 /**

@@ -4,11 +4,8 @@ import { forbidden, publicError, redirect, unauthorized } from '../../../shared/
 import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../engine/pages/server-page.ts';
 import type { Proof } from '../sign-in/access.ts';
 import type { SignedIn } from '../sign-in/sign-in.ts';
-import { StoreAwayError } from '../store/sql.ts';
 import { type DeskContext, operatorOf } from './context.ts';
-
-const AWAY =
-  'The desk’s store cannot be reached, so nobody can be known. What fails meanwhile is kept, and appears here when it is back.';
+import { AWAY, unlessAway } from './unless-away.ts';
 
 /** In front of every page of the desk. */
 export const root = {
@@ -21,7 +18,12 @@ export const root = {
   loader({ context }): RootData {
     const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
-    return { operator: { name, canChange: role === 'operator' }, canSignOut, ...context.facts };
+    return {
+      operator: { name, canChange: role === 'operator' },
+      canSignOut,
+      environment: context.facts.environment,
+      release: context.facts.release,
+    };
   },
 
   openActions: ['signIn', 'signOut'],
@@ -56,15 +58,6 @@ function refuse(result: Exclude<SignedIn, { kind: 'signed-in' }>, proof: Proof):
       ? 'This link was used before, or is older than 15 minutes. Use a token, or have another link made.'
       : 'This is no token of this desk.';
   return invalid({ errors: { token: wrong } });
-}
-
-async function unlessAway<Value>(work: Promise<Value>): Promise<Value> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof StoreAwayError) publicError(503, AWAY);
-    throw error;
-  }
 }
 
 /** The page that was asked for, without the ticket: it is used up, and need not stay in the history. */

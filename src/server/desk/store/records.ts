@@ -18,6 +18,8 @@ export interface ResolvedFrame {
 export interface StoredFailure extends Failure {
   /** For each of `errors`, its frames by the source maps of its build; absent where there were none. */
   readonly resolved?: readonly (readonly ResolvedFrame[])[];
+  /** React's components around it, innermost first; elements have a name alone. */
+  readonly components?: readonly ResolvedFrame[];
 }
 
 export type IncidentState = 'open' | 'resolved' | 'ignored';

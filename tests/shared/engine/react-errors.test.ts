@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explainReactError } from '../../../src/client/reporting/react-errors.ts';
+import { explainReactError } from '../../../src/shared/engine/react-errors.ts';
 
 const say = (code: number, query = '') =>
   `Minified React error #${code}; visit https://react.dev/errors/${code}${query} for the full message or use the non-minified dev environment for full errors and additional helpful warnings.`;

@@ -1,0 +1,56 @@
+import type { SpanShape } from '../../../shared/desk/shapes.ts';
+
+type Colour = Exclude<SpanShape, string>[0];
+
+const KEYWORDS =
+  'as|async|await|break|case|catch|class|const|continue|default|delete|do|else|enum|export|extends|finally|for|from|function|if|implements|import|in|instanceof|interface|let|new|of|private|readonly|return|satisfies|static|super|switch|this|throw|try|type|typeof|var|void|while|yield';
+
+/** A comment or template may go on behind the end of the fragment; a quoted string ends on its line. */
+const TOKENS = new RegExp(
+  [
+    /(?<comment>\/\/.*|\/\*[\s\S]*?(?:\*\/|$))/,
+    /(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*(?:`|$))/,
+    /(?<![\w$)\]])(?<tag><\/?[A-Za-z][\w.]*(?=[\s/>]))/,
+    new RegExp(`(?<![\\w$.])(?<keyword>${KEYWORDS})(?![\\w$]|\\s*:)`),
+    /(?<![\w$.])(?<literal>true|false|null|undefined|\d[\w.]*)(?![\w$])/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
+
+/**
+ * Colours lines of TypeScript or TSX as far as they tell by themselves what they are: they are a
+ * fragment, so a comment that began above it is known by its end alone. What it takes for something
+ * else has another colour and the same text.
+ */
+export function colourSource(lines: readonly string[]): SpanShape[][] {
+  const text = lines.join('\n');
+  const coloured: SpanShape[][] = [[]];
+  const from = findCommentEnd(text);
+  addSpans(coloured, text.slice(0, from), 'comment');
+  let at = from;
+  for (const match of text.slice(from).matchAll(TOKENS)) {
+    const start = from + match.index;
+    const colour = Object.entries(match.groups ?? {}).find(([, found]) => found !== undefined)?.[0] as Colour; // a group for each
+    addSpans(coloured, text.slice(at, start));
+    addSpans(coloured, match[0], colour);
+    at = start + match[0].length;
+  }
+  addSpans(coloured, text.slice(at));
+  return coloured;
+}
+
+/** Where a block comment ends that began above; 0 where none did. */
+function findCommentEnd(text: string): number {
+  const end = text.indexOf('*/');
+  const start = text.indexOf('/*');
+  return end >= 0 && (start === -1 || end < start) && /^\s*(?:\*|[^'"`]*\*\/)/.test(text) ? end + 2 : 0;
+}
+
+function addSpans(lines: SpanShape[][], text: string, colour?: Colour): void {
+  for (const [index, part] of text.split('\n').entries()) {
+    if (index > 0) lines.push([]);
+    if (part !== '') lines.at(-1)?.push(colour ? [colour, part] : part);
+  }
+}

@@ -1,0 +1,200 @@
+import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
+import { toIncidentHref } from '../../../shared/desk/href.ts';
+import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
+import type { IncidentData } from '../../../shared/desk/shapes.ts';
+import { toExactTime } from '../../../shared/desk/words.ts';
+import { notFound, redirect } from '../../../shared/engine/outcome.ts';
+import { Day, Hour } from '../../../shared/units.ts';
+import {
+  type ActingPage,
+  type ActionArgs,
+  invalid,
+  type LoaderArgs,
+  type LoadingPage,
+  type Refusal,
+} from '../../engine/pages/server-page.ts';
+import { type Address, parseAddress } from '../address.ts';
+import type { ChangeOutcome, IncidentChange, StateChange } from '../store/change-incident.ts';
+import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { findShown } from './find-shown.ts';
+import { toVersion } from './incidents.ts';
+import { presentChanges } from './present-changes.ts';
+import { presentCharts, presentMarks } from './present-charts.ts';
+import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
+import { presentOccurrence } from './present-occurrence.ts';
+import { unlessAway } from './unless-away.ts';
+
+/** What a page lists (counts). */
+const RECENT = 12;
+const SIMILAR = 8;
+const FEEDBACK = 50;
+const CHANGES = 100;
+
+/** Longest name of somebody who has an incident (characters). */
+const MAX_ASSIGNEE = 100;
+
+export const incident = {
+  loader: (args) => unlessAway(load(args)),
+
+  version: ({ context }) => unlessAway(toVersion(context)),
+
+  actions: {
+    resolve(args) {
+      const isForNext = args.form.get('when') === 'next';
+      const words = isForNext ? 'Resolved in the next release.' : 'Resolved.';
+      return change(args, { to: { state: 'resolved', in: isForNext ? 'next' : 'now' } }, words);
+    },
+
+    ignore(args) {
+      const how = IGNORE_CHOICES.find(([value]) => value === args.form.get('how')) ?? IGNORE_CHOICES[0];
+      return change(args, { to: toIgnored(how[0], Date.now()) }, `Ignored ${how[1]}.`);
+    },
+
+    reopen: (args) => change(args, { to: { state: 'open' } }, 'Reopened.'),
+
+    assign(args) {
+      const name = readText(args.form, 'assignee').slice(0, MAX_ASSIGNEE);
+      return change(args, { assignee: name || null }, name ? `Assigned to ${name}.` : 'Assigned to nobody.');
+    },
+
+    async addNote({ form, params, context }) {
+      const text = readText(form, 'note');
+      if (text === '') return invalid({ errors: { note: 'Write something first.' } });
+      if (text.length > MAX_NOTE_LENGTH) {
+        return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
+      }
+      const added = await unlessAway(context.ask('addNote', toDigest(params), text, operatorOf(context).name));
+      return added ? { words: 'Note added.' } : notFound();
+    },
+
+    async removeNote({ form, context }) {
+      await unlessAway(context.ask('deleteNote', Number(form.get('id')) || 0, operatorOf(context).name));
+      return { words: 'Note deleted.' }; // gone already is as good
+    },
+
+    async merge({ form, params, context }) {
+      const into = parseAddress(readText(form, 'into'));
+      if (!into) return invalid({ errors: { into: 'This is no digest: it has 8 letters and digits, as 7K3QM2XA.' } });
+      const author = operatorOf(context).name;
+      const merged = await unlessAway(context.ask('mergeIncidents', toDigest(params), into.digest, { author }));
+      if (merged.outcome === 'unknown') return invalid({ errors: { into: 'No incident has this digest.' } });
+      if (merged.outcome === 'nothing-to-do') return invalid({ errors: { into: 'Both are one already.' } });
+      redirect(toIncidentHref(merged.incident.digest));
+    },
+
+    async separate({ form, context }) {
+      const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
+      const apart = await unlessAway(context.ask('takeApart', digest, { author: operatorOf(context).name }));
+      return apart.outcome === 'unknown' ? notFound() : { words: `${digest} stands for itself again.` };
+    },
+
+    async removeFeedback({ form, params, context }) {
+      const id = readText(form, 'id');
+      await unlessAway(context.ask('deleteFeedback', toDigest(params), id, operatorOf(context).name));
+      return { words: 'What the visitor said is deleted.' };
+    },
+
+    async removeOccurrence({ form, params, context }) {
+      const digest = toDigest(params);
+      const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
+      if (occurrence === undefined) notFound();
+      await unlessAway(context.ask('deleteOccurrence', { digest, occurrence }, operatorOf(context).name));
+      redirect(toIncidentHref(digest));
+    },
+
+    async remove({ params, context }) {
+      await unlessAway(context.ask('deleteIncident', toDigest(params)));
+      redirect('/desk');
+    },
+  },
+} satisfies LoadingPage<'incident', IncidentData, DeskContext> & ActingPage<'incident', IncidentActions, DeskContext>;
+
+async function load({ params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
+  const now = Date.now();
+  const { ask, facts } = context;
+  const { name, role } = operatorOf(context);
+  const asked = toAddress(params);
+  const { found, shown, missed, neighbours } = await findShown(asked, params, ask);
+  const { digest } = found;
+  const [hours, releases, builds, recent, feedback, similar, changes, notes] = await Promise.all([
+    ask('listHours', digest),
+    ask('listReleases', digest),
+    ask('listBuilds'),
+    ask('listOccurrences', digest, { limit: RECENT }),
+    ask('listFeedback', digest, FEEDBACK),
+    ask('listSimilar', digest, SIMILAR),
+    ask('listChanges', digest, CHANGES),
+    ask('listNotes', digest, CHANGES),
+  ]);
+  const { day, fortnight } = presentCharts(hours, now);
+  return {
+    now,
+    operator: { name, canChange: role === 'operator' },
+    ...presentIncident(found, shown?.whole),
+    day,
+    fortnight,
+    marks: presentMarks(builds, now),
+    releases: releases.map(presentRelease),
+    ...(shown && { shown: presentOccurrence(shown, { sourceLink: facts.sourceLink }) }),
+    ...(missed && { missed }),
+    ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
+    ...(neighbours.older && { older: neighbours.older.occurrence }),
+    recent: recent.occurrences.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
+    feedback: feedback.map(presentFeedback),
+    similar: similar.map((other) => presentSimilar(other, found)),
+    changes: presentChanges(changes, notes),
+  };
+}
+
+/** Both parts of the path together, or a whole address in the first. */
+function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Address {
+  return parseAddress(digest + occurrence) ?? notFound();
+}
+
+function toDigest(params: LoaderArgs['params']): string {
+  return toAddress(params).digest;
+}
+
+/** Empty where the form has none. */
+function readText(form: FormData, name: string): string {
+  const value = form.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+type IgnoreChoice = (typeof IGNORE_CHOICES)[number][0];
+
+const IGNORE_TIMES: Readonly<Partial<Record<IgnoreChoice, number>>> = { '1h': Hour, '24h': Day, '7d': 7 * Day };
+const IGNORE_GROWTH: Readonly<Partial<Record<IgnoreChoice, number>>> = { '10': 10, '100': 100 };
+
+function toIgnored(how: IgnoreChoice, now: number): StateChange {
+  const time = IGNORE_TIMES[how];
+  const growth = IGNORE_GROWTH[how];
+  return {
+    state: 'ignored',
+    ...(time !== undefined && { until: now + time }),
+    ...(growth !== undefined && { growth }),
+  };
+}
+
+/** The later of two changes wins, and says what it went over. */
+async function change(
+  { form, params, context }: ActionArgs<DeskContext>,
+  to: IncidentChange,
+  words: string,
+): Promise<Changed | Refusal> {
+  const author = operatorOf(context).name;
+  const changed = await unlessAway(context.ask('changeIncident', toDigest(params), to, { author }));
+  if (changed.outcome !== 'changed') notFound();
+  const overtook = toOvertaken(changed, readText(form, 'version'));
+  return { words, ...(overtook !== undefined && { overtook }) };
+}
+
+/** @param seen the version that the form was made of; empty where it says none */
+function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
+  if (seen === '' || seen === String(before.version)) return undefined;
+  const who = before.stateBy ?? 'the desk';
+  const when = before.stateAt === undefined ? '' : ` at ${toExactTime(before.stateAt)}`;
+  const assigned = before.assignee === undefined ? '' : `, assigned to ${before.assignee}`;
+  return `it was changed: ${before.state}${assigned}, last by ${who}${when}`;
+}

@@ -1,0 +1,137 @@
+import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
+import type { ChangedMany, IncidentsActions } from '../../../shared/desk/pages/incidents/incidents.tsx';
+import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
+import { toPlural } from '../../../shared/desk/words.ts';
+import { redirect } from '../../../shared/engine/outcome.ts';
+import {
+  type ActingPage,
+  type ActionArgs,
+  invalid,
+  type LoadingPage,
+  type Refusal,
+} from '../../engine/pages/server-page.ts';
+import { parseAddress } from '../address.ts';
+import type { StateChange } from '../store/change-incident.ts';
+import { isCursor } from '../store/cursor.ts';
+import type { ListedIncident } from '../store/list-incidents.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { presentIncidentRow } from './present-incident-row.ts';
+import { ORDERS, readView, toFilter } from './read-view.ts';
+import { unlessAway } from './unless-away.ts';
+
+/** Incidents of one page (a count). */
+const ROWS = 50;
+/** What one post changes at most (a count): as many as a page has. */
+const MAX_TICKED = ROWS;
+/** Choices that a filter offers (a count). */
+const MAX_CHOICES = 100;
+
+export const incidents = {
+  loader: ({ request, context }) => unlessAway(load(new URL(request.url).searchParams, context)),
+
+  version: ({ context }) => unlessAway(toVersion(context)),
+
+  actions: {
+    resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
+    ignore: (args) => changeTicked(args, { state: 'ignored' }, 'ignored'),
+    reopen: (args) => changeTicked(args, { state: 'open' }, 'reopened'),
+  },
+} satisfies LoadingPage<'incidents', IncidentsData, DeskContext> &
+  ActingPage<'incidents', IncidentsActions, DeskContext>;
+
+/** Changes with whatever is stored, and with who looks. */
+export async function toVersion(context: DeskContext): Promise<string> {
+  const { name, role } = operatorOf(context);
+  return `${await context.ask('readChanges')} ${role} ${name}`;
+}
+
+async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {
+  const now = Date.now();
+  const view = readView(search);
+  if (view.search !== '') await goStraight(view.search, context);
+  const order = ORDERS[view.sort];
+  const asked = search.get('after') ?? '';
+  const cursor = isCursor(asked, order) ? asked : undefined;
+  const filter = toFilter(view, now);
+  const [page, totals, builds] = await Promise.all([
+    context.ask('listIncidents', { ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
+    context.ask('countStates', filter),
+    context.ask('listBuilds'),
+  ]);
+  const { name, role } = operatorOf(context);
+  return {
+    now,
+    operator: { name, canChange: role === 'operator' },
+    view,
+    rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
+    totals,
+    choices: toChoices(
+      page.incidents,
+      builds.map(({ release }) => release),
+      name,
+    ),
+    ...(page.next !== undefined && { next: page.next }),
+    ...(cursor !== undefined && { cursor }),
+    isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
+  };
+}
+
+/** A digest, an address, or the id of a request or a trace leads to what it names. */
+async function goStraight(text: string, { ask }: DeskContext): Promise<void> {
+  const found = await ask('resolveQuery', text);
+  if (found) redirect(toIncidentHref(found.digest, found.to === 'occurrence' ? found.occurrence : undefined));
+}
+
+/** What the page shows, and the releases that were started: the store is not asked for all that it ever saw. */
+function toChoices(
+  shown: readonly ListedIncident[],
+  releases: readonly string[],
+  own: string,
+): IncidentsData['choices'] {
+  const assignees = shown.flatMap(({ assignee }) => assignee ?? []);
+  return {
+    routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
+    releases: unique([...releases.toReversed(), ...shown.map(({ lastRelease }) => lastRelease)]),
+    assignees: unique([own, ...assignees]),
+  };
+}
+
+function unique(values: readonly string[]): string[] {
+  return [...new Set(values)].filter((value) => value !== '').slice(0, MAX_CHOICES);
+}
+
+function isUnfiltered(view: ViewShape): boolean {
+  const { state, sort, span } = USUAL_VIEW;
+  return toListHref({ ...view, state, sort, span }) === toListHref(USUAL_VIEW);
+}
+
+async function changeTicked(
+  { form, context }: ActionArgs<DeskContext>,
+  to: StateChange,
+  done: string,
+): Promise<ChangedMany | Refusal> {
+  const ticked = form
+    .getAll('digest')
+    .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
+  if (ticked.length === 0) return invalid({ errors: { '': 'Tick an incident first.' } });
+  const author = operatorOf(context).name;
+  return unlessAway(
+    changeAll([...new Set(ticked.map(({ digest }) => digest))], to, done, { author, ask: context.ask }),
+  );
+}
+
+/** Each for itself: one that is gone meanwhile stops none of the others. */
+async function changeAll(
+  digests: readonly string[],
+  to: StateChange,
+  done: string,
+  { author, ask }: { readonly author: string; readonly ask: DeskContext['ask'] },
+): Promise<ChangedMany> {
+  const outcomes = await Promise.all(
+    digests.slice(0, MAX_TICKED).map((digest) => ask('changeIncident', digest, { to }, { author })),
+  );
+  const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
+  const gone = outcomes.length - changed;
+  const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} gone already.` : '';
+  return { words: `${toPlural(changed, 'incident')} ${done}.${rest}` };
+}

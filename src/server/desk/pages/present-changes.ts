@@ -1,0 +1,44 @@
+import type { ChangeShape } from '../../../shared/desk/shapes.ts';
+import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
+import type { ChangeAction, LoggedChange, Note } from '../store/change-log.ts';
+
+/** Notes and changes in one list, the latest first. */
+export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
+  return [...changes.map(presentChange), ...notes.map(presentNote)].sort((left, right) => right.at - left.at);
+}
+
+function presentNote({ id, at, author, text }: Note): ChangeShape {
+  return { id: `note-${id}`, at, by: author || ITSELF, words: 'wrote', note: { id, text } };
+}
+
+function presentChange({ id, at, author, action, detail }: LoggedChange): ChangeShape {
+  return { id: `change-${id}`, at, by: author || ITSELF, words: CHANGE_WORDS[action](detail) };
+}
+
+/** What the desk does is done by nobody. */
+const ITSELF = 'The desk';
+
+type Detail = LoggedChange['detail'];
+
+const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> = {
+  opened: () => 'reopened it',
+  resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
+  ignored: (detail) => `ignored it ${toIgnoredWords(detail)}`,
+  assigned: ({ to }) => (typeof to === 'string' ? `assigned it to ${to}` : 'assigned it to nobody'),
+  regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
+  grown: ({ count }) =>
+    `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
+  'ignore-ended': () => 'reopened it: its time was over',
+  merged: ({ digest }) => `merged ${digest} into it`,
+  'taken-apart': ({ digest }) => `took ${digest} out again`,
+  'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,
+  'feedback-deleted': () => 'deleted what a visitor had said',
+  'note-deleted': () => 'deleted a note',
+};
+
+function toIgnoredWords({ until, growth }: Detail): string {
+  if (typeof until === 'number') return `until ${toExactTime(until)}`;
+  if (typeof growth === 'number')
+    return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
+  return 'for ever';
+}

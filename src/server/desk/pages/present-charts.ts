@@ -1,0 +1,40 @@
+import type { ChartShape, MarkShape } from '../../../shared/desk/shapes.ts';
+import { Day, Hour } from '../../../shared/units.ts';
+import type { IncidentHour } from '../store/records.ts';
+
+const HOURS = 24;
+const DAYS = 14;
+
+/** The last 24 hours by the hour, and the last 14 days by days in UTC; the last bar of each still grows. */
+export function presentCharts(hours: readonly IncidentHour[], now: number): { day: ChartShape; fortnight: ChartShape } {
+  return { day: toChart(hours, now, Hour, HOURS), fortnight: toChart(hours, now, Day, DAYS) };
+}
+
+function toChart(hours: readonly IncidentHour[], now: number, step: number, bars: number): ChartShape {
+  const start = Math.floor(now / step) * step - (bars - 1) * step;
+  const counts = new Array<number>(bars).fill(0);
+  for (const { at, server, browser } of hours) {
+    if (at < start) continue;
+    // A clock that was ahead counts in the last one.
+    const bar = Math.min(Math.floor((at - start) / step), bars - 1);
+    counts[bar] = (counts[bar] ?? 0) + server + browser;
+  }
+  return { start, step, counts };
+}
+
+/** Releases that were first started while the longer chart runs, oldest first; one that was built anew counts once. */
+export function presentMarks(
+  builds: readonly { readonly release: string; readonly firstAt: number }[],
+  now: number,
+): MarkShape[] {
+  const first = new Map<string, number>();
+  for (const { release, firstAt } of builds) first.set(release, Math.min(firstAt, first.get(release) ?? firstAt));
+  return [...first]
+    .map(([release, at]) => ({ release, at }))
+    .filter(({ at }) => at > now - DAYS * Day)
+    .sort((left, right) => left.at - right.at)
+    .slice(-MAX_MARKS);
+}
+
+/** More lines than bars say nothing (a count). */
+const MAX_MARKS = 14;

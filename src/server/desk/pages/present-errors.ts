@@ -1,0 +1,73 @@
+import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
+import type { ErrorRecord } from '../../engine/errors/failure.ts';
+import { toSourceLink } from '../source-link.ts';
+import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
+import { colourSource } from './colour-source.ts';
+import type { PresentOptions } from './present-occurrence.ts';
+
+export function presentErrors(failure: StoredFailure, { sourceLink }: PresentOptions): ErrorShape[] {
+  return failure.errors.map((error, index) => {
+    const { code, members = [] } = error;
+    return {
+      class: error.class,
+      message: error.message,
+      ...(code !== undefined && { code }),
+      members,
+      frames: listFrames(failure, index).map((frame) => presentFrame(frame, failure, sourceLink)),
+    };
+  });
+}
+
+/** As a terminal would show it, with the frames as their author knows them. */
+export function toStackText(failure: StoredFailure): string {
+  return failure.errors
+    .map((error, index) => {
+      const frames = listFrames(failure, index).map(toFrameText);
+      return [`${index > 0 ? 'caused by ' : ''}${toWords(error)}`, ...frames].join('\n');
+    })
+    .join('\n');
+}
+
+/** By the source maps, as far as those were read. */
+function listFrames({ errors, resolved }: StoredFailure, index: number): ResolvedFrame[] {
+  const known = resolved?.[index] ?? [];
+  const rest = errors[index]?.frames.slice(known.length) ?? [];
+  return [...known, ...rest.map((frame) => ({ ...frame, own: false }))];
+}
+
+function toWords({ class: name, message }: ErrorRecord): string {
+  return message === '' ? name : `${name}: ${message}`;
+}
+
+function toFrameText({ file, line, column, function: name, async: isAsync }: ResolvedFrame): string {
+  const place = line > 0 ? `${file}:${line}:${column}` : file || '<anonymous>';
+  return `    at ${isAsync ? 'async ' : ''}${name ? `${name} (${place})` : place}`;
+}
+
+/** Not the application's: what it is built on. */
+export function isEngineFile(file: string): boolean {
+  return /^src\/(?:client|server|shared)\/(?:engine|desk|reporting)\//.test(file);
+}
+
+function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: string | undefined): FrameShape {
+  const { file, line, column, own, context } = frame;
+  const { release, build } = failure;
+  return {
+    file,
+    line,
+    column,
+    function: frame.function,
+    isOwn: own,
+    isEngine: isEngineFile(file),
+    isAsync: frame.async === true,
+    ...(own && sourceLink && { link: toSourceLink(sourceLink, { file, line, column, release, build }) }),
+    ...(context && { source: { start: context.start, lines: colourSource(dedent(context.lines)) } }),
+  };
+}
+
+/** Without the blanks that all lines begin with: a narrow screen has no room for them. */
+function dedent(lines: readonly string[]): string[] {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
+  const indent = indents.length > 0 ? Math.min(...indents) : 0;
+  return lines.map((line) => line.slice(indent));
+}

@@ -1,0 +1,37 @@
+import type { IncidentRow, PlaceShape, SpanName } from '../../../shared/desk/shapes.ts';
+import { Day, Hour } from '../../../shared/units.ts';
+import type { ListedIncident } from '../store/list-incidents.ts';
+import type { Incident } from '../store/records.ts';
+import { presentStatus } from './present-status.ts';
+import { presentTitle } from './present-title.ts';
+
+export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
+  const { digest, kind, title, counts, visitors, assignee, chart } = incident;
+  const bars = span === '24h' ? { ...chart.hours, step: Hour } : { ...chart.days, step: Day };
+  return {
+    digest,
+    kind,
+    title: presentTitle(title).slice(0, MAX_TITLE),
+    place: presentPlace(incident),
+    status: presentStatus(incident),
+    counts: { server: counts.server, browser: counts.browser },
+    ...(visitors > 0 && { visitors }),
+    firstAt: incident.firstAt,
+    lastAt: incident.lastAt,
+    firstRelease: incident.firstRelease,
+    lastRelease: incident.lastRelease,
+    ...(assignee !== undefined && { assignee }),
+    chart: { start: bars.start, step: bars.step, counts: bars.counts },
+  };
+}
+
+/** A row shows less (characters). */
+const MAX_TITLE = 250;
+
+export function presentPlace({ site, route }: Pick<Incident, 'site' | 'route'>): PlaceShape {
+  return {
+    ...(route !== undefined && { route }),
+    ...(site && { file: site.path }),
+    ...(site?.function && { function: site.function }),
+  };
+}

@@ -1,0 +1,86 @@
+import type {
+  FeedbackShape,
+  IncidentData,
+  PlaceShape,
+  ReleaseShape,
+  SimilarShape,
+} from '../../../shared/desk/shapes.ts';
+import { explainReactError } from '../../../shared/engine/react-errors.ts';
+import type { Feedback } from '../journal-entry.ts';
+import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
+import { presentPlace } from './present-incident-row.ts';
+import { presentStatus } from './present-status.ts';
+import { presentTitle } from './present-title.ts';
+
+type Head = Pick<
+  IncidentData,
+  | 'digest'
+  | 'kind'
+  | 'title'
+  | 'message'
+  | 'place'
+  | 'status'
+  | 'version'
+  | 'assignee'
+  | 'merged'
+  | 'counts'
+  | 'visitors'
+  | 'firstAt'
+  | 'lastAt'
+>;
+
+/** @param whole an occurrence of it, which tells the line */
+export function presentIncident(incident: Incident, whole: StoredFailure | undefined): Head {
+  const { digest, kind, title, message, version, assignee, aliases, counts, visitors } = incident;
+  return {
+    digest,
+    kind,
+    title: presentTitle(title),
+    // Its title says it in words.
+    message: explainReactError(message) === undefined ? message : '',
+    place: { ...presentPlace(incident), ...toLine(incident, whole) },
+    status: presentStatus(incident),
+    version: String(version),
+    ...(assignee !== undefined && { assignee }),
+    merged: aliases,
+    counts: { server: counts.server, browser: counts.browser },
+    ...(visitors > 0 && { visitors }),
+    firstAt: incident.firstAt,
+    lastAt: incident.lastAt,
+  };
+}
+
+/** The incident names its place without a line, because lines move; an occurrence knows the one of its build. */
+function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
+  const frame = whole?.resolved?.flat().find(({ file }) => file === site?.path);
+  return frame && frame.line > 0 ? { line: frame.line } : {};
+}
+
+export function presentRelease({ release, build, firstAt, lastAt, count, regressedAt }: IncidentRelease): ReleaseShape {
+  return { release, build, firstAt, lastAt, count, isRegression: regressedAt !== undefined };
+}
+
+export function presentFeedback({ id, at, text, name, email, url }: Feedback): FeedbackShape {
+  return {
+    id,
+    at,
+    text,
+    ...(name !== undefined && { name }),
+    ...(email !== undefined && { email }),
+    ...(url !== undefined && { url }),
+  };
+}
+
+/** @param to the incident that it is like */
+export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
+  const { digest, kind, title, state, lastAt, counts, site } = incident;
+  return {
+    digest,
+    kind,
+    title: presentTitle(title),
+    state,
+    lastAt,
+    count: counts.server + counts.browser,
+    because: site !== undefined && site.path === to.site?.path ? 'file' : 'message',
+  };
+}

@@ -1,0 +1,66 @@
+import type { ComponentShape, OccurrenceShape, WholeShape } from '../../../shared/desk/shapes.ts';
+import type { FailureOrigin } from '../../engine/errors/failure.ts';
+import type { Occurrence, ResolvedFrame, StoredFailure } from '../store/records.ts';
+import { presentBreadcrumb } from './present-breadcrumb.ts';
+import { isEngineFile, presentErrors, toStackText } from './present-errors.ts';
+import { presentRequest } from './present-request.ts';
+import { presentStory, toUntold } from './present-story.ts';
+import { toLine, toPairs } from './to-pairs.ts';
+
+export interface PresentOptions {
+  /** The setting `SOURCE_LINK`. */
+  readonly sourceLink: string | undefined;
+}
+
+export function presentOccurrence(found: Occurrence, options: PresentOptions): OccurrenceShape {
+  const { occurrence, at, side, release, build, route, requestId, visitor, whole } = found;
+  return {
+    occurrence,
+    at,
+    side,
+    release,
+    build,
+    ...(route !== undefined && { route }),
+    ...(requestId !== undefined && { requestId }),
+    ...(visitor !== undefined && { visitor }),
+    ...(whole && { whole: presentWhole(whole, options) }),
+  };
+}
+
+const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
+  loader: 'while a loader ran',
+  action: 'in an action',
+  guard: 'in a guard',
+  render: 'while the page was rendered',
+  late: 'in a late value',
+  api: 'in the API',
+  step: 'in a step of the server',
+  request: 'while the request was read',
+  process: 'outside of any request',
+  browser: 'in the browser',
+};
+
+function presentWhole(failure: StoredFailure, options: PresentOptions): WholeShape {
+  const { origin, traceId, spanId, tags = {}, cut = [] } = failure;
+  const story = presentStory(failure);
+  const request = failure.request && presentRequest(failure.request);
+  return {
+    origin: ORIGIN_WORDS[origin],
+    ...(traceId !== undefined && { traceId }),
+    ...(spanId !== undefined && { spanId }),
+    errors: presentErrors(failure, options),
+    stackText: toStackText(failure),
+    ...(story && { story }),
+    ...(request && { request }),
+    components: (failure.components ?? []).map(presentComponent),
+    breadcrumbs: (failure.breadcrumbs ?? []).map(presentBreadcrumb),
+    tags: toPairs(tags),
+    extra: toPairs(toUntold(failure)),
+    cut: cut.map((part) => toLine(part)),
+  };
+}
+
+/** An element has a name alone; what came without source maps has the minifier's. */
+function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
+  return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && !isEngineFile(file) };
+}

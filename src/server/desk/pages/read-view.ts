@@ -1,0 +1,55 @@
+import { NOBODY, SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk/choices.ts';
+import { USUAL_VIEW } from '../../../shared/desk/href.ts';
+import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
+import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
+import type { IncidentFilter, IncidentOrder } from '../store/list-incidents.ts';
+
+/** Longest text of a filter, and of a search (characters). */
+const MAX_TEXT = 250;
+
+/** What an address asks of the list; what it says wrongly is as if it said nothing. */
+export function readView(search: URLSearchParams): ViewShape {
+  const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_TEXT);
+  return {
+    state: pick(text('state'), [...Object.keys(STATE_WORDS), 'all'], USUAL_VIEW.state),
+    sort: pick(text('sort'), firsts(SORTS), USUAL_VIEW.sort),
+    span: pick(text('span'), firsts(SPANS), USUAL_VIEW.span),
+    search: text('search'),
+    side: pick(text('side'), ['server', 'browser'], ''),
+    kind: pick(text('kind'), Object.keys(KIND_WORDS), ''),
+    route: text('route'),
+    release: text('release'),
+    assignee: text('assignee'),
+    within: pick(text('within'), firsts(WITHIN), ''),
+  };
+}
+
+function pick<Value extends string>(text: string, known: readonly string[], usual: Value): Value {
+  return known.includes(text) ? (text as Value) : usual; // the lists hold what the shape names
+}
+
+function firsts(choices: readonly (readonly [value: string, words: string])[]): string[] {
+  return choices.map(([value]) => value);
+}
+
+export const ORDERS: Readonly<Record<SortName, IncidentOrder>> = {
+  last: 'lastSeen',
+  first: 'firstSeen',
+  count: 'count',
+  visitors: 'visitors',
+};
+
+/** What a view lets through, in the store's words. */
+export function toFilter(view: ViewShape, now: number): IncidentFilter {
+  const within = WITHIN_TIMES[view.within];
+  return {
+    ...(view.state !== 'all' && { states: [view.state] }),
+    ...(view.side !== '' && { side: view.side }),
+    ...(view.kind !== '' && { kinds: [view.kind] }),
+    ...(view.route !== '' && { route: view.route }),
+    ...(view.release !== '' && { release: view.release }),
+    ...(view.assignee !== '' && { assignee: view.assignee === NOBODY ? null : view.assignee }),
+    ...(within !== undefined && { from: now - within }),
+    ...(view.search !== '' && { search: view.search }),
+  };
+}

@@ -1,0 +1,112 @@
+import type { ReactNode } from 'react';
+import { Form, useActionOutcome } from '../../actions.ts';
+import { IGNORE_CHOICES, RESOLVE_CHOICES } from '../../choices.ts';
+import type { IncidentData } from '../../shapes.ts';
+import { toStateDetail } from '../../ui/badges.tsx';
+import { STATE_WORDS } from '../../words.ts';
+import styles from './change-forms.module.css';
+
+/** Resolve, ignore, reopen, assign. Each says what it has done. */
+export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
+  const { status, version, operator, assignee } = data;
+  return (
+    <section className={styles.forms} aria-label="Change">
+      {status.state !== 'resolved' && (
+        <Form action="incident.resolve" preventScrollReset>
+          <Version of={version} />
+          <button type="submit" className="main">
+            Resolve
+          </button>
+          <Choice name="when" label="When it counts as resolved" of={RESOLVE_CHOICES} />
+        </Form>
+      )}
+      {status.state !== 'ignored' && (
+        <Form action="incident.ignore" preventScrollReset>
+          <Version of={version} />
+          <button type="submit">Ignore</button>
+          <Choice name="how" label="How long it is ignored" of={IGNORE_CHOICES} />
+        </Form>
+      )}
+      {status.state !== 'open' && (
+        <Form action="incident.reopen" preventScrollReset>
+          <Version of={version} />
+          <button type="submit">Reopen</button>
+        </Form>
+      )}
+      <Form action="incident.assign" preventScrollReset>
+        <Version of={version} />
+        <label className="unseen" htmlFor="assignee">
+          Assigned to
+        </label>
+        <input
+          key={assignee}
+          id="assignee"
+          name="assignee"
+          className={styles.assignee}
+          defaultValue={assignee ?? ''}
+          placeholder={operator.name}
+          maxLength={100}
+          autoComplete="off"
+        />
+        <button type="submit">Assign</button>
+      </Form>
+      <Said status={status} />
+    </section>
+  );
+}
+
+function Version({ of: version }: { readonly of: string }) {
+  return <input type="hidden" name="version" value={version} />;
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  readonly of: readonly (readonly [value: string, words: string])[];
+}
+
+function Choice({ name, label, of: choices }: ChoiceProps) {
+  return (
+    <select name={name} aria-label={label}>
+      {choices.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The answer of whichever action was used last. */
+function Said({ status }: { readonly status: IncidentData['status'] }) {
+  const outcomes = [
+    useActionOutcome('incident.resolve'),
+    useActionOutcome('incident.ignore'),
+    useActionOutcome('incident.reopen'),
+    useActionOutcome('incident.assign'),
+    useActionOutcome('incident.addNote'),
+    useActionOutcome('incident.removeNote'),
+    useActionOutcome('incident.separate'),
+    useActionOutcome('incident.removeFeedback'),
+  ];
+  const outcome = outcomes.find((said) => said !== undefined);
+  const refused = outcome?.errors?.[''] ?? Object.values(outcome?.errors ?? {})[0];
+  const detail = toStateDetail(status);
+  return (
+    <p className={styles.said} role="status">
+      {refused && <strong className={styles.refused}>{refused}</strong>}
+      {outcome?.data && (
+        <>
+          <strong>{outcome.data.words}</strong>
+          {outcome.data.overtook && ` Meanwhile ${outcome.data.overtook}: yours went over it.`}
+        </>
+      )}
+      {!outcome && <State>{`${STATE_WORDS[status.state]}${detail && ` ${detail}`}.`}</State>}
+    </p>
+  );
+}
+
+/** Said to those who hear the page alone; others see it in the head. */
+function State({ children }: { readonly children: ReactNode }) {
+  return <span className="unseen">{children}</span>;
+}

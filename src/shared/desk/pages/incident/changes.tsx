@@ -1,0 +1,67 @@
+import { Form, useActionOutcome } from '../../actions.ts';
+import type { IncidentData } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import styles from './changes.module.css';
+
+/** Notes, and what became of the incident, the latest first. */
+export function Changes({ of: { changes, operator, now, version } }: { readonly of: IncidentData }) {
+  return (
+    <Panel title="Notes and changes">
+      {operator.canChange && <NewNote version={version} />}
+      {changes.length === 0 ? (
+        <p className={styles.quiet}>Nobody has changed or written anything.</p>
+      ) : (
+        <ol className={styles.list}>
+          {changes.map(({ id, at, by, words, note }) => (
+            <li key={id}>
+              <p className={styles.quiet}>
+                <strong>{by}</strong> {words} <Ago at={at} now={now} />
+              </p>
+              {note && <p className={styles.note}>{note.text}</p>}
+              {note && operator.canChange && (
+                <Form action="incident.removeNote" preventScrollReset>
+                  <input type="hidden" name="id" value={note.id} />
+                  <button type="submit" className={styles.small} aria-label={`Delete the note of ${by}`}>
+                    Delete
+                  </button>
+                </Form>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function NewNote({ version }: { readonly version: string }) {
+  const outcome = useActionOutcome('incident.addNote');
+  const error = outcome?.errors?.note;
+  const typed = outcome?.errors ? outcome.values?.note : undefined;
+  return (
+    <Form action="incident.addNote" className={styles.form} reset preventScrollReset>
+      <input type="hidden" name="version" value={version} />
+      <label className="unseen" htmlFor="note">
+        Note
+      </label>
+      <textarea
+        id="note"
+        name="note"
+        rows={2}
+        placeholder="What you found out, or what you did"
+        maxLength={4000}
+        required
+        defaultValue={typeof typed === 'string' ? typed : ''}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={error ? 'note-error' : undefined}
+      />
+      {error && (
+        <p id="note-error" className={styles.error}>
+          {error}
+        </p>
+      )}
+      <button type="submit">Add note</button>
+    </Form>
+  );
+}

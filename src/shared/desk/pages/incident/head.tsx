@@ -1,0 +1,103 @@
+import type { ReactNode } from 'react';
+import { Link } from '../../../engine/link.tsx';
+import type { IncidentData, PlaceShape } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
+import { toCount } from '../../words.ts';
+import styles from './head.module.css';
+
+/** What a person needs first: what it is, how it stands, where it is. */
+export function Head({ of: data }: { readonly of: IncidentData }) {
+  const { status, now, counts } = data;
+  const detail = toStateDetail(status);
+  return (
+    <header className={styles.head}>
+      <p className={styles.line}>
+        <Link to="/desk">Incidents</Link>
+        <span aria-hidden="true">/</span>
+        <code className={styles.digest}>{data.digest}</code>
+        <KindBadge kind={data.kind} />
+        <StateBadge status={status} />
+        {(detail || status.changedAt !== undefined) && (
+          <span className={styles.detail}>
+            {detail}
+            {status.changedAt !== undefined && (
+              <>
+                {detail && ', '}
+                {status.changedBy ? `by ${status.changedBy} ` : ''}
+                <Ago at={status.changedAt} now={now} />
+              </>
+            )}
+          </span>
+        )}
+      </p>
+      <h1>{data.title || 'An incident of which counts alone were kept'}</h1>
+      {data.message !== '' && !data.title.endsWith(data.message) && (
+        <pre className={styles.message}>{data.message}</pre>
+      )}
+      <Place of={data.place} />
+      <dl className={styles.facts}>
+        <Fact name="Happened">
+          {`${toCount(counts.server + counts.browser)} × `}
+          <Sides counts={counts} />
+        </Fact>
+        {data.visitors !== undefined && (
+          <Fact name="Visitors">
+            <span title="Each is counted once a day">{toCount(data.visitors)}</span>
+          </Fact>
+        )}
+        <Fact name="Last seen">
+          <Ago at={data.lastAt} now={now} />
+        </Fact>
+        <Fact name="First seen">
+          <Ago at={data.firstAt} now={now} />
+        </Fact>
+        <Fact name="Releases">{toReleases(data)}</Fact>
+        <Fact name="Assigned to">{data.assignee ?? 'nobody'}</Fact>
+      </dl>
+    </header>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Function, file and line, and route. */
+function Place({ of: { file, line, function: name, route } }: { readonly of: PlaceShape }) {
+  if (!file && !route) return null;
+  return (
+    <p className={styles.place}>
+      {file && (
+        <>
+          {'in '}
+          {name && (
+            <>
+              <code>{name}</code>
+              {', '}
+            </>
+          )}
+          <code>{line ? `${file}:${line}` : file}</code>
+        </>
+      )}
+      {route && (
+        <>
+          {file ? ', on ' : 'on '}
+          <code>{route}</code>
+        </>
+      )}
+    </p>
+  );
+}
+
+function toReleases({ releases }: IncidentData): string {
+  const first = releases[0]?.release;
+  const last = releases.at(-1)?.release;
+  if (!first || !last) return 'not known';
+  return first === last ? first : `${first} to ${last}`;
+}

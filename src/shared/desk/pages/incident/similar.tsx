@@ -1,0 +1,30 @@
+import { Link } from '../../../engine/link.tsx';
+import { toIncidentHref } from '../../href.ts';
+import type { SimilarShape } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { KindBadge } from '../../ui/badges.tsx';
+import { STATE_WORDS, toPlural } from '../../words.ts';
+import styles from './similar.module.css';
+
+const BECAUSE = { file: 'same file', message: 'same words' } as const;
+
+export function Similar({ of: similar, now }: { readonly of: readonly SimilarShape[]; readonly now: number }) {
+  return (
+    <ul className={styles.list}>
+      {similar.map(({ digest, kind, title, state, lastAt, count, because }) => (
+        <li key={digest}>
+          <Link to={toIncidentHref(digest)}>{title || digest}</Link>
+          <p className={styles.facts}>
+            {kind !== 'exception' && (
+              <>
+                <KindBadge kind={kind} />{' '}
+              </>
+            )}
+            {`${BECAUSE[because]}, ${STATE_WORDS[state].toLowerCase()}, ${toPlural(count, 'time')}, `}
+            <Ago at={lastAt} now={now} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}

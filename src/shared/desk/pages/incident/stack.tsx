@@ -1,0 +1,190 @@
+import type { ErrorShape, FrameShape, SpanShape, WholeShape } from '../../shapes.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { toPlural } from '../../words.ts';
+import styles from './stack.module.css';
+
+/** The errors of a chain, from the outermost on, each with its frames: ours open, those of dependencies folded. */
+export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
+  return (
+    <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
+      {errors.map((error, index) => (
+        <ErrorPart key={index} of={error} isCause={index > 0} isTold={story !== undefined} />
+      ))}
+      <details className={styles.plain}>
+        <summary>As text</summary>
+        <pre>{stackText}</pre>
+      </details>
+    </Panel>
+  );
+}
+
+interface ErrorPartProps {
+  readonly of: ErrorShape;
+  readonly isCause: boolean;
+  /** What stands above tells more than frames of others. */
+  readonly isTold: boolean;
+}
+
+function ErrorPart({ of: error, isCause, isTold }: ErrorPartProps) {
+  return (
+    <div className={styles.error}>
+      <h3 className={styles.words}>
+        {isCause && <span className={styles.cause}>caused by </span>}
+        <code>
+          {error.class}
+          {error.message && `: ${error.message}`}
+        </code>
+        {error.code && <code className={styles.code}>{error.code}</code>}
+      </h3>
+      {error.members.length > 0 && <p className={styles.quiet}>{`Of these: ${error.members.join(', ')}.`}</p>}
+      {error.frames.length === 0 ? (
+        <p className={styles.quiet}>It came without a stack.</p>
+      ) : (
+        <Frames of={error.frames} isTold={isTold} />
+      )}
+    </div>
+  );
+}
+
+/** Frames of ours that are open at first (a count): a deep stack must not push the request out of sight. */
+const OPEN_FRAMES = 3;
+
+function Frames({ of: frames, isTold }: { readonly of: readonly FrameShape[]; readonly isTold: boolean }) {
+  const opened = chooseOpen(frames);
+  const areForeignOpen = !isTold && frames.every(({ isOwn }) => !isOwn);
+  return (
+    <ol className={styles.frames}>
+      {groupFrames(frames).map((group, index) => {
+        const [first] = group;
+        if (first?.isOwn) return <OwnFrame key={index} of={first} isOpen={opened.has(first)} />;
+        return <ForeignFrames key={index} of={group} isOpen={areForeignOpen} />;
+      })}
+    </ol>
+  );
+}
+
+/** The application's own; where it has none in the stack, the first of the engine. */
+function chooseOpen(frames: readonly FrameShape[]): ReadonlySet<FrameShape> {
+  const ours = frames.filter(({ isOwn, source }) => isOwn && source);
+  const application = ours.filter(({ isEngine }) => !isEngine);
+  return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
+}
+
+/** Each frame of ours for itself, and what lies between them together. */
+function groupFrames(frames: readonly FrameShape[]): FrameShape[][] {
+  const groups: FrameShape[][] = [];
+  for (const frame of frames) {
+    const last = groups.at(-1);
+    if (frame.isOwn || !last || last[0]?.isOwn) groups.push([frame]);
+    else last.push(frame);
+  }
+  return groups;
+}
+
+function OwnFrame({ of: frame, isOpen }: { readonly of: FrameShape; readonly isOpen: boolean }) {
+  if (!frame.source) {
+    return (
+      <li className={styles.own}>
+        <p className={styles.bare}>
+          <FrameName of={frame} />
+        </p>
+      </li>
+    );
+  }
+  return (
+    <li className={styles.own}>
+      <details open={isOpen}>
+        <summary>
+          <FrameName of={frame} />
+        </summary>
+        {frame.link && (
+          <a className={styles.open} href={frame.link}>
+            Open the source
+          </a>
+        )}
+        <Source of={frame.source} line={frame.line} />
+      </details>
+    </li>
+  );
+}
+
+function ForeignFrames({ of: frames, isOpen }: { readonly of: readonly FrameShape[]; readonly isOpen: boolean }) {
+  return (
+    <li className={styles.foreign}>
+      <details open={isOpen}>
+        <summary>{`${toPlural(frames.length, 'frame')} of ${toPackages(frames)}`}</summary>
+        <ol>
+          {frames.map((frame, index) => (
+            <li key={index}>
+              <FrameName of={frame} />
+            </li>
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+}
+
+function FrameName({ of: { file, line, column, function: name, isAsync } }: { readonly of: FrameShape }) {
+  return (
+    <>
+      {isAsync && <span className={styles.quiet}>async </span>}
+      <code className={styles.function}>{name || 'anonymous'}</code>{' '}
+      <code className={styles.file}>{line > 0 ? `${file}:${line}:${column}` : file || 'a place that is not told'}</code>
+    </>
+  );
+}
+
+/** `express, node` */
+function toPackages(frames: readonly FrameShape[]): string {
+  const names = new Set(frames.map(({ file }) => toPackage(file)));
+  const some = [...names].slice(0, MAX_PACKAGES);
+  return names.size > some.length ? `${some.join(', ')} and others` : some.join(', ');
+}
+
+const MAX_PACKAGES = 3;
+
+function toPackage(file: string): string {
+  if (file.startsWith('node:')) return 'Node';
+  const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+  return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');
+}
+
+/** Lines of source around a place, with the place marked. */
+function Source({
+  of: { start, lines },
+  line,
+}: {
+  readonly of: NonNullable<FrameShape['source']>;
+  readonly line: number;
+}) {
+  return (
+    <pre className={styles.source}>
+      <code>
+        {lines.map((spans, index) => {
+          const isPlace = start + index === line;
+          return (
+            <span key={index} className={isPlace ? `${styles.line} ${styles.place}` : styles.line}>
+              <span className={styles.number}>{start + index}</span>
+              <span className={styles.text}>
+                {isPlace && <span className="unseen">Here: </span>}
+                {spans.map(toColoured)}
+                {'\n'}
+              </span>
+            </span>
+          );
+        })}
+      </code>
+    </pre>
+  );
+}
+
+function toColoured(span: SpanShape, index: number) {
+  if (typeof span === 'string') return span;
+  return (
+    <span key={index} className={styles[span[0]]}>
+      {span[1]}
+    </span>
+  );
+}

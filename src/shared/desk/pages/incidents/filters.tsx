@@ -1,0 +1,93 @@
+import { Link } from '../../../engine/link.tsx';
+import { Form } from '../../actions.ts';
+import { NOBODY, SORTS, SPANS, WITHIN } from '../../choices.ts';
+import { toListHref, USUAL_VIEW } from '../../href.ts';
+import type { IncidentsData, ViewShape } from '../../shapes.ts';
+import { KIND_WORDS } from '../../words.ts';
+import styles from './filters.module.css';
+
+interface FiltersProps {
+  readonly view: ViewShape;
+  readonly choices: IncidentsData['choices'];
+}
+
+type Option = readonly [value: string, words: string];
+
+/** A plain form that asks for the page again, so that a view is an address. */
+export function Filters({ view, choices }: FiltersProps) {
+  const isFiltered = FILTERS.some((name) => view[name] !== '');
+  return (
+    <Form method="get" to="/desk" key={toListHref(view)} className={styles.filters} aria-label="Filters">
+      {view.state !== USUAL_VIEW.state && <input type="hidden" name="state" value={view.state} />}
+      {view.search !== '' && <input type="hidden" name="search" value={view.search} />}
+      <Choice name="sort" label="Sort by" view={view} of={SORTS} />
+      <Choice name="span" label="Charts" view={view} of={SPANS} />
+      <Choice name="within" label="Seen in" view={view} of={WITHIN} any="all time" />
+      <details className={styles.more} open={FOLDED.some((name) => view[name] !== '')}>
+        <summary>Filters</summary>
+        <div className={styles.choices}>
+          <Choice name="side" label="Side" view={view} of={[same('server'), same('browser')]} any="any" />
+          <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
+          <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
+          <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
+          <Choice
+            name="assignee"
+            label="Assigned to"
+            view={view}
+            of={[[NOBODY, 'nobody'], ...choices.assignees.map(same)]}
+            any="anybody"
+          />
+        </div>
+      </details>
+      <button type="submit">Show</button>
+      {isFiltered && (
+        <p className={styles.said}>
+          {view.search && (
+            <>
+              Found by <strong>{view.search}</strong>.{' '}
+            </>
+          )}
+          <Link to={toListHref({ ...USUAL_VIEW, state: view.state, sort: view.sort, span: view.span })}>
+            Show without filters
+          </Link>
+        </p>
+      )}
+    </Form>
+  );
+}
+
+const FOLDED = ['side', 'kind', 'route', 'release', 'assignee'] as const;
+const FILTERS = ['search', 'within', ...FOLDED] as const;
+
+function same(value: string): Option {
+  return [value, value];
+}
+
+interface ChoiceProps {
+  readonly name: Exclude<keyof ViewShape, 'search' | 'state'>;
+  readonly label: string;
+  readonly view: ViewShape;
+  readonly of: readonly Option[];
+  /** What no choice is called; without it the first is the usual one. */
+  readonly any?: string;
+}
+
+/** A value that is asked for but not offered, such as a release that is gone, is offered all the same. */
+function Choice({ name, label, view, of: options, any }: ChoiceProps) {
+  const asked = view[name];
+  const offered = asked === '' || options.some(([value]) => value === asked) ? options : [same(asked), ...options];
+  if (any !== undefined && offered.length === 0) return null;
+  return (
+    <label className={styles.choice}>
+      <span>{label}</span>
+      <select name={name} defaultValue={asked}>
+        {any !== undefined && <option value="">{any}</option>}
+        {offered.map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

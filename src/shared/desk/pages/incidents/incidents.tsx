@@ -1,0 +1,107 @@
+import { useRef } from 'react';
+import { Link } from '../../../engine/link.tsx';
+import type { PageProps } from '../../../engine/routes.ts';
+import { Form, submitAs, useActionOutcome } from '../../actions.ts';
+import { toListHref } from '../../href.ts';
+import type { IncidentsData } from '../../shapes.ts';
+import { Empty } from './empty.tsx';
+import { Filters } from './filters.tsx';
+import styles from './incidents.module.css';
+import { KeyHelp } from './key-help.tsx';
+import { Row } from './row.tsx';
+import { Tabs } from './tabs.tsx';
+import { useListKeys } from './use-list-keys.ts';
+
+/** What a change of several says it has done. */
+export interface ChangedMany {
+  readonly words: string;
+}
+
+export interface IncidentsActions {
+  resolve(): ChangedMany;
+  ignore(): ChangedMany;
+  reopen(): ChangedMany;
+}
+
+/** What fails, and how much of it. */
+export default function Incidents({ data }: PageProps<IncidentsData>) {
+  const { view, rows, next, cursor } = data;
+  const list = useRef<HTMLElement>(null);
+  useListKeys(list);
+  return (
+    <section ref={list} className={styles.page} aria-labelledby="title">
+      <title>{view.search ? `${view.search} · Incidents · Desk` : 'Incidents · Desk'}</title>
+      <div className={styles.top}>
+        <h1 id="title">Incidents</h1>
+        <Tabs view={view} totals={data.totals} />
+        <Said />
+        <KeyHelp canChange={data.operator.canChange} />
+      </div>
+      <Filters view={view} choices={data.choices} />
+      {rows.length === 0 ? <Empty of={data} /> : <List of={data} />}
+      {(next !== undefined || cursor !== undefined) && (
+        <nav className={styles.pages} aria-label="Pages">
+          {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
+          {next !== undefined && (
+            <Link to={toListHref(view, { after: next })} rel="next">
+              Further incidents →
+            </Link>
+          )}
+        </nav>
+      )}
+    </section>
+  );
+}
+
+function List({ of: { rows, view, operator, now } }: { readonly of: IncidentsData }) {
+  const list = (
+    <ol className={styles.rows}>
+      {rows.map((row) => (
+        <Row key={row.digest} of={row} now={now} canChange={operator.canChange} span={view.span} tab={view.state} />
+      ))}
+    </ol>
+  );
+  if (!operator.canChange) return list;
+  return (
+    <Form preventScrollReset className={styles.form}>
+      <Bulk state={view.state} />
+      {list}
+    </Form>
+  );
+}
+
+/** What can be done with all that are ticked. */
+function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
+  return (
+    <div className={styles.bulk}>
+      <span className={styles.ticked}>With those ticked:</span>
+      {state !== 'resolved' && (
+        <button {...submitAs('incidents.resolve')} data-key="e">
+          Resolve
+        </button>
+      )}
+      {state !== 'ignored' && (
+        <button {...submitAs('incidents.ignore')} data-key="i">
+          Ignore
+        </button>
+      )}
+      {state !== 'open' && <button {...submitAs('incidents.reopen')}>Reopen</button>}
+    </div>
+  );
+}
+
+/** Outside of the list, which may have lost its last row by it. */
+function Said() {
+  const outcomes = [
+    useActionOutcome('incidents.resolve'),
+    useActionOutcome('incidents.ignore'),
+    useActionOutcome('incidents.reopen'),
+  ];
+  const outcome = outcomes.find((said) => said !== undefined);
+  return (
+    <p className={styles.said} role="status">
+      {outcome?.errors?.[''] && <strong className={styles.refused}>{outcome.errors['']}</strong>}
+      {outcome?.data?.words}
+    </p>
+  );
+}

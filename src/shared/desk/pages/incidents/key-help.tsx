@@ -1,0 +1,36 @@
+import { useRef } from 'react';
+import { Pairs } from '../../ui/panel.tsx';
+import styles from './key-help.module.css';
+
+const KEYS = [
+  ['j', 'the next incident'],
+  ['k', 'the one before'],
+  ['Enter', 'open it'],
+  ['/', 'search'],
+  ['?', 'these keys'],
+] as const;
+
+const CHANGES = [
+  ['x', 'tick it'],
+  ['e', 'resolve it, or all that are ticked'],
+  ['i', 'ignore it, or all that are ticked'],
+] as const;
+
+/** The keys of the list. The button needs scripts, as the keys do. */
+export function KeyHelp({ canChange }: { readonly canChange: boolean }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const keys = canChange ? [...KEYS.slice(0, 3), ...CHANGES, ...KEYS.slice(3)] : KEYS;
+  return (
+    <>
+      <button type="button" className={styles.open} onClick={() => dialog.current?.showModal()}>
+        Keys <kbd>?</kbd>
+      </button>
+      <dialog ref={dialog} className={styles.dialog} aria-label="Keys">
+        <Pairs of={keys.map(([key, words]) => [key, words])} />
+        <form method="dialog">
+          <button type="submit">Close</button>
+        </form>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+import { toAgo, toExactTime, toIsoTime } from '../words.ts';
+
+/** How long ago something was, with the exact time on hover. */
+export function Ago({ at, now }: { readonly at: number; readonly now: number }) {
+  return (
+    <time dateTime={toIsoTime(at)} title={toExactTime(at)}>
+      {toAgo(at, now)}
+    </time>
+  );
+}

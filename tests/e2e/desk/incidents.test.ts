@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { exchanged, heading, hydrated, useSite } from '../site.ts';
+
+const site = useSite();
+
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 390, height: 844 };
+const FAILED = 'Error: The tour threw this in a loader.';
+
+/** @returns the address of a failure that this causes */
+async function failAt(path: string): Promise<string> {
+  const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
+  return reply.headers.get('x-error-digest') ?? '';
+}
+
+beforeAll(async () => {
+  for (const path of ['/tour/fail/loader', '/tour/fail/render', '/api/tour/fail']) await failAt(path);
+});
+
+async function openDesk(path: string, options: BrowserContextOptions = {}) {
+  const visit = await site.open(path, { viewport: WIDE, ...options });
+  const token = readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
+  await visit.page.getByLabel('Token').fill(token);
+  await visit.page.getByRole('button', { name: 'Sign in' }).click();
+  await visit.page.getByRole('link', { name: 'Desk', exact: true }).waitFor();
+  visit.complaints.length = 0; // the answer 401 is one
+  return visit;
+}
+
+async function listViolations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}
+
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
+
+describe('from an address to the line that failed', () => {
+  test('it takes to type it, or a click on the incident', async () => {
+    const address = await failAt('/tour/fail/loader');
+    const { page, complaints } = await openDesk('/desk');
+    const search = page.getByRole('searchbox', { name: 'Search incidents' });
+    await search.fill(address);
+    await search.press('Enter');
+    await heading(page, FAILED);
+    await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/desk/${address.replace('-', '/')}`);
+
+    await page.getByRole('link', { name: 'Incidents', exact: true }).click();
+    await page.getByRole('link', { name: FAILED }).click();
+    await page.getByText("throw new Error('The tour threw this in a loader.');").waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('changing an incident %s', (_name, javaScriptEnabled) => {
+  test('resolves it, writes a note, reopens it', async () => {
+    const address = await failAt('/tour/fail/render');
+    const { page, complaints } = await openDesk(`/desk/${address.slice(0, 8)}`, { javaScriptEnabled });
+    if (javaScriptEnabled) await exchanged(page);
+    await page.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Resolved.', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Note' }).fill(`Written ${_name}.`);
+    await page.getByRole('button', { name: 'Add note' }).click();
+    await page.getByText(`Written ${_name}.`).waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('Reopened.', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resolve' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe('by keyboard', () => {
+  test('the list is walked, opened, changed and searched', async () => {
+    const { page, complaints } = await openDesk('/desk');
+    await exchanged(page);
+    const titles = await page.locator('[data-open]').allTextContents();
+    await page.keyboard.press('j');
+    expect(await focused(page)).toBe(titles[0]);
+    await page.keyboard.press('j');
+    expect(await focused(page)).toBe(titles[1]);
+    await page.keyboard.press('k');
+    expect(await focused(page)).toBe(titles[0]);
+
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('search');
+    await page.keyboard.type('j');
+    await page.keyboard.press('Escape');
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await heading(page, titles[0] ?? '');
+    expect(complaints).toEqual([]);
+  });
+
+  test('`e` resolves the one that has the focus', async () => {
+    const address = await failAt('/api/tour/fail');
+    const { page } = await openDesk('/desk?search=API%20handler');
+    await exchanged(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await page.getByText('1 incident resolved.').waitFor();
+    await page.goto(`/desk/${address.slice(0, 8)}`);
+    await page.getByText('Resolved', { exact: true }).waitFor();
+  });
+});
+
+describe('the stack', () => {
+  test('is copied as text', async () => {
+    const { page } = await openDesk('/desk?search=loader', { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.getByRole('link', { name: FAILED }).click();
+    const button = page.getByRole('button', { name: 'Copy as text' });
+    await button.click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain(`${FAILED}\n    at failLoader.loader (src/server/product/pages/fail-loader.ts:`);
+  });
+});
+
+describe('axe finds no violation, and nothing is wider than its place', () => {
+  const paths = ['/desk', '/desk?state=resolved', '/desk?kind=csp', '/desk?state=all&search=tour', 'incident'];
+
+  test.each(paths)('on %s, light, dark and at 390 px', async (path) => {
+    const address = path === 'incident' ? await failAt('/tour/fail/loader') : '';
+    const { page, complaints } = await openDesk(address ? `/desk/${address.replace('-', '/')}` : path);
+    await hydrated(page);
+    expect(await listViolations(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await listViolations(page)).toEqual([]);
+    await page.setViewportSize(NARROW);
+    expect(await listViolations(page)).toEqual([]);
+    expect(await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth)).toBeLessThanOrEqual(
+      0,
+    );
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import type { Feedback } from '../../../../src/server/desk/journal-entry.ts';
+import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
+import { Hour } from '../../../../src/shared/units.ts';
+import { createFailure } from '../../../support/desk.ts';
+import { type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+
+const DIGEST = '7K3QM2XA';
+const OTHER = '2M3KQ7XA';
+const SOURCE = ['function loadCart(cart) {', '  return cart.order.total;', '}'];
+
+/** A whole failure as the keeper prepares it. */
+function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
+  const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
+  const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };
+  return {
+    ...createFailure({
+      occurrence: '9F4W0R6B',
+      errors: [{ class: 'TypeError', message: 'boom', frames: [frame] }],
+      site: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
+      request: { method: 'GET', url: '/orders/7', headers: { Referer: '/orders', 'User-Agent': 'curl/8.4.0' } },
+    }),
+    resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],
+    ...wanted,
+  };
+}
+
+const whole = (wanted: Partial<StoredFailure> = {}) => ({ entry: 'whole', failure: storedFailure(wanted) }) as const;
+
+async function start(...failures: Parameters<typeof takeIn>[1][]) {
+  const site = await startDeskSite();
+  await takeIn(site.store, ...(failures.length > 0 ? failures : [whole()]));
+  const cookie = await site.enter();
+  return {
+    ...site,
+    cookie,
+    show: (path: string) => site.get(path, cookie),
+    act: (name: string, fields: Record<string, string> = {}, path = `/desk/${DIGEST}`) =>
+      site.post(path, { _action: `incident.${name}`, ...fields }, cookie),
+    read: () => site.store.find({ digest: DIGEST }).then((found) => found?.incident),
+  };
+}
+
+/** As it is read. */
+const toWords = (html: string) =>
+  html
+    .replace(/<script[\s\S]*?<\/script>/g, '')
+    .replace(/<!-- -->/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('the page of an incident', () => {
+  it('shows the line of source that failed, and for whom', async () => {
+    const { show } = await start();
+    const reply = await show(`/desk/${DIGEST}`);
+    expect(reply.status).toBe(200);
+    const words = toWords(reply.text);
+    expect(words).toContain('in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id');
+    expect(words).toContain('2 Here: return cart.order.total;');
+    expect(words).toContain('Came from /orders With curl 8.4');
+  });
+
+  it.each([`/desk/${DIGEST}-9F4W0R6B`, `/desk/${DIGEST.toLowerCase()}/9f4w-0r6b`, `/desk/${DIGEST}9F4WOR6B`])(
+    'is led to from %s',
+    async (path) => {
+      const { show } = await start();
+      const reply = await show(path);
+      expect([reply.status, reply.headers.location]).toEqual([303, `/desk/${DIGEST}/9F4W0R6B`]);
+    },
+  );
+
+  it.each(['/desk/00000000', '/desk/not-a-digest', `/desk/${DIGEST}/x/y`])('is not there for %s', async (path) => {
+    const { show } = await start();
+    expect((await show(path)).status).toBe(404);
+  });
+
+  it('is led to from what was merged into it', async () => {
+    const { show, store } = await start(whole(), wholeOf({ digest: OTHER }));
+    await store.mergeIncidents(OTHER, DIGEST, { author: 'ada' });
+    expect((await show(`/desk/${OTHER}`)).headers.location).toBe(`/desk/${DIGEST}`);
+    const words = toWords((await show(`/desk/${DIGEST}`)).text);
+    expect(words).toContain(`${OTHER} was merged into this.`);
+    expect(words).toContain(`ada merged ${OTHER} into it`);
+  });
+
+  it('steps from one occurrence to the next', async () => {
+    const now = Date.now();
+    const { show } = await start(
+      whole({ occurrence: 'AAAAAAAA', at: now - 3 * Hour }),
+      whole({ occurrence: 'BBBBBBBB', at: now - 2 * Hour }),
+      whole({ occurrence: 'CCCCCCCC', at: now - Hour }),
+    );
+    const middle = await show(`/desk/${DIGEST}/BBBBBBBB`);
+    expect(middle.text).toMatch(new RegExp(`href="/desk/${DIGEST}/AAAAAAAA"[^>]*rel="prev"`));
+    expect(middle.text).toMatch(new RegExp(`href="/desk/${DIGEST}/CCCCCCCC"[^>]*rel="next"`));
+    expect(toWords((await show(`/desk/${DIGEST}`)).text)).toContain('CCCCCCCC');
+  });
+
+  it('shows the nearest whole occurrence in the place of one that was thinned', async () => {
+    const now = Date.now();
+    const { show } = await start(
+      whole({ at: now - 2 * Hour }),
+      thinOf({ occurrence: 'BBBBBBBB', at: now - Hour, requestId: 'request-9' }),
+    );
+    const words = toWords((await show(`/desk/${DIGEST}/BBBBBBBB`)).text);
+    expect(words).toContain('BBBBBBBB , 1 h ago , request request-9 was thinned');
+    expect(words).toContain('2 Here: return cart.order.total;');
+    expect(toWords((await show(`/desk/${DIGEST}/ZZZZZZZZ`)).text)).toContain('ZZZZZZZZ is not known here');
+  });
+
+  it('shows nothing that a stranger wrote as anything but text', async () => {
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    const { show, store } = await start(
+      whole({
+        title: evil,
+        errors: [{ class: evil, message: evil, code: evil, members: [evil], frames: [] }],
+        resolved: [
+          [{ file: evil, line: 2, column: 1, function: evil, own: true, context: { start: 1, lines: [evil, evil] } }],
+        ],
+        site: { path: evil, function: evil, detail: evil },
+        route: evil,
+        requestId: evil,
+        traceId: evil,
+        spanId: evil,
+        visitor: evil,
+        release: evil,
+        build: evil,
+        request: { method: evil, url: evil, headers: { [evil]: evil, referer: evil, 'user-agent': evil } },
+        components: [{ file: evil, line: 1, column: 1, function: evil, own: true }],
+        breadcrumbs: [{ at: Date.now(), category: evil, message: evil, data: { [evil]: evil } }],
+        tags: { [evil]: evil },
+        extra: { [evil]: { deep: evil } },
+        cut: [evil],
+      }),
+    );
+    const feedback: Feedback = {
+      id: 'f'.repeat(32),
+      text: evil,
+      name: evil,
+      email: evil,
+      url: evil,
+      at: Date.now(),
+      address: `${DIGEST}-9F4W0R6B`,
+    };
+    await takeIn(store, { entry: 'feedback', feedback });
+    await store.addNote(DIGEST, evil, evil);
+    await store.changeIncident(DIGEST, { assignee: evil }, { author: evil });
+    for (const path of [`/desk/${DIGEST}`, '/desk?state=all', `/desk?release=${encodeURIComponent(evil)}`]) {
+      const { text, status } = await show(path);
+      expect(status).toBe(200);
+      expect(text).not.toContain('<img');
+      expect(text).not.toContain('<script>alert');
+    }
+    const page = (await show(`/desk/${DIGEST}`)).text;
+    expect(page.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length).toBeGreaterThan(30);
+    expect(page).not.toMatch(/href="[^"]*(?:javascript:|img)/);
+  });
+});
+
+describe('what an operator does', () => {
+  it.each([
+    ['resolve', {}, { state: 'resolved', resolvedIn: 'now' }, 'Resolved.'],
+    ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
+    ['ignore', {}, { state: 'ignored' }, 'Ignored for ever.'],
+    ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
+    ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored for ever.'],
+    ['reopen', {}, { state: 'open' }, 'Reopened.'],
+    ['assign', { assignee: ' grace ' }, { assignee: 'grace' }, 'Assigned to grace.'],
+  ])('%s %o takes, and is said', async (name, fields, expected, words) => {
+    const { act, read } = await start();
+    const reply = await act(name, fields);
+    expect(reply.status).toBe(200);
+    expect(toWords(reply.text)).toContain(words);
+    expect(await read()).toMatchObject({ ...expected, ...('state' in expected && { stateBy: 'ada' }) });
+  });
+
+  it('ignores for a time', async () => {
+    const { act, read } = await start();
+    const before = Date.now();
+    await act('ignore', { how: '1h' });
+    const until = (await read())?.ignoredUntil ?? 0;
+    expect(until).toBeGreaterThanOrEqual(before + Hour);
+    expect(until).toBeLessThanOrEqual(Date.now() + Hour);
+  });
+
+  it('takes it from whoever has it by an empty name', async () => {
+    const { act, read } = await start();
+    await act('assign', { assignee: 'grace' });
+    expect(toWords((await act('assign', { assignee: '' })).text)).toContain('Assigned to nobody.');
+    expect((await read())?.assignee).toBeUndefined();
+  });
+
+  it('wins over what somebody else did meanwhile, and is told so', async () => {
+    const { act, store, read } = await start();
+    const version = String((await read())?.version);
+    await store.changeIncident(DIGEST, { to: { state: 'resolved', in: 'now' } }, { author: 'grace' });
+    const words = toWords((await act('ignore', { version })).text);
+    expect(words).toContain('Meanwhile it was changed: resolved, last by grace at ');
+    expect((await read())?.state).toBe('ignored');
+    const fresh = String((await read())?.version);
+    expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Meanwhile');
+  });
+
+  it('writes a note, and deletes it', async () => {
+    const { act, store } = await start();
+    const reply = await act('addNote', { note: ' The migration did not run. ' });
+    expect(toWords(reply.text)).toContain('ada wrote just now The migration did not run.');
+    const [note] = await store.listNotes(DIGEST, 10);
+    expect(note?.text).toBe('The migration did not run.');
+    expect(toWords((await act('removeNote', { id: String(note?.id) })).text)).toContain('Note deleted.');
+    expect(await store.listNotes(DIGEST, 10)).toEqual([]);
+  });
+
+  it('is told of a note that is empty or too long, and keeps what was typed', async () => {
+    const { act } = await start();
+    expect((await act('addNote', { note: '  ' })).status).toBe(422);
+    const long = await act('addNote', { note: 'x'.repeat(4097) });
+    expect(long.status).toBe(422);
+    expect(long.text).toContain('Please keep it below 4096 characters.');
+    expect(long.text).toContain('x'.repeat(4097));
+  });
+
+  it('merges, and takes apart again', async () => {
+    const { act, store } = await start(whole(), wholeOf({ digest: OTHER }));
+    const reply = await act('merge', { into: OTHER.toLowerCase() });
+    expect([reply.status, reply.headers.location]).toEqual([303, `/desk/${OTHER}`]);
+    await act('separate', { digest: DIGEST }, `/desk/${OTHER}`);
+    expect((await store.find({ digest: OTHER }))?.incident.aliases).toEqual([]);
+  });
+
+  it.each([
+    ['the other one', 'This is no digest'],
+    ['00000000', 'No incident has this digest.'],
+    [DIGEST, 'Both are one already.'],
+  ])('cannot merge into %s, and is told why', async (into, words) => {
+    const { act } = await start();
+    const reply = await act('merge', { into });
+    expect(reply.status).toBe(422);
+    expect(reply.text).toContain(words);
+  });
+
+  it('deletes what a visitor said, an occurrence, and the incident', async () => {
+    const { act, store } = await start();
+    const feedback: Feedback = { id: 'f'.repeat(32), text: 'It broke.', at: Date.now(), address: `${DIGEST}-9F4W0R6B` };
+    await takeIn(store, { entry: 'feedback', feedback });
+    await act('removeFeedback', { id: feedback.id });
+    expect(await store.listFeedback(DIGEST, 10)).toEqual([]);
+
+    const one = await act('removeOccurrence', { occurrence: '9F4W0R6B' });
+    expect([one.status, one.headers.location]).toEqual([303, `/desk/${DIGEST}`]);
+    expect((await store.listOccurrences(DIGEST, { limit: 10 })).occurrences).toEqual([]);
+
+    const all = await act('remove');
+    expect([all.status, all.headers.location]).toEqual([303, '/desk']);
+    expect(await store.find({ digest: DIGEST })).toBeUndefined();
+  });
+
+  const actions = [
+    ...['resolve', 'ignore', 'reopen', 'assign', 'addNote', 'removeNote', 'merge', 'separate'],
+    ...['removeFeedback', 'removeOccurrence', 'remove'],
+  ];
+
+  it.each(actions)('is refused to viewers and strangers: %s', async (name) => {
+    const site: DeskSite = await startDeskSite();
+    await takeIn(site.store, whole());
+    const before = await site.store.find({ digest: DIGEST });
+    const fields = { _action: `incident.${name}`, note: 'x', into: OTHER, occurrence: '9F4W0R6B', assignee: 'x' };
+    expect((await site.post(`/desk/${DIGEST}`, fields, await site.enter(VERA.token))).status).toBe(403);
+    expect((await site.post(`/desk/${DIGEST}`, fields)).status).toBe(401);
+    expect(await site.store.find({ digest: DIGEST })).toEqual(before);
+  });
+
+  it.each(actions)('is not taken from another site: %s', async (name) => {
+    const { cookie, post, read } = await start();
+    const reply = await post(`/desk/${DIGEST}`, { _action: `incident.${name}` }, cookie).set(
+      'Sec-Fetch-Site',
+      'cross-site',
+    );
+    expect(reply.status).toBe(403);
+    expect((await read())?.version).toBe(0);
+  });
+});

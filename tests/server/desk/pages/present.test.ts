@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { presentBreadcrumb } from '../../../../src/server/desk/pages/present-breadcrumb.ts';
+import { presentChanges } from '../../../../src/server/desk/pages/present-changes.ts';
+import { presentCharts, presentMarks } from '../../../../src/server/desk/pages/present-charts.ts';
+import { presentIncident, presentSimilar } from '../../../../src/server/desk/pages/present-incident.ts';
+import { presentOccurrence } from '../../../../src/server/desk/pages/present-occurrence.ts';
+import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/change-log.ts';
+import type { Incident, Occurrence, StoredFailure } from '../../../../src/server/desk/store/records.ts';
+import { Day, Hour } from '../../../../src/shared/units.ts';
+import { createFailure } from '../../../support/desk.ts';
+
+const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
+/** What no shape names: it must not get through. */
+const RAW = { secret: 'canary', id: 'canary-id', eventId: 'canary' };
+
+const incident: Incident = {
+  digest: '7K3QM2XA',
+  rule: 1,
+  kind: 'exception',
+  title: 'TypeError: boom',
+  class: 'TypeError',
+  message: 'boom',
+  site: { path: 'src/a.ts', function: 'a', detail: 'throw' },
+  weak: false,
+  state: 'open',
+  version: 3,
+  firstSide: 'server',
+  firstAt: NOW - Day,
+  lastAt: NOW,
+  firstRelease: 'v1',
+  firstBuild: 'b1',
+  lastRelease: 'v2',
+  lastBuild: 'b2',
+  counts: { server: 1, browser: 2 },
+  visitors: 0,
+  aliases: [],
+};
+
+function present(failure: Partial<StoredFailure>, sourceLink?: string) {
+  const whole = { ...createFailure(failure), ...failure, ...RAW } as StoredFailure;
+  const { digest, occurrence, at, side, build, release } = whole;
+  const found: Occurrence = { digest, occurrence, at, side, build, release, isWhole: true, whole };
+  return presentOccurrence({ ...found, ...RAW } as Occurrence, { sourceLink });
+}
+
+describe('an occurrence', () => {
+  it('crosses without what no page shows', () => {
+    expect(JSON.stringify(present({ visitor: 'v' }))).not.toContain('canary');
+    expect(present({}).whole).not.toHaveProperty('echoOf');
+  });
+
+  it('tells frames by the source maps, with the lines in colour and without their common indent', () => {
+    const frame = { file: 'server/main.js', line: 9, column: 9, function: 'x' };
+    const resolved = {
+      file: 'src/server/product/a.ts',
+      line: 2,
+      column: 5,
+      function: 'total',
+      own: true,
+      context: { start: 1, lines: ['    if (x) {', '      throw y;', '', '    }'] },
+    };
+    const errors = [{ class: 'Error', message: 'm', frames: [frame, { ...frame, file: 'node:fs' }] }];
+    const { whole } = present(
+      { errors, resolved: [[resolved]], release: 'v1' },
+      'https://code.example/{release}/{file}#L{line}',
+    );
+    expect(whole?.errors[0]?.frames[0]).toEqual({
+      file: 'src/server/product/a.ts',
+      line: 2,
+      column: 5,
+      function: 'total',
+      isOwn: true,
+      isEngine: false,
+      isAsync: false,
+      link: 'https://code.example/v1/src/server/product/a.ts#L2',
+      source: {
+        start: 1,
+        lines: [[['keyword', 'if'], ' (x) {'], ['  ', ['keyword', 'throw'], ' y;'], [], ['}']],
+      },
+    });
+    expect(whole?.errors[0]?.frames[1]).toMatchObject({ file: 'node:fs', isOwn: false });
+    expect(whole?.errors[0]?.frames[1]).not.toHaveProperty('link');
+    expect(whole?.stackText).toBe('Error: m\n    at total (src/server/product/a.ts:2:5)\n    at x (node:fs:9:9)');
+  });
+
+  it('tells the request with its user agent in words, and each header once', () => {
+    const headers = { Referer: '/orders', 'User-Agent': 'curl/8.4.0', Accept: '*/*' };
+    expect(present({ request: { method: 'GET', url: '/x', headers } }).whole?.request).toEqual({
+      method: 'GET',
+      url: '/x',
+      referrer: '/orders',
+      agent: { words: 'curl 8.4', raw: 'curl/8.4.0' },
+      headers: [['accept', '*/*']],
+    });
+  });
+
+  it('tells what a process that died was doing, the longest request first', () => {
+    const inFlight = [
+      { requestId: 'a', method: 'GET', route: '/a', ms: 5 },
+      { requestId: 'b', method: 'GET', route: '/b', ms: 900 },
+      'no request',
+    ];
+    const extra = { run: 'r1', startedAt: NOW - Hour, lastHeardAt: NOW, memory: 1000, inFlight };
+    const { whole } = present({ kind: 'unclean-death', errors: [], extra });
+    expect(whole?.story).toMatchObject({ kind: 'unclean-death', memory: 1000, lastHeardAt: NOW });
+    expect(whole?.story?.kind === 'unclean-death' && whole.story.inFlight.map(({ ms }) => ms)).toEqual([900, 5, 0]);
+    expect(whole?.extra).toEqual([['run', 'r1']]);
+  });
+
+  it('tells for how long the loop was blocked', () => {
+    const extra = { ms: 3200, since: new Date(NOW).toISOString() };
+    expect(present({ kind: 'blocked-loop', extra }).whole?.story).toEqual({
+      kind: 'blocked-loop',
+      ms: 3200,
+      since: NOW,
+    });
+    expect(present({ kind: 'blocked-loop', extra: { since: 'never' } }).whole?.story).toEqual({
+      kind: 'blocked-loop',
+      ms: 0,
+    });
+  });
+
+  it('tells what differed at hydration: what React said, or what its number means', () => {
+    const said = 'Hydration failed because …\n+ a\n- b';
+    const dev = present({ kind: 'hydration', extra: { contexts: { react: { said }, browser: 'x' } } }).whole;
+    expect(dev?.story).toEqual({ kind: 'hydration', said, meaning: '' });
+    expect(dev?.extra).toEqual([['contexts', '{"browser":"x"}']]);
+    const number =
+      'Minified React error #418; visit https://react.dev/errors/418?args[]=text&args[]= for the full message';
+    const live = present({ kind: 'hydration', errors: [{ class: 'Error', message: number, frames: [] }] }).whole;
+    expect(live?.story).toMatchObject({
+      said: '',
+      meaning: expect.stringContaining('The text that the server rendered'),
+    });
+  });
+
+  it('tells what a browser reported', () => {
+    const { whole } = present({ kind: 'csp', extra: { directive: 'img-src', blocked: 'evil.example', other: 'x' } });
+    expect(whole?.story).toEqual({
+      kind: 'report',
+      facts: [
+        ['directive', 'img-src'],
+        ['blocked', 'evil.example'],
+      ],
+    });
+    expect(whole?.extra).toEqual([['other', 'x']]);
+  });
+
+  it('cuts what is longer than anybody reads', () => {
+    expect(present({ extra: { long: 'x'.repeat(5000) } }).whole?.extra[0]?.[1]).toHaveLength(2001);
+  });
+});
+
+describe('a mark', () => {
+  it.each([
+    ['fetch', { method: 'POST', url: '/orders', status_code: 422 }, 'POST /orders 422'],
+    ['navigation', { from: '/a', to: '/b' }, 'from /a to /b'],
+    ['ui.input', { path: 'form' }, ''],
+  ])('without words of its own is put into some: %s', (category, data, message) => {
+    const shown = presentBreadcrumb({ at: NOW, category, message: '', data });
+    expect(shown.message).toBe(message);
+    expect(shown.data).toEqual(message === '' ? [['path', 'form']] : []);
+  });
+
+  it('keeps the words that it has', () => {
+    const mark = { at: NOW, category: 'fetch', message: 'GET /x', data: { status: 200 } };
+    expect(presentBreadcrumb(mark)).toMatchObject({ message: 'GET /x', level: 'info', data: [['status', '200']] });
+  });
+});
+
+describe('an incident', () => {
+  it('crosses without what no page shows', () => {
+    expect(JSON.stringify(presentIncident({ ...incident, ...RAW } as Incident, undefined))).not.toContain('canary');
+  });
+
+  it('learns its line from an occurrence', () => {
+    const frame = { file: 'src/a.ts', line: 7, column: 1, function: 'a', own: true };
+    const whole: StoredFailure = { ...createFailure(), resolved: [[{ ...frame, file: 'src/b.ts', line: 1 }, frame]] };
+    expect(presentIncident(incident, whole).place).toEqual({ file: 'src/a.ts', function: 'a', line: 7 });
+  });
+
+  it('is like another one for a reason', () => {
+    expect(presentSimilar({ ...incident, digest: 'A' }, incident).because).toBe('file');
+    const { site: _site, ...without } = incident;
+    expect(presentSimilar(without, incident).because).toBe('message');
+  });
+});
+
+describe('changes', () => {
+  const change = (action: ChangeAction, detail: LoggedChange['detail'], author = 'ada'): LoggedChange => {
+    return { id: 1, digest: '7K3QM2XA', at: NOW, author, action, detail };
+  };
+
+  it.each([
+    [change('resolved', { in: 'next' }), 'ada', 'resolved it in the next release'],
+    [change('ignored', { until: NOW }), 'ada', 'ignored it until 2026-11-21 20:31:07 UTC'],
+    [change('ignored', { growth: 10 }), 'ada', 'ignored it until it happens 10 more times within an hour'],
+    [change('ignored', {}), 'ada', 'ignored it for ever'],
+    [change('assigned', { to: 'grace' }), 'ada', 'assigned it to grace'],
+    [change('assigned', { to: null }), 'ada', 'assigned it to nobody'],
+    [change('regressed', { release: 'v2' }, ''), 'The desk', 'reopened it: it came back in v2'],
+    [change('grown', { count: 10 }, ''), 'The desk', 'reopened it: it happened 10 more times within an hour'],
+    [change('merged', { digest: '2M3KQ7XA' }), 'ada', 'merged 2M3KQ7XA into it'],
+  ])('are told in words: %o', (logged, by, words) => {
+    expect(presentChanges([logged], [])).toEqual([{ id: 'change-1', at: NOW, by, words }]);
+  });
+
+  it('stand among the notes in the order of time, the latest first', () => {
+    const note = (id: number, at: number) => ({ id, digest: '7K3QM2XA', at, author: 'ada', text: 'x' });
+    const all = presentChanges([change('opened', {})], [note(2, NOW + 1), note(3, NOW - 1)]);
+    expect(all.map(({ id }) => id)).toEqual(['note-2', 'change-1', 'note-3']);
+  });
+});
+
+describe('charts', () => {
+  const hour = (at: number, server: number) => ({ at, server, browser: 1, kept: 0 });
+  const thisHour = Math.floor(NOW / Hour) * Hour;
+
+  it('count the last day by the hour and the last fortnight by the day', () => {
+    const hours = [hour(thisHour - 20 * Day, 1), hour(thisHour - Day, 2), hour(thisHour - Hour, 3), hour(thisHour, 4)];
+    const { day, fortnight } = presentCharts(hours, NOW);
+    expect(day).toMatchObject({ start: thisHour - 23 * Hour, step: Hour });
+    expect(day.counts.slice(-2)).toEqual([4, 5]);
+    expect(day.counts).toHaveLength(24);
+    expect(fortnight.counts.slice(-2)).toEqual([3, 9]);
+    expect(fortnight.counts).toHaveLength(14);
+  });
+
+  it('count what a clock that was ahead has told in the last bar', () => {
+    expect(presentCharts([hour(thisHour + Hour, 1)], NOW).day.counts.at(-1)).toBe(2);
+  });
+
+  it('mark each release where it was first started', () => {
+    const builds = [
+      { release: 'v2', firstAt: NOW - Hour },
+      { release: 'v1', firstAt: NOW - Day },
+      { release: 'v2', firstAt: NOW - 2 * Hour },
+      { release: 'v0', firstAt: NOW - 20 * Day },
+    ];
+    expect(presentMarks(builds, NOW)).toEqual([
+      { release: 'v1', at: NOW - Day },
+      { release: 'v2', at: NOW - 2 * Hour },
+    ]);
+  });
+});

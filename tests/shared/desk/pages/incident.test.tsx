@@ -1,0 +1,204 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { describe, expect, it } from 'vitest';
+import Incident from '../../../../src/shared/desk/pages/incident/incident.tsx';
+import type { IncidentData, StoryShape, WholeShape } from '../../../../src/shared/desk/shapes.ts';
+import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
+import { incidentData, NOW, occurrenceShape, wholeShape } from '../../../support/desk-shapes.ts';
+
+const render = (more: Partial<IncidentData> = {}) => renderToStaticMarkup(<Incident data={incidentData(more)} />);
+const renderWhole = (whole: Partial<WholeShape>) => render({ shown: occurrenceShape({ whole: wholeShape(whole) }) });
+const renderStory = (story: StoryShape) => renderWhole({ story });
+/** As it is read: without tags, each run of blanks as one. */
+const read = (html: string) =>
+  html
+    .replace(/<[^>]+>/g, ' ')
+    .replaceAll('&#x27;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replace(/\s+/g, ' ');
+
+describe('an incident', () => {
+  it('says first what it is, how it stands and where', () => {
+    const html = render({ status: { state: 'open', isRegression: true } });
+    const text = read(html.replace(/<title>[^<]*· Desk<\/title>/, ''));
+    const places = [
+      '7K3QM2XA',
+      'Regression',
+      "TypeError: Cannot read properties of undefined (reading 'total')",
+      'loadCart , src/server/product/pages/cart.ts:24 , on /orders/:id',
+      'Stack',
+      'Request',
+      'What led to it',
+    ].map((words) => text.indexOf(words));
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+  });
+
+  it('tells who was touched, since when, in which releases, and who has it', () => {
+    const text = read(render({ assignee: 'grace' }));
+    expect(text).toContain('Visitors 131');
+    expect(text).toContain('Last seen 3 min ago');
+    expect(text).toContain('Releases v1.3.2 to v1.4.0');
+    expect(text).toContain('Assigned to grace');
+    expect(text).toContain('v1.4.0 came back here');
+  });
+
+  it.each([
+    [{ state: 'resolved', isForNext: true }, 'in the next release'],
+    [{ state: 'ignored', ignoredUntil: NOW + Hour }, 'until 2026-11-21 21:31:07 UTC'],
+    [{ state: 'ignored', ignoredUntilMore: 10 }, 'until it happens 10 more times within an hour'],
+    [{ state: 'ignored' }, 'for ever'],
+  ] as const)('says what would end its state: %o', (status, words) => {
+    expect(read(render({ status }))).toContain(words);
+  });
+
+  it('offers changes to operators alone', () => {
+    const names = (html: string) => [...html.matchAll(/name="_action" value="([^"]+)"/g)].map(([, name]) => name);
+    expect(names(render({ merged: ['2M3KQ7XA'] })).toSorted()).toEqual([
+      'incident.addNote',
+      'incident.assign',
+      'incident.ignore',
+      'incident.merge',
+      'incident.remove',
+      'incident.removeFeedback',
+      'incident.removeNote',
+      'incident.removeOccurrence',
+      'incident.resolve',
+      'incident.separate',
+    ]);
+    expect(render({ operator: { name: 'bob', canChange: false } })).not.toContain('<form');
+  });
+
+  it('offers to reopen what is not open', () => {
+    expect(render({ status: { state: 'resolved' } })).toContain('incident.reopen');
+    expect(render({ status: { state: 'resolved' } })).not.toContain('incident.resolve');
+  });
+
+  it('has no style attribute, which the policy of the desk would not let count', () => {
+    expect(render()).not.toMatch(/\sstyle=/);
+  });
+});
+
+describe('the stack', () => {
+  it('marks the line that failed, with its lines around', () => {
+    const [line] = /<span class="[^"]*place[^"]*">.*?\n/.exec(render()) ?? [''];
+    expect(read(line)).toBe(' 24 Here: return { total: cart.order.total * 1.19 , currency }; ');
+    expect(read(render())).toContain('// The cart of a visitor who was away for long is gone.');
+  });
+
+  it('has the application open, and the engine and dependencies folded', () => {
+    const details = [...render().matchAll(/<details( open="")?><summary>(.*?)<\/summary>/g)];
+    expect(details.map(([, open, summary = '']) => [open !== undefined, read(summary).trim()])).toEqual(
+      expect.arrayContaining([
+        [true, 'loadCart src/server/product/pages/cart.ts:24:31'],
+        [false, '2 frames of pg-pool, Node'],
+        [false, 'async runLoader src/server/engine/pages/load-page.ts:96:22'],
+      ]),
+    );
+  });
+
+  it('follows the chain of causes', () => {
+    expect(read(render())).toContain('caused by DatabaseError: relation "carts" does not exist 42P01');
+  });
+
+  it('stands there as text too, for whom scripts do not run', () => {
+    expect(render()).toContain('at loadCart (src/server/product/pages/cart.ts:24:31)');
+  });
+});
+
+describe('what led to it', () => {
+  it('ends with the failure, each mark at its distance', () => {
+    const text = read(render());
+    expect(text).toContain('−14.0 s navigation from /orders to /orders/7');
+    expect(text).toContain('−2.0 s fetch GET https://api.example.com/carts/7 status 200');
+    expect(text).toMatch(/The cart has no order\. 0 failure TypeError/);
+  });
+
+  it('folds what is further back', () => {
+    const many = Array.from({ length: 30 }, (_, index) => ({
+      at: NOW - Hour + index,
+      category: 'log',
+      message: `mark ${index}`,
+      level: 'info' as const,
+      data: [],
+    }));
+    expect(read(renderWhole({ breadcrumbs: many }))).toContain('10 marks before');
+  });
+});
+
+describe('what is told of a kind', () => {
+  it('shows what differed at hydration', () => {
+    const html = renderStory({ kind: 'hydration', said: '  <time>\n+   20:31\n-   20:30', meaning: '' });
+    expect(html).toMatch(/class="[^"]*browser[^"]*">\+ {3}20:31/);
+    expect(html).toMatch(/class="[^"]*server[^"]*">- {3}20:30/);
+    expect(read(html)).toContain('A line with + is what the browser rendered');
+    const meant = read(renderStory({ kind: 'hydration', said: '', meaning: 'The text differs.' }));
+    expect(meant).toContain('What differed The text differs.');
+    expect(meant).not.toContain('A line with +');
+  });
+
+  it('names the components around a failed render, out to the engine', () => {
+    const html = renderWhole({
+      components: [
+        { name: 'time', place: '', isOwn: false },
+        { name: 'Clock', place: 'src/shared/product/ui/clock.tsx:12', isOwn: true },
+        { name: 'RouteView', place: 'src/shared/engine/route-view.tsx:14', isOwn: false },
+      ],
+    });
+    expect(read(html)).toContain(
+      '<time> <Clock> src/shared/product/ui/clock.tsx:12 1 component further out <RouteView>',
+    );
+  });
+
+  it('shows what a process that died was doing', () => {
+    const text = read(
+      renderStory({
+        kind: 'unclean-death',
+        startedAt: NOW - 3 * Hour,
+        lastHeardAt: NOW - 10 * Minute,
+        memory: 1946 * MiB,
+        blockedFor: 4300,
+        inFlight: [{ requestId: 'request-1', method: 'GET', route: '/reports/:year', ms: 14_200 }],
+      }),
+    );
+    expect(text).toContain('Had run for 2 h 50 min');
+    expect(text).toContain('Memory 1,946 MiB');
+    expect(text).toContain('Stood still for 4.3 s');
+    expect(text).toContain('14.2 s GET /reports/:year request-1');
+  });
+
+  it('shows for how long nobody was answered', () => {
+    expect(read(renderStory({ kind: 'blocked-loop', ms: 3200, since: NOW }))).toContain(
+      'Nobody was answered 3.2 s from 2026-11-21 20:31:07 UTC on',
+    );
+  });
+
+  it('shows what a browser reported by itself', () => {
+    expect(read(renderStory({ kind: 'report', facts: [['directive', 'img-src']] }))).toContain('directive img-src');
+  });
+});
+
+describe('an occurrence that is not kept whole', () => {
+  it.each([
+    ['thinned', 'was only counted'],
+    ['unknown', 'is not known here'],
+  ] as const)('says so where it is %s, and shows the one that is nearest', (state, words) => {
+    const text = read(render({ missed: { occurrence: 'ABCDEFGH', state } }));
+    expect(text).toContain('ABCDEFGH');
+    expect(text).toContain(words);
+    expect(text).toContain('loadCart');
+  });
+
+  it('tells what is left of one whose row is there', () => {
+    const missed = { occurrence: 'ABCDEFGH', state: 'thin', at: NOW - Hour, requestId: 'request-9' } as const;
+    expect(read(render({ missed }))).toContain('ABCDEFGH , 1 h ago , request request-9 was thinned');
+  });
+
+  it('leaves the rest of the page where none is left', () => {
+    const { shown: _shown, ...rest } = incidentData({ recent: [] });
+    const text = read(renderToStaticMarkup(<Incident data={rest} />));
+    expect(text).toContain('No occurrence is kept');
+    expect(text).toContain('How often');
+  });
+});
