@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { exchanged, heading, hydrated, useSite } from '../site.ts';
+import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../site.ts';
 
 const site = useSite();
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   for (const path of ['/tour/fail/loader', '/tour/fail/render', '/api/tour/fail']) await failAt(path);
 });
 
-async function openDesk(path: string, options: BrowserContextOptions = {}) {
+async function openDesk(path: string, options: VisitOptions = {}) {
   const visit = await site.open(path, { viewport: WIDE, ...options });
   const token = readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
   await visit.page.getByLabel('Token').fill(token);
@@ -115,6 +115,17 @@ describe('by keyboard', () => {
     await page.getByText('1 incident resolved.').waitFor();
     await page.goto(`/desk/${address.slice(0, 8)}`);
     await page.getByText('Resolved', { exact: true }).waitFor();
+  });
+});
+
+describe('times', () => {
+  test('go on while a page is open', async () => {
+    const { page } = await openDesk('/desk?search=loader', { before: (opened) => opened.clock.install() });
+    await hydrated(page);
+    const seen = page.locator('[data-row] time').first();
+    await seen.waitFor();
+    await page.clock.fastForward('03:00:00');
+    await expect.poll(() => seen.textContent()).toBe('3 h ago');
   });
 });
 

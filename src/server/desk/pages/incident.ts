@@ -18,7 +18,7 @@ import type { ChangeOutcome, IncidentChange, StateChange } from '../store/change
 import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { findShown } from './find-shown.ts';
-import { toVersion } from './incidents.ts';
+import { readVersion } from './incidents.ts';
 import { presentChanges } from './present-changes.ts';
 import { presentCharts, presentMarks } from './present-charts.ts';
 import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
@@ -37,7 +37,7 @@ const MAX_ASSIGNEE = 100;
 export const incident = {
   loader: (args) => unlessAway(load(args)),
 
-  version: ({ context }) => unlessAway(toVersion(context)),
+  version: ({ context }) => unlessAway(readVersion(context)),
 
   actions: {
     resolve(args) {

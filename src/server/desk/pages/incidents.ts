@@ -3,6 +3,7 @@ import type { ChangedMany, IncidentsActions } from '../../../shared/desk/pages/i
 import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { redirect } from '../../../shared/engine/outcome.ts';
+import { Hour } from '../../../shared/units.ts';
 import {
   type ActingPage,
   type ActionArgs,
@@ -29,7 +30,7 @@ const MAX_CHOICES = 100;
 export const incidents = {
   loader: ({ request, context }) => unlessAway(load(new URL(request.url).searchParams, context)),
 
-  version: ({ context }) => unlessAway(toVersion(context)),
+  version: ({ context }) => unlessAway(readVersion(context)),
 
   actions: {
     resolve: (args) => changeTicked(args, { state: 'resolved', in: 'now' }, 'resolved'),
@@ -39,10 +40,10 @@ export const incidents = {
 } satisfies LoadingPage<'incidents', IncidentsData, DeskContext> &
   ActingPage<'incidents', IncidentsActions, DeskContext>;
 
-/** Changes with whatever is stored, and with who looks. */
-export async function toVersion(context: DeskContext): Promise<string> {
+/** Another one with whatever is stored, with who looks, and each hour, because the charts move on. */
+export async function readVersion(context: DeskContext): Promise<string> {
   const { name, role } = operatorOf(context);
-  return `${await context.ask('readChanges')} ${role} ${name}`;
+  return [await context.ask('readChanges'), Math.floor(Date.now() / Hour), role, name].join(' ');
 }
 
 async function load(search: URLSearchParams, context: DeskContext): Promise<IncidentsData> {

@@ -26,6 +26,11 @@ export const root = {
     };
   },
 
+  version({ context }) {
+    const { name, role } = operatorOf(context);
+    return [name, role, context.facts.environment, context.facts.release].join(' ');
+  },
+
   openActions: ['signIn', 'signOut'],
   actions: {
     async signIn({ request, form, context }) {

@@ -72,6 +72,19 @@ describe('the list', () => {
     expect((await show(next)).text).toContain('First page');
   });
 
+  it('keeps its ETag until something is stored or changed', async () => {
+    const { store, get, cookie } = await start();
+    const read = async () => (await get('/_data/desk', cookie)).headers.etag;
+    const first = await read();
+    expect(first).toMatch(/^(?:W\/)?".+"$/);
+    expect(await read()).toBe(first);
+    await takeIn(store, wholeOf({ digest: DIGESTS[0] }));
+    const second = await read();
+    expect(second).not.toBe(first);
+    await store.addNote(DIGESTS[0], 'x', 'ada');
+    expect(await read()).not.toBe(second);
+  });
+
   it('says of a desk that is new how something gets into it', async () => {
     const site = await startDeskSite();
     expect((await site.get('/desk', await site.enter())).text).toContain('Nothing has failed yet');

@@ -1,6 +1,7 @@
 import type { PageProps } from '../../../engine/routes.ts';
 import type { IncidentData } from '../../shapes.ts';
 import { Panel } from '../../ui/panel.tsx';
+import { PassingTime } from '../../ui/passing-time.tsx';
 import { ChangeForms } from './change-forms.tsx';
 import { Changes } from './changes.tsx';
 import { Counts } from './counts.tsx';
@@ -37,29 +38,31 @@ export interface IncidentActions {
 export default function Incident({ data }: PageProps<IncidentData>) {
   const { now, operator } = data;
   return (
-    <article className={styles.incident}>
-      <title>{`${data.title || data.digest} · Desk`}</title>
-      <Head of={data} />
-      {operator.canChange && <ChangeForms of={data} />}
-      <div className={styles.columns}>
-        <div className={styles.main}>
-          <Occurrence of={data} />
+    <PassingTime since={now}>
+      <article className={styles.incident}>
+        <title>{`${data.title || data.digest} · Desk`}</title>
+        <Head of={data} />
+        {operator.canChange && <ChangeForms of={data} />}
+        <div className={styles.columns}>
+          <div className={styles.main}>
+            <Occurrence of={data} />
+          </div>
+          <div className={styles.side}>
+            <Counts of={data} />
+            {data.feedback.length > 0 && (
+              <Feedback of={data.feedback} now={now} canRemove={operator.canChange} version={data.version} />
+            )}
+            <Changes of={data} />
+            <Recent of={data} />
+            {data.similar.length > 0 && (
+              <Panel title="Similar incidents">
+                <Similar of={data.similar} now={now} />
+              </Panel>
+            )}
+            {operator.canChange && <Removal of={data} />}
+          </div>
         </div>
-        <div className={styles.side}>
-          <Counts of={data} />
-          {data.feedback.length > 0 && (
-            <Feedback of={data.feedback} now={now} canRemove={operator.canChange} version={data.version} />
-          )}
-          <Changes of={data} />
-          <Recent of={data} />
-          {data.similar.length > 0 && (
-            <Panel title="Similar incidents">
-              <Similar of={data.similar} now={now} />
-            </Panel>
-          )}
-          {operator.canChange && <Removal of={data} />}
-        </div>
-      </div>
-    </article>
+      </article>
+    </PassingTime>
   );
 }

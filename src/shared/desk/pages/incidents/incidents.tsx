@@ -4,6 +4,7 @@ import type { PageProps } from '../../../engine/routes.ts';
 import { Form, submitAs, useActionOutcome } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
 import type { IncidentsData } from '../../shapes.ts';
+import { PassingTime } from '../../ui/passing-time.tsx';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
 import styles from './incidents.module.css';
@@ -38,7 +39,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         <KeyHelp canChange={data.operator.canChange} />
       </div>
       <Filters view={view} choices={data.choices} />
-      {rows.length === 0 ? <Empty of={data} /> : <List of={data} />}
+      <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
       {(next !== undefined || cursor !== undefined) && (
         <nav className={styles.pages} aria-label="Pages">
           {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
