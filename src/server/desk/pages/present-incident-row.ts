@@ -6,12 +6,12 @@ import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';
 
 export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
-  const { digest, kind, title, counts, visitors, assignee, chart } = incident;
+  const { digest, kind, counts, visitors, assignee, chart } = incident;
   const bars = span === '24h' ? { ...chart.hours, step: Hour } : { ...chart.days, step: Day };
   return {
     digest,
     kind,
-    title: presentTitle(title).slice(0, MAX_TITLE),
+    title: presentTitle(incident).slice(0, MAX_TITLE),
     place: presentPlace(incident),
     status: presentStatus(incident),
     counts: { server: counts.server, browser: counts.browser },

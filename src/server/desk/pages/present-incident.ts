@@ -31,11 +31,11 @@ type Head = Pick<
 
 /** @param whole an occurrence of it, which tells the line */
 export function presentIncident(incident: Incident, whole: StoredFailure | undefined): Head {
-  const { digest, kind, title, message, version, assignee, aliases, counts, visitors } = incident;
+  const { digest, kind, message, version, assignee, aliases, counts, visitors } = incident;
   return {
     digest,
     kind,
-    title: presentTitle(title),
+    title: presentTitle(incident),
     // Its title says it in words.
     message: explainReactError(message) === undefined ? message : '',
     place: { ...presentPlace(incident), ...toLine(incident, whole) },
@@ -73,11 +73,11 @@ export function presentFeedback({ id, at, text, name, email, url }: Feedback): F
 
 /** @param to the incident that it is like */
 export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
-  const { digest, kind, title, state, lastAt, counts, site } = incident;
+  const { digest, kind, state, lastAt, counts, site } = incident;
   return {
     digest,
     kind,
-    title: presentTitle(title),
+    title: presentTitle(incident),
     state,
     lastAt,
     count: counts.server + counts.browser,

@@ -173,6 +173,19 @@ describe('an incident', () => {
     expect(JSON.stringify(presentIncident({ ...incident, ...RAW } as Incident, undefined))).not.toContain('canary');
   });
 
+  it.each([
+    ['unclean-death', 'unclean-death', 'Process died'],
+    ['csp', 'csp img-src cdn.example', 'Policy violation: img-src cdn.example'],
+    ['exception', 'Error: exception in a cart', 'Error: exception in a cart'],
+    [
+      'hydration',
+      'Error: Minified React error #425; visit https://react.dev/errors/425 for',
+      'Text that the server rendered',
+    ],
+  ] as const)('of the kind %s has a title in words: %s', (kind, title, words) => {
+    expect(presentIncident({ ...incident, kind, title }, undefined).title).toMatch(words);
+  });
+
   it('learns its line from an occurrence', () => {
     const frame = { file: 'src/a.ts', line: 7, column: 1, function: 'a', own: true };
     const whole: StoredFailure = { ...createFailure(), resolved: [[{ ...frame, file: 'src/b.ts', line: 1 }, frame]] };

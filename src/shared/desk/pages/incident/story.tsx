@@ -66,10 +66,12 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
         ]}
       />
       <p className={styles.quiet}>
-        It was killed, ran out of memory, or the machine went away: nothing was thrown. What took long or much is likely
-        to be among the requests that it was answering.
+        It was killed, ran out of memory, or the machine went away: nothing was thrown.{' '}
+        {inFlight.length === 0
+          ? 'It was answering no request when it was last heard of.'
+          : 'What took long or much is likely to be among the requests that it was answering.'}
       </p>
-      {inFlight.length === 0 ? <p>It was answering no request.</p> : <InFlight of={inFlight} />}
+      {inFlight.length > 0 && <InFlight of={inFlight} />}
     </Panel>
   );
 }
