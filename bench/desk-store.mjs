@@ -20,11 +20,11 @@ import { startPostgres } from '../tests/support/postgres.ts';
 const kind = process.env.STORE ?? 'sqlite';
 const total = Number(process.env.OCCURRENCES ?? 1_000_000);
 const incidents = Number(process.env.INCIDENTS ?? 5000);
-const wholes = Number(process.env.WHOLES ?? 0.3);
+const wholes = Number(process.env.WHOLES ?? 0.2);
 const asked = Number(process.env.ASKED ?? 21);
 /** The store is asked at these numbers of occurrences: how it grows shows between them. */
 const stops = [10_000, 100_000, total].filter((stop) => stop <= total);
-const BATCH = 2000;
+const BATCH = 4000;
 const WORDS =
   'cart order invoice profile search checkout payment coupon address basket product review login session image price stock return refund label parcel wish list gift'.split(
     ' ',
@@ -50,6 +50,7 @@ const driver =
 const store = await openStore(driver, { rule: 1, log });
 const random = createRandom(42);
 const pick = createPick();
+const codes = new Map();
 /** Addresses to ask for, and what else leads to them. */
 const known = [];
 
@@ -82,45 +83,45 @@ async function startDatabase() {
 async function fillBatch(size) {
   const failures = Array.from({ length: size }, (_, index) => createFailure(filled + index));
   for (const failure of failures) {
-    if (random() < 0.001 || known.length === 0) known.push(failure);
+    if (random() < 0.001 || known.length === 0) known.push({ ...failure, title: titleOf(failure.of) });
   }
   await store.takeIn({ entries: failures.map(toEntry) });
   filled += size;
 }
 
-function toEntry(failure) {
-  return random() < wholes ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) };
+/** What is thin is made without all that would be left out. */
+function toEntry({ of, ...failure }) {
+  if (random() >= wholes) return { entry: 'thin', thin: toThin(failure) };
+  return { entry: 'whole', failure: { ...failure, ...detailsOf(of, failure.at) } };
 }
 
-/** About 9 kB, as a page's failure is with its lines of source. Times go on from 90 days ago until now. */
+/** What a thin occurrence has too. Times go on from 90 days ago until now. */
 function createFailure(index) {
   const of = pick();
-  const words = wordsOf(of);
   const id = Buffer.from(Array.from({ length: 16 }, () => Math.floor(random() * 256)));
   const hex = id.toString('hex');
-  const file = `src/server/product/pages/${words[0]}Item${of % 700}.ts`;
-  const title = `TypeError: Cannot read properties of undefined (reading ${words[1]}${of})`;
   const at = Math.floor(now - 90 * Day * (1 - (index + random()) / total));
   return {
+    of,
     id: hex,
     digest: digestOf(of),
     occurrence: toCrockford(id.subarray(-5)),
-    rule: 1,
-    kind: of % 11 === 0 ? 'hydration' : 'exception',
     side: of % 5 === 0 ? 'browser' : 'server',
-    origin: 'loader',
     at,
     build: `build-${Math.floor((at / Day) % 90)}`,
     release: `v${Math.floor((at / Day) % 90)}`,
-    title,
-    errors: [{ class: 'TypeError', message: title.slice(11), frames: framesOf(of) }],
-    resolved: [
-      framesOf(of).map((frame, at) => (at < 3 ? { ...frame, file, own: true, context: contextOf(of, at) } : frame)),
-    ],
-    site: { path: file, function: `load${words[2]}`, detail: `${words[1]}.total` },
-    route: `/${words[0]}/:id`,
+    route: `/${wordsOf(of)[0]}/:id`,
     requestId: `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`,
     traceId: hex.split('').reverse().join(''),
+    visitor: `visitor-${Math.floor(random() * 20_000)}`,
+  };
+}
+
+/** About 9 kB in all, as a page's failure is with its lines of source. */
+function detailsOf(of, at) {
+  const words = wordsOf(of);
+  return {
+    ...codeOf(of),
     request: {
       method: 'GET',
       url: `/${words[0]}/${Math.floor(random() * 1e6)}?sort=${words[2]}`,
@@ -132,8 +133,31 @@ function createFailure(index) {
       message: `GET https://api.example/${words[crumb % 3]}/${Math.floor(random() * 1e6)}`,
       level: 'info',
     })),
-    visitor: `visitor-${Math.floor(random() * 20_000)}`,
   };
+}
+
+/** The same each time. */
+function codeOf(of) {
+  const found = codes.get(of);
+  if (found) return found;
+  const words = wordsOf(of);
+  const file = `src/server/product/pages/${words[0]}Item${of % 700}.ts`;
+  const frames = framesOf(of);
+  const code = {
+    rule: 1,
+    kind: of % 11 === 0 ? 'hydration' : 'exception',
+    origin: 'loader',
+    title: titleOf(of),
+    errors: [{ class: 'TypeError', message: titleOf(of).slice(11), frames }],
+    resolved: [frames.map((frame, at) => (at < 3 ? { ...frame, file, own: true, context: contextOf(of, at) } : frame))],
+    site: { path: file, function: `load${words[2]}`, detail: `${words[1]}.total` },
+  };
+  codes.set(of, code);
+  return code;
+}
+
+function titleOf(of) {
+  return `TypeError: Cannot read properties of undefined (reading ${wordsOf(of)[1]}${of})`;
 }
 
 function framesOf(of) {
