@@ -40,7 +40,7 @@ function toDictionary(failure: StoredFailure): Buffer {
   const { digest, rule, kind, side, origin, build, release, site, route, routeId, componentStack } = failure;
   const errors = failure.errors.map(({ class: name, frames }) => ({ class: name, frames }));
   const code = { digest, rule, kind, side, origin, build, release, errors, site, route, routeId, componentStack };
-  return Buffer.from(JSON.stringify({ ...code, resolved: failure.resolved }));
+  return Buffer.from(JSON.stringify({ ...code, resolved: failure.resolved, components: failure.components }));
 }
 
 export function packWhole(failure: StoredFailure, dictionaries: Dictionaries): Uint8Array {
