@@ -24,7 +24,9 @@ export default defineConfig({
     globalSetup: ['tests/support/build-once.ts'],
     reporters: ['default', closingLine()],
     maxWorkers: 2,
-    testTimeout: 15_000,
+    // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
+    testTimeout: 45_000,
+    hookTimeout: 90_000,
     projects: [
       {
         extends: true,
@@ -42,7 +44,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['tests/e2e/**/*.test.{ts,tsx}', 'tests/bin/product/**/*.test.ts'],
           fileParallelism: false,
-          testTimeout: 60_000,
+          testTimeout: 90_000,
           sequence: { groupOrder: 1 },
         },
       },
