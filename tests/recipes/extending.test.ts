@@ -119,7 +119,7 @@ it('may all be taken away, each with its line in main.ts', async () => {
   const { url } = await bare.start();
   bare.remove();
   expect((await fetch(url)).status).toBe(200);
-}, 30_000);
+}, 60_000);
 
 /** A handshake as another site's page sends it; resolves with the status. */
 function dialFrom(origin: string, url: string): Promise<number | undefined> {
