@@ -93,7 +93,7 @@ export async function matchSearch(sql: Sql, dialect: SqlDialect, search: string)
   if (words.length === 0) return undefined;
   const indexed = dialect.name === 'sqlite' ? matchSqlite(words) : matchPostgres(words);
   const rows = await sql.all<{ digest: string }>(
-    `SELECT COALESCE(m.merged_into, m.digest) AS digest FROM desk_search s JOIN desk_incidents m ON m.digest = s.digest
+    `SELECT COALESCE(m.merged_into, m.digest) AS digest FROM ${indexed.from} JOIN desk_incidents m ON m.digest = s.digest
       WHERE ${indexed.text} LIMIT ${FEW + 1}`,
     indexed.values,
   );
@@ -117,23 +117,33 @@ function toWords(search: string): string[] {
   return words.slice(0, MAX_WORDS).map((word) => word.slice(0, MAX_WORD).toWellFormed());
 }
 
-function matchSqlite(words: readonly string[]): SearchCondition {
+/** What is read by the index, where there is one for it. */
+interface IndexedSearch extends SearchCondition {
+  readonly from: string;
+}
+
+function matchSqlite(words: readonly string[]): IndexedSearch {
   const long = words.filter((word) => [...word].length >= TRIGRAM);
   // An index without places, a sixth as large, answers LIKE alone, and no LIKE that has an ESCAPE.
-  const likes = long.map(() => 'text LIKE ?').join(' AND ');
+  const likes = long.map(() => 'x.text LIKE ?').join(' AND ');
   const patterns = long.map((word) => `%${word.replace(/[%_]/g, '_')}%`);
   const rest = readThrough(words.filter((word) => !long.includes(word) || /[%_]/.test(word)));
-  if (long.length === 0) return rest;
-  const match = `s.id IN (SELECT rowid FROM desk_search_index WHERE ${likes})`;
-  return { text: rest.text ? `${match} AND ${rest.text}` : match, values: [...patterns, ...rest.values] };
+  if (long.length === 0) return { from: 'desk_search s', ...rest };
+  return {
+    // In this order, so that it ends with the last one that is wanted.
+    from: 'desk_search_index x CROSS JOIN desk_search s ON s.id = x.rowid',
+    text: rest.text ? `${likes} AND ${rest.text}` : likes,
+    values: [...patterns, ...rest.values],
+  };
 }
 
 function readThrough(words: readonly string[]): SearchCondition {
   return { text: words.map(() => 'instr(s.text, ?) > 0').join(' AND '), values: words };
 }
 
-function matchPostgres(words: readonly string[]): SearchCondition {
+function matchPostgres(words: readonly string[]): IndexedSearch {
   return {
+    from: 'desk_search s',
     text: words.map(() => 's.text LIKE ?').join(' AND '),
     values: words.map((word) => `%${word.replace(/[\\%_]/g, '\\$&')}%`),
   };
