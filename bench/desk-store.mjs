@@ -23,7 +23,7 @@ const incidents = Number(process.env.INCIDENTS ?? 5000);
 const wholes = Number(process.env.WHOLES ?? 0.2);
 const asked = Number(process.env.ASKED ?? 21);
 /** The store is asked at these numbers of occurrences: how it grows shows between them. */
-const stops = [10_000, 100_000, total].filter((stop) => stop <= total);
+const stops = [...new Set([10_000, 100_000, total])].filter((stop) => stop <= total);
 const BATCH = 4000;
 const WORDS =
   'cart order invoice profile search checkout payment coupon address basket product review login session image price stock return refund label parcel wish list gift'.split(
