@@ -28,7 +28,15 @@ import { sendRaw } from '../support/raw-http.ts';
 const CANARIES = {
   ...Object.fromEntries(
     [
-      ...['database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key', 'owners-name'],
+      ...[
+        'database-password',
+        'session-secret',
+        'api-key',
+        'dsn-secret',
+        'private-key',
+        'owners-name',
+        'operator-token',
+      ],
       ...['bearer', 'basic-password', 'cookie', 'header-key', 'proxy-authorization', 'referer'],
       ...['query', 'query-code', 'query-nested', 'path-param', 'path-key'],
       ...['body-password', 'body-nested', 'form-password', 'malformed', 'multipart'],
@@ -72,6 +80,7 @@ beforeAll(async () => {
     SIGNING_PRIVATE_KEY: `-----BEGIN PRIVATE KEY-----\n${canary('private-key')}\n-----END PRIVATE KEY-----`,
     SENTRY_DSN: `http://${'d'.repeat(32)}:${canary('dsn-secret')}@127.0.0.1:${port}/7`,
     SCRUB_KEYS: 'member number',
+    OPERATOR_TOKEN: canary('operator-token'),
   };
   // The build is made where the same secrets are set.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);

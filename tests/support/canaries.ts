@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { unpackBytes } from '../../src/server/desk/store/pack.ts';
+import { unpackBytes, unpackJson } from '../../src/server/desk/store/pack.ts';
 
 /** Bytes that left the process, and whose they are. */
 export interface Leftover {
@@ -59,19 +59,32 @@ export function readPacked(file: string): Leftover[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    const dictionaries = readDictionaries(database);
     return tables.flatMap(({ name }) =>
       database
         .prepare(`SELECT * FROM "${name}"`)
         .all()
-        .flatMap((row) => Object.entries(row))
-        .flatMap(([column, value]) => (value instanceof Uint8Array ? unpack(`${name}.${column}`, value) : [])),
+        .flatMap((row) => {
+          const dictionary = dictionaries.get(String(row.digest));
+          return Object.entries(row).flatMap(([column, value]) =>
+            value instanceof Uint8Array ? unpack(`${name}.${column}`, value, dictionary) : [],
+          );
+        }),
     );
   } finally {
     database.close();
   }
 }
 
-function unpack(name: string, bytes: Uint8Array): Leftover[] {
+/** By digest: what its whole occurrences are packed against. */
+function readDictionaries(database: DatabaseSync): ReadonlyMap<string, Uint8Array> {
+  const rows = database.prepare('SELECT digest, data FROM desk_dictionaries').all();
+  return new Map(rows.map(({ digest, data }) => [String(digest), unpackBytes(data as Uint8Array)]));
+}
+
+function unpack(name: string, bytes: Uint8Array, dictionary: Uint8Array | undefined): Leftover[] {
+  const whole = dictionary && unpackJson(bytes, dictionary);
+  if (whole !== undefined) return [{ name, bytes: Buffer.from(JSON.stringify(whole)) }];
   try {
     return [{ name, bytes: Buffer.from(unpackBytes(bytes)) }];
   } catch {

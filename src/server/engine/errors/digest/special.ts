@@ -16,6 +16,9 @@ const WRAPPER =
 const LOAD =
   /^(?:Failed to fetch dynamically imported module|error loading dynamically imported module|Importing a module script failed|Unable to preload CSS|Loading (?:CSS )?chunk )/i;
 
+/** Of bundlers, and of the engine's router. */
+const LOAD_CLASSES = new Set(['ChunkLoadError', 'RouteLoadError']);
+
 const NETWORK =
   /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed|fetch failed|Network request failed|The network connection was lost|The Internet connection appears to be offline)\.?(?: \([^)]{1,200}\))?$/;
 
@@ -34,8 +37,13 @@ export function isSynthetic({ class: name, message }: ErrorRecord): boolean {
 export function kindOf({ class: name, message, frames }: ErrorRecord): FailureKind {
   if (name === 'AbortError' || name === 'TimeoutError') return 'timeout';
   if (HYDRATION.test(message) || HYDRATION_NUMBERS.has(readReactNumber(message) ?? '')) return 'hydration';
-  if (LOAD.test(message) || name === 'ChunkLoadError' || name === 'RouteLoadError') return 'load';
+  if (LOAD.test(message) || LOAD_CLASSES.has(name) || isLoadEvent(name, frames)) return 'load';
   if (name === 'TypeError' && NETWORK.test(message)) return 'network';
   if (/^(?:Uncaught )?Script error\.?$/.test(message) && frames.every(({ file }) => file === '')) return 'script-error';
   return 'exception';
+}
+
+/** What the first script of a page tells of an element that did not load: the class, and no place. */
+function isLoadEvent(name: string, frames: ErrorRecord['frames']): boolean {
+  return name === 'LoadError' && frames.length === 0;
 }
