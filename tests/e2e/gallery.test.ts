@@ -6,6 +6,7 @@ import { toOccurrence } from '../../src/shared/engine/address.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { ADDRESS, AGENT, addressIn, lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
+import { exchanged } from './site.ts';
 
 let app: OwnedApp;
 let browser: Browser;
@@ -300,6 +301,8 @@ describe('in a browser', () => {
           return route.fulfill({ status: 404, body: 'gone' });
         });
       });
+      // Earlier the click is a document load, whose preload is refused and whose import is not.
+      await exchanged(page);
       await page.getByRole('link', { name: `/${name}` }).click();
       await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
       // The page that would hear the answer is gone: what was sent as it went is in the log.
@@ -320,6 +323,7 @@ describe('in a browser', () => {
 
   test('what the server caused is no failure of its own: navigation, action, late value', async () => {
     const { server, page } = await open('/');
+    await exchanged(page);
     await page.getByRole('link', { name: '/loader/property' }).click();
     const shown = await readAddress(page);
     const { incident } = await expectStory(shown, { place: 'loader-property', origin: 'loader' });
