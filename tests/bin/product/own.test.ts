@@ -123,7 +123,7 @@ describe('npm run own', () => {
     const said = await run('npm test -- --project unit tests/architecture tests/client tests/server tests/shared');
     expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
     expect(said).toContain('tests/shared/product/pages/home/home.test.ts');
-  }, 120_000);
+  }, 300_000);
 
   test('finds no tour to remove a second time', async () => {
     await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour is gone already');
