@@ -6,7 +6,7 @@ import { toThin } from '../src/server/desk/journal-entry.ts';
 import { openPostgres } from '../src/server/desk/store/postgres.ts';
 import { openSqlite } from '../src/server/desk/store/sqlite.ts';
 import { openStore } from '../src/server/desk/store/store.ts';
-import { toCrockford } from '../src/server/engine/errors/crockford.ts';
+import { toCrockford, toOccurrence } from '../src/shared/engine/address.ts';
 import { startPostgres } from '../tests/support/postgres.ts';
 
 /**
@@ -105,7 +105,7 @@ function createFailure(index) {
     of,
     id: hex,
     digest: digestOf(of),
-    occurrence: toCrockford(id.subarray(-5)),
+    occurrence: toOccurrence(id.toString('hex')),
     side: of % 5 === 0 ? 'browser' : 'server',
     at,
     build: `build-${Math.floor((at / Day) % 90)}`,
@@ -182,7 +182,7 @@ function wordsOf(seed) {
 }
 
 function digestOf(of) {
-  return toCrockford(Buffer.from([1, (of * 37) % 256, (of * 101) % 256, of >> 8, of % 256]));
+  return toCrockford(Buffer.from([1, (of * 37) % 256, (of * 101) % 256, of >> 8, of % 256]).toString('hex'));
 }
 
 /** Half of all occurrences fall on a hundred or two of the incidents; each has some. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/desk.ts';
 import type { DeskLog } from '../../src/server/desk/desk-log.ts';
-import { toCrockford } from '../../src/server/engine/errors/crockford.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
+import { toOccurrence } from '../../src/shared/engine/address.ts';
 
 /** The keeper's thread as it stands in the source, which Node runs as it is. */
 export const keeperFile = fileURLToPath(new URL('../../src/server/desk/keeper/worker.ts', import.meta.url));
@@ -17,7 +17,7 @@ export function createFailure(wanted: Partial<Failure> = {}): Failure {
   return {
     id: id.toString('hex'),
     digest: '7K3QM2XA',
-    occurrence: toCrockford(id.subarray(-5)),
+    occurrence: toOccurrence(id.toString('hex')),
     rule: 1,
     kind: 'exception',
     side: 'server',

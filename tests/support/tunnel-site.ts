@@ -6,7 +6,6 @@ import type { Feedback } from '../../src/server/desk/journal-entry.ts';
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
-import { toCrockford } from '../../src/server/engine/errors/crockford.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { door } from '../../src/server/engine/http/door.ts';
 import { hostCheck } from '../../src/server/engine/http/host-check.ts';
@@ -18,6 +17,7 @@ import { requestId } from '../../src/server/engine/http/request-id.ts';
 import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
 import { chain, type Step } from '../../src/server/engine/http/step.ts';
+import { toCrockford } from '../../src/shared/engine/address.ts';
 
 export interface Forwarded {
   readonly bytes: Buffer;
@@ -50,11 +50,11 @@ export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, d
   const { class: name = kind, message = JSON.stringify(details), frames = [] } = errors[0] ?? {};
   const title = `${name}: ${message}`;
   return {
-    digest: toCrockford(createHash('sha256').update(title).digest()),
+    digest: toCrockford(createHash('sha256').update(title).digest('hex').slice(0, 10)),
     kind,
     rule: 1,
     title,
-    unresolved: frames.some(({ file }) => file.includes('old-')),
+    ...(frames.some(({ file }) => file.includes('old-')) && { unresolved: true }),
   };
 };
 

@@ -14,8 +14,16 @@ export function isAddress(text: unknown): text is string {
  * @param eventId 32 hexadecimal digits
  */
 export function toOccurrence(eventId: string): string {
-  // 40 bits fit into a number without loss.
-  let bits = Number.parseInt(eventId.slice(-10), 16);
+  return toCrockford(eventId.slice(-10));
+}
+
+/**
+ * Eight characters that can be read over a telephone.
+ *
+ * @param hex 40 bits as 10 hexadecimal digits: a number holds them without loss
+ */
+export function toCrockford(hex: string): string {
+  let bits = Number.parseInt(hex, 16);
   let text = '';
   for (let digit = 0; digit < 8; digit++) {
     text = DIGITS.charAt(bits % 32) + text;

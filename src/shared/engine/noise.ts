@@ -1,5 +1,3 @@
-import { isOutcome } from './outcome.ts';
-
 /** Why something is not reported (F9): the label `reason` of `spillway_reports_ignored_total`. */
 export type NoiseReason =
   /** Thrown on purpose: a redirect, not found, forbidden, unauthorized, a public error. */
@@ -14,8 +12,6 @@ export type NoiseReason =
   | 'in-app-browser'
   /** Mail scanners that open each link. */
   | 'scanner'
-  /** A request that ended because the visitor went elsewhere. */
-  | 'cancelled'
   /** A film or a sound that was paused before it began. */
   | 'media'
   /** A copy of the page on somebody's disk. */
@@ -34,8 +30,6 @@ export interface SeenReport {
   readonly errors: readonly SeenError[];
   /** The address of the page, where a browser reports. */
   readonly pageUrl?: string;
-  /** The page was being left, or a navigation replaced the one that asked. */
-  readonly leaving?: boolean;
 }
 
 const EXTENSION_SCHEME =
@@ -54,10 +48,6 @@ const RESIZE_MESSAGE =
   /^(?:Uncaught )?(?:Error: )?ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/;
 const MEDIA_MESSAGE = /^The play\(\) request was interrupted\b/;
 
-/** What the engines say of a request that did not end. */
-const NETWORK_MESSAGE =
-  /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed|cancell?ed|The network connection was lost\.|network error|Fetch is aborted|(?:TypeError: )?error loading dynamically imported module.*|Importing a module script failed\.|Failed to fetch dynamically imported module.*)$/i;
-
 /**
  * Why a report is noise; undefined where it is a failure. What has a frame of this site is never
  * blamed on somebody else's code, and what breaks a page for its visitor is never noise, whoever
@@ -71,13 +61,7 @@ export function noiseOf(report: SeenReport): NoiseReason | undefined {
   if (report.pageUrl !== undefined && /^(?:file|content|blob|data):/i.test(report.pageUrl)) return 'saved-page';
   if (RESIZE_MESSAGE.test(error.message)) return 'resize-observer';
   if (MEDIA_MESSAGE.test(error.message)) return 'media';
-  if (report.leaving && isCancelled(error)) return 'cancelled';
   return hasOwnFrame(report) ? undefined : foreignNoiseOf(report, error);
-}
-
-/** Something thrown that is no failure; undefined where it is one. Never throws. */
-export function outcomeNoiseOf(thrown: unknown): NoiseReason | undefined {
-  return isOutcome(thrown) ? 'outcome' : undefined;
 }
 
 /**
@@ -100,10 +84,6 @@ function foreignNoiseOf(report: SeenReport, { message }: SeenError): NoiseReason
   if (isForeign || EXTENSION_MESSAGE.test(message)) return 'extension';
   if (IN_APP_MESSAGE.test(message)) return 'in-app-browser';
   return SCANNER_MESSAGE.test(message) ? 'scanner' : undefined;
-}
-
-function isCancelled({ class: name, message }: SeenError): boolean {
-  return name === 'AbortError' || NETWORK_MESSAGE.test(message);
 }
 
 function hasOwnFrame({ errors, pageUrl = '' }: SeenReport): boolean {

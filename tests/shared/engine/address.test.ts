@@ -1,16 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toCrockford } from '../../../src/server/engine/errors/crockford.ts';
-import { isAddress, toOccurrence } from '../../../src/shared/engine/address.ts';
+import { isAddress, toCrockford, toOccurrence } from '../../../src/shared/engine/address.ts';
 
-describe('toOccurrence', () => {
-  it('is what the server makes of the same id', () => {
+describe('toCrockford', () => {
+  const bits = fc.uint8Array({ minLength: 5, maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('hex'));
+
+  it('spells 40 bits in eight characters, each in one way', () => {
+    expect(toCrockford('0000000000')).toBe('00000000');
+    expect(toCrockford('ffffffffff')).toBe('ZZZZZZZZ');
+    expect(toCrockford('0000000021')).toBe('00000011');
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
-        const id = Buffer.from(bytes).toString('hex');
-        expect(toOccurrence(id)).toBe(toCrockford(bytes.slice(11)));
-        expect(isAddress(`7K3QM2XA-${toOccurrence(id)}`)).toBe(true);
+      fc.property(bits, bits, (left, right) => {
+        expect(toCrockford(left)).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}$/);
+        expect(toCrockford(left) === toCrockford(right)).toBe(left === right);
+      }),
+    );
+  });
+
+  it('spells the last 40 bits of an event for its occurrence', () => {
+    fc.assert(
+      fc.property(bits, (last) => {
+        expect(toOccurrence(`${'0f'.repeat(11)}${last}`)).toBe(toCrockford(last));
+        expect(isAddress(`7K3QM2XA-${toCrockford(last)}`)).toBe(true);
       }),
     );
   });

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isNotFoundTransaction,
-  noiseOf,
-  outcomeNoiseOf,
-  type SeenError,
-  type SeenReport,
-} from '../../../src/shared/engine/noise.ts';
-import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../src/shared/engine/outcome.ts';
+import { isNotFoundTransaction, noiseOf, type SeenError, type SeenReport } from '../../../src/shared/engine/noise.ts';
 
 const own = 'client/assets/home-X7K2QM2X.js';
 const extension = 'chrome-extension://abcdef/content.js';
@@ -57,26 +50,6 @@ describe('noise', () => {
       'media',
     ],
     ['a page on a disk', { ...report('x is null', [own]), pageUrl: 'file:///C:/Users/ann/page.html' }, 'saved-page'],
-    [
-      'an abort while leaving',
-      { ...report('signal is aborted without reason', [own], 'AbortError'), leaving: true },
-      'cancelled',
-    ],
-    ['a fetch while leaving, Chrome', { ...report('Failed to fetch', [own], 'TypeError'), leaving: true }, 'cancelled'],
-    ['a fetch while leaving, Safari', { ...report('Load failed', [], 'TypeError'), leaving: true }, 'cancelled'],
-    [
-      'a fetch while leaving, Firefox',
-      { ...report('NetworkError when attempting to fetch resource.', [own], 'TypeError'), leaving: true },
-      'cancelled',
-    ],
-    [
-      'a chunk while leaving',
-      {
-        ...report('Failed to fetch dynamically imported module: https://x.example/assets/a.js', [own], 'TypeError'),
-        leaving: true,
-      },
-      'cancelled',
-    ],
   ])('%s', (_name, seen, reason) => {
     expect(noiseOf(seen)).toBe(reason);
   });
@@ -92,8 +65,6 @@ describe('noise', () => {
     ['our own words about an app', report('webkit.messageHandlers is missing', [own])],
     ['an abort on a page that stays', report('The operation was aborted.', [own], 'AbortError')],
     ['a fetch on a page that stays', report('Failed to fetch', [own], 'TypeError')],
-    ['another failure while leaving', { ...report('x is null', [own], 'TypeError'), leaving: true }],
-    ['a time-out while leaving', { ...report('signal timed out', [own], 'TimeoutError'), leaving: true }],
     [
       'a chunk that does not load',
       report('Failed to fetch dynamically imported module: https://x.example/a.js', [], 'TypeError'),
@@ -112,30 +83,6 @@ describe('noise', () => {
     ['a message that only quotes', report('No text for "ResizeObserver loop limit exceeded"', [own])],
   ])('%s is none', (_name, seen) => {
     expect(noiseOf(seen)).toBeUndefined();
-  });
-});
-
-describe('something thrown', () => {
-  const thrownBy = (act: () => never): unknown => {
-    try {
-      return act();
-    } catch (thrown) {
-      return thrown;
-    }
-  };
-
-  it.each([
-    ['redirect', () => redirect('/x')],
-    ['notFound', notFound],
-    ['forbidden', forbidden],
-    ['unauthorized', unauthorized],
-    ['publicError', () => publicError(409, 'Taken')],
-  ] as [string, () => never][])('%s is an outcome', (_name, act) => {
-    expect(outcomeNoiseOf(thrownBy(act))).toBe('outcome');
-  });
-
-  it.each([new Error('redirect'), 'redirect', null, { kind: 'redirect' }])('%s is a failure', (thrown) => {
-    expect(outcomeNoiseOf(thrown)).toBeUndefined();
   });
 });
 

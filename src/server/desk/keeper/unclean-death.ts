@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { toCrockford } from '../../engine/errors/crockford.ts';
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
 import type { DeadRun } from '../store/run-table.ts';
 import type { Digester } from './digester.ts';
 
 /** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
 export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
-  const id = randomBytes(16);
+  const id = randomBytes(16).toString('hex');
   const errors = dead.blocked ? [toBlockedRecord(dead.blocked)] : [];
   return {
-    id: id.toString('hex'),
-    occurrence: toCrockford(id.subarray(-5)),
+    id,
+    occurrence: toOccurrence(id),
     side: 'server',
     origin: 'process',
     at: dead.beatAt,

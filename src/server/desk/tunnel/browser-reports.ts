@@ -1,8 +1,9 @@
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../../engine/count.ts';
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
-import { toEventId, toOccurrence } from './event-to-failure.ts';
+import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';
 import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from './report-parts.ts';

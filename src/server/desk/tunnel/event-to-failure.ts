@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { REPORT_TAGS } from '../../../shared/engine/report-tags.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
-import { toCrockford } from '../../engine/errors/crockford.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
 import { readEventErrors } from './event-errors.ts';
 import { isRecord, type JsonRecord, toLine, toList, toRecord } from './report-json.ts';
@@ -85,10 +85,6 @@ export function toEventId(...told: readonly unknown[]): string {
     if (/^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id)) return id;
   }
   return randomBytes(16).toString('hex');
-}
-
-export function toOccurrence(id: string): string {
-  return toCrockford(Buffer.from(id.slice(-10), 'hex'));
 }
 
 /** An address that could be one of ours. Whether it is, the store knows. */

@@ -1,35 +1,12 @@
-import type { ErrorRecord, Failure, FailureKind, Site } from '../../engine/errors/failure.ts';
+import type { DigestInput, DigestResult } from '../../engine/errors/digest/create-digest.ts';
+import type { Failure } from '../../engine/errors/failure.ts';
+import type { Scrubber } from '../../engine/errors/scrub.ts';
+import { cutText } from '../../engine/errors/trim.ts';
 
 /** What takes secrets out of what is kept and passed on. */
-export interface ReportScrubber {
-  text(text: string): string;
-  url(url: string): string;
-  /** A copy like JSON, of bounded size. */
-  value(value: unknown): unknown;
-}
+export type ReportScrubber = Pick<Scrubber, 'text' | 'url' | 'value'>;
 
-/** What a digest is made of, see `engine/errors/digest/create-digest.ts`. */
-export interface ReportDigestInput {
-  readonly kind?: FailureKind | undefined;
-  readonly side: 'browser';
-  /** Outermost first. */
-  readonly errors: readonly ErrorRecord[];
-  readonly route?: string | undefined;
-  readonly details?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface ReportDigest {
-  readonly digest: string;
-  readonly kind: FailureKind;
-  readonly rule: number;
-  readonly weak?: boolean | undefined;
-  /** The frames name bundles that this build does not have. */
-  readonly unresolved?: boolean | undefined;
-  readonly site?: Site | undefined;
-  readonly title: string;
-}
-
-export type MakeReportDigest = (input: ReportDigestInput) => ReportDigest;
+export type MakeReportDigest = (input: DigestInput) => DigestResult;
 
 /** A build that was published to the store. */
 export interface KnownBuild {
@@ -64,6 +41,5 @@ const SCRUB_MARGIN = 500;
 
 /** Text of a stranger, scrubbed and then cut. */
 export function toScrubbed(text: string, scrubber: ReportScrubber, maxLength: number): string {
-  const scrubbed = scrubber.text(text.slice(0, maxLength + SCRUB_MARGIN));
-  return scrubbed.length > maxLength ? `${scrubbed.slice(0, maxLength - 1)}…` : scrubbed;
+  return cutText(scrubber.text(text.slice(0, maxLength + SCRUB_MARGIN)), maxLength);
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import type { RequestInfo } from '../http/request-info.ts';
-import { toCrockford } from './crockford.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';
 import { readErrors } from './digest/read-error.ts';
@@ -86,16 +86,16 @@ export function createFailureRecorder(
 
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
     const info = context.info ?? currentRequest();
-    const id = randomBytes(16);
+    const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
     const found = createDigest(
       { kind, side: 'server', errors, route, splitBy: split(error, context) },
       { namespace, table: options.table?.() ?? emptySiteTable },
     );
     const failure: Failure = {
-      id: id.toString('hex'),
+      id,
       digest: found.digest,
-      occurrence: toCrockford(id.subarray(11)),
+      occurrence: toOccurrence(id),
       rule: found.rule,
       ...(found.weak ? { weak: true } : {}),
       kind: found.kind,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { toCrockford } from '../../../../shared/engine/address.ts';
 import { KiB } from '../../../../shared/units.ts';
-import { toCrockford } from '../crockford.ts';
 import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
 import { findSite, isOwn } from './find-site.ts';
 import { isMaskedInPart, maskMessage } from './mask-message.ts';
@@ -237,5 +237,5 @@ function toDigest(fields: readonly string[]): string {
     const bytes = Buffer.from(field.normalize('NFC'), 'utf8');
     hash.update(`${bytes.length}:`).update(bytes);
   }
-  return toCrockford(hash.digest());
+  return toCrockford(hash.digest('hex').slice(0, 10));
 }

@@ -5,13 +5,6 @@ export interface FramePaths {
   readonly origins?: readonly string[];
 }
 
-const EXTENSION = /^[a-z-]*extension:\/\//;
-
-/** True for the script of a browser's extension, by the name that `toFrameFile` gives it. */
-export function isExtensionFile(file: string): boolean {
-  return EXTENSION.test(file);
-}
-
 /**
  * The name of a script as a `StackFrame` tells it: a path within `dist` for our bundles, `src/…` for a
  * file that runs as it was written, `node_modules/…`, `node:fs`, origin and path of a foreign script.

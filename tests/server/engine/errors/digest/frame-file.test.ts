@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isExtensionFile, toFrameFile } from '../../../../../src/server/engine/errors/digest/frame-file.ts';
+import { toFrameFile } from '../../../../../src/server/engine/errors/digest/frame-file.ts';
 
 describe('a script is named', () => {
   it.each([
@@ -32,11 +32,3 @@ describe('a script is named', () => {
     expect(toFrameFile('https://any.example/assets/home.js', { dist: '/app/dist' })).toBe('client/assets/home.js');
   });
 });
-
-it.each(['chrome-extension://a/b.js', 'moz-extension://a/b.js', 'safari-web-extension://a/b.js'])(
-  '%s is an extension',
-  (file) => {
-    expect(isExtensionFile(file)).toBe(true);
-    expect(isExtensionFile(`https://x.example/${file}`)).toBe(false);
-  },
-);
