@@ -3,10 +3,12 @@ import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
+import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
+import { createBearerCheck } from '../../src/server/desk/sign-in/bearer-check.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
@@ -83,21 +85,31 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const funnel = createFunnel({ log, build: MANIFEST.buildId });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
-    const signIn = createSignIn({ tokens: createOperatorTokens(tokens), sessions, now: () => now });
+    const known = createOperatorTokens(tokens);
+    const signIn = createSignIn({ tokens: known, sessions, now: () => now });
+    const toSender = (address: string) => `hash of ${address}`;
+    const facts = { environment: 'test', release: 'v1' };
     const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
     const desk = await createDeskPages({
       desk: { ask },
-      readAccess: createReadAccess({ signIn, proxy, toSender: (address) => `hash of ${address}` }),
-      facts: { environment: 'test', release: 'v1' },
+      readAccess: createReadAccess({ signIn, proxy, toSender }),
+      facts,
       manifest: MANIFEST,
       funnel,
       origins,
     });
-    const app = createTestApp({ log, funnel, desk, publicOrigins, trustProxy, ...options.deps });
+    const api = createDeskApi({
+      desk: { ask },
+      facts,
+      checkBearer: createBearerCheck({ tokens: known, sessions, now: () => now }),
+      toSender,
+    });
+    const app = createTestApp({ log, funnel, desk, deskApi: api, publicOrigins, trustProxy, ...options.deps });
     const alone = createDeskApp({
       log,
       funnel,
       desk,
+      api,
       origins: createDeskOrigins(ORIGIN),
       trust: createProxyTrust(trustProxy),
       readiness: { draining: false },

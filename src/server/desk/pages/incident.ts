@@ -2,7 +2,6 @@ import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
-import { toExactTime } from '../../../shared/desk/words.ts';
 import { notFound, redirect } from '../../../shared/engine/outcome.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import {
@@ -20,6 +19,7 @@ import { type DeskContext, operatorOf } from './context.ts';
 import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
 import { readIncident } from './read-incident.ts';
+import { toStandingWords } from './standing-words.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Longest name of somebody who has an incident (characters). */
@@ -157,8 +157,5 @@ async function change(
 /** @param seen the version that the form was made of; empty where it says none */
 function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
   if (seen === '' || seen === String(before.version)) return undefined;
-  const who = before.stateBy ?? 'the desk';
-  const when = before.stateAt === undefined ? '' : ` at ${toExactTime(before.stateAt)}`;
-  const assigned = before.assignee === undefined ? '' : `, assigned to ${before.assignee}`;
-  return `it was changed: ${before.state}${assigned}, last by ${who}${when}`;
+  return `it was changed: ${toStandingWords(before)}`;
 }
