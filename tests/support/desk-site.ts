@@ -13,6 +13,7 @@ import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
 import { createSignIn, type SignIn } from '../../src/server/desk/sign-in/sign-in.ts';
+import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
@@ -43,6 +44,8 @@ export interface DeskSiteOptions {
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
+  /** What the store is on; an SQLite in memory by default. */
+  readonly driver?: SqlDriver;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -71,7 +74,7 @@ export interface DeskSite {
 
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
-  const driver = openSqlite(':memory:', { log: createTestLog().log });
+  const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { rule: 1 });
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.

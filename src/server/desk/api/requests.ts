@@ -33,7 +33,7 @@ export const Digest = z
     context.addIssue('This is no digest: it has 8 letters and digits, as 7K3QM2XA.');
     return z.NEVER;
   })
-  .meta({ description: 'The first 8 characters of an address.', examples: ['7K3QM2XA'] });
+  .describe('The first 8 characters of an address: `7K3QM2XA`.');
 
 const Occurrence = z
   .string()
@@ -44,17 +44,13 @@ const Occurrence = z
     context.addIssue('This is no occurrence: it has 8 letters and digits, as 9F4W0R6B.');
     return z.NEVER;
   })
-  .meta({ description: 'The last 8 characters of an address.', examples: ['9F4W0R6B'] });
+  .describe('The last 8 characters of an address: `9F4W0R6B`.');
 
 export const OfIncident = z.strictObject({ digest: Digest });
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
 const word = z.string().trim().min(1).max(MAX_TEXT);
-const fromText = z
-  .string()
-  .regex(/^\d{1,16}$/, 'This is no whole number.')
-  .transform(Number);
-const time = fromText.meta({ description: 'Milliseconds since 1970; exact to the hour.' });
+const time = z.coerce.number().int().min(0).describe('Milliseconds since 1970; exact to the hour.');
 
 const limit = z.coerce
   .number()
@@ -169,6 +165,6 @@ export const Merge = z.strictObject({ into: Digest }).meta({ id: 'Merge' });
 
 export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
 
-export const OfNote = z.strictObject({ id: fromText.meta({ description: 'Of the note.' }) });
+export const OfNote = z.strictObject({ id: z.coerce.number().int().min(1).describe('Of the note.') });
 
 export const OfFeedback = z.strictObject({ digest: Digest, id: z.string().min(1).max(MAX_TEXT) });

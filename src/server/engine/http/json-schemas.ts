@@ -46,9 +46,11 @@ export function createJsonSchemas(): JsonSchemas {
   };
 }
 
-/** Leads references to where the document has what they name. */
+/** Leads references to where the document has what they name, and leaves out bounds that any whole number keeps. */
 function toNamed(schema: object): JsonSchema {
-  return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string' ? value.replace(LOCAL, NAMED) : value,
-  );
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => {
+    if (key === '$ref' && typeof value === 'string') return value.replace(LOCAL, NAMED);
+    if (key === 'minimum' && value === Number.MIN_SAFE_INTEGER) return undefined;
+    return key === 'maximum' && value === Number.MAX_SAFE_INTEGER ? undefined : value;
+  });
 }

@@ -153,7 +153,10 @@ function listParameters(method: Method, pattern: string, facts: OperationFacts, 
         },
     ),
     ...toParameters(facts.query, 'query', schemas),
-    ...toParameters(facts.headers, 'header', schemas),
+    ...toParameters(facts.headers, 'header', schemas).map((parameter) => ({
+      ...parameter,
+      name: parameter.name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+    })),
     ...(isCompared(method, facts) ? [IF_NONE_MATCH] : []),
   ];
 }
@@ -172,7 +175,7 @@ function toParameters(schema: z.ZodObject | undefined, place: Parameter['in'], s
 
 const TEXT = { type: 'string' } as const;
 const IF_NONE_MATCH: Parameter = {
-  name: 'if-none-match',
+  name: 'If-None-Match',
   in: 'header',
   required: false,
   description: 'The `ETag` of what is there already: 304 where it is still the same.',
