@@ -183,7 +183,7 @@ const IF_NONE_MATCH: Parameter = {
 };
 const ETAG = { ETag: 'Names the state of what is answered.' };
 
-/** Express compares the `ETag` of whatever JSON it sends. */
+/** What is sent as JSON to a GET has an `ETag`, which is compared. */
 function isCompared(method: Method, { replies }: OperationFacts): boolean {
   return method === 'GET' && replies[200]?.body !== undefined;
 }

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import { notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
+import { matchesEtag } from '../pages/payload.ts';
 import { jsonBody } from './body-limits.ts';
 import { type FieldErrors, toFieldErrors } from './field-errors.ts';
 import { requestInfo } from './request-info.ts';
@@ -104,7 +106,7 @@ export function operation<const Facts extends OperationFacts>(facts: Facts): Des
         const asked = parsed as unknown as Asked<Facts>; // made with the schemas of these facts
         if (version) {
           response.setHeader('ETag', `W/"${encodeURIComponent(await version(asked, request))}"`);
-          if (request.fresh) return void response.status(304).end();
+          if (hasAlready(request, response)) return void response.status(304).end();
         }
         await send(await handle(asked, request), request, response);
       }
@@ -165,5 +167,25 @@ async function send(reply: AnyReply, request: Request, response: Response): Prom
   response.status(reply.status).set(reply.headers ?? {});
   if (reply.lines) await sendLines(request, response, reply.lines);
   else if (reply.body === undefined) response.end();
-  else response.json(reply.body);
+  else sendJson(request, response, JSON.stringify(reply.body));
+}
+
+function sendJson(request: Request, response: Response, text: string): void {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    if (!response.hasHeader('ETag')) response.setHeader('ETag', toTag(text));
+    if (hasAlready(request, response)) return void response.status(304).end();
+  }
+  response.type('json').send(text);
+}
+
+function toTag(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`;
+}
+
+/**
+ * Express's own comparison gives way to `Cache-Control: no-cache`, which `fetch` sends along with every
+ * `If-None-Match` of its caller. That is said to caches, and this is none.
+ */
+function hasAlready(request: Request, response: Response): boolean {
+  return matchesEtag(request.headers['if-none-match'], String(response.getHeader('ETag')));
 }

@@ -113,7 +113,8 @@ describe('an operation', () => {
     );
     const { etag } = (await request(app).get('/api/list')).headers;
     expect(etag).toBe('W/"first%20one"');
-    expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(304);
+    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // as fetch() does
     expect(handled).toBe(1);
     version = 'second';
     expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(200);
