@@ -4,7 +4,7 @@ import type { Sent } from '../../engine/http/operation.ts';
 import type { Note as StoredNote } from '../store/change-log.ts';
 import type * as replies from './replies.ts';
 
-type Told<Schema extends z.ZodType> = Sent<z.input<Schema>>;
+type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
 
 /** What the page of an incident shows, without what is of the page alone. */
 export function presentIncident(data: Omit<IncidentData, 'operator'>): Told<typeof replies.Incident> {

@@ -48,7 +48,7 @@ const Status = z
   .meta({
     id: 'Status',
     description: 'How an incident stands, and what would change it by itself.',
-  }) satisfies z.ZodType<StatusShape>;
+  }) satisfies z.core.$ZodType<StatusShape>;
 
 const Place = z
   .strictObject({
@@ -57,11 +57,11 @@ const Place = z
     line: z.int().optional(),
     function: z.string().optional(),
   })
-  .meta({ id: 'Place', description: 'Where in the application it fails.' }) satisfies z.ZodType<PlaceShape>;
+  .meta({ id: 'Place', description: 'Where in the application it fails.' }) satisfies z.core.$ZodType<PlaceShape>;
 
 const Counts = z
   .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
-  .meta({ id: 'Counts', description: 'How often it happened, exactly.' }) satisfies z.ZodType<SideCounts>;
+  .meta({ id: 'Counts', description: 'How often it happened, exactly.' }) satisfies z.core.$ZodType<SideCounts>;
 
 const Chart = z
   .strictObject({
@@ -69,12 +69,12 @@ const Chart = z
     step: z.int().describe('What one bar stands for, in milliseconds.'),
     counts: z.array(z.int()).describe('Oldest first.'),
   })
-  .meta({ id: 'Chart', description: 'How often, over time.' }) satisfies z.ZodType<ChartShape>;
+  .meta({ id: 'Chart', description: 'How often, over time.' }) satisfies z.core.$ZodType<ChartShape>;
 
 const Mark = z.strictObject({ at: Time, release: z.string() }).meta({
   id: 'Mark',
   description: 'A release that was first started within the charts.',
-}) satisfies z.ZodType<MarkShape>;
+}) satisfies z.core.$ZodType<MarkShape>;
 
 export const Row = z
   .strictObject({
@@ -92,7 +92,7 @@ export const Row = z
     assignee: z.string().optional(),
     chart: Chart,
   })
-  .meta({ id: 'IncidentRow' }) satisfies z.ZodType<IncidentRow>;
+  .meta({ id: 'IncidentRow' }) satisfies z.core.$ZodType<IncidentRow>;
 
 export const IncidentList = z
   .strictObject({
@@ -141,7 +141,7 @@ const RequestRecord = z
   .meta({
     id: 'Request',
     description: 'Without body, cookies, credentials and address.',
-  }) satisfies z.ZodType<RequestShape>;
+  }) satisfies z.core.$ZodType<RequestShape>;
 
 const Breadcrumb = z
   .strictObject({
@@ -151,7 +151,7 @@ const Breadcrumb = z
     level: z.enum(['debug', 'info', 'warning', 'error']),
     data: Pairs,
   })
-  .meta({ id: 'Breadcrumb', description: 'What led to it.' }) satisfies z.ZodType<BreadcrumbShape>;
+  .meta({ id: 'Breadcrumb', description: 'What led to it.' }) satisfies z.core.$ZodType<BreadcrumbShape>;
 
 const Component = z
   .strictObject({
@@ -159,7 +159,7 @@ const Component = z
     place: text('File and line; empty for an element.'),
     isOwn: z.boolean(),
   })
-  .meta({ id: 'Component' }) satisfies z.ZodType<ComponentShape>;
+  .meta({ id: 'Component' }) satisfies z.core.$ZodType<ComponentShape>;
 
 const Story = z
   .discriminatedUnion('kind', [
@@ -177,7 +177,7 @@ const Story = z
     z.strictObject({ kind: z.literal('blocked-loop'), ms: z.number(), since: Time.optional() }),
     z.strictObject({ kind: z.literal('report'), facts: Pairs }),
   ])
-  .meta({ id: 'Story', description: 'What is told of a kind alone.' }) satisfies z.ZodType<StoryShape>;
+  .meta({ id: 'Story', description: 'What is told of a kind alone.' }) satisfies z.core.$ZodType<StoryShape>;
 
 const Whole = z
   .strictObject({
@@ -238,7 +238,7 @@ const Release = z
     count: z.int(),
     isRegression: z.boolean().describe('It came back here after it was resolved.'),
   })
-  .meta({ id: 'Release' }) satisfies z.ZodType<ReleaseShape>;
+  .meta({ id: 'Release' }) satisfies z.core.$ZodType<ReleaseShape>;
 
 export const Feedback = z
   .strictObject({
@@ -249,7 +249,7 @@ export const Feedback = z
     email: z.string().optional(),
     url: z.string().optional(),
   })
-  .meta({ id: 'Feedback', description: 'What a visitor said of it.' }) satisfies z.ZodType<FeedbackShape>;
+  .meta({ id: 'Feedback', description: 'What a visitor said of it.' }) satisfies z.core.$ZodType<FeedbackShape>;
 
 export const FeedbackList = z
   .strictObject({ feedback: z.array(Feedback).describe('The latest first.') })
@@ -265,7 +265,7 @@ const Similar = z
     count: z.int(),
     because: z.enum(['file', 'message']).describe('The file is the same, or the words are.'),
   })
-  .meta({ id: 'Similar' }) satisfies z.ZodType<SimilarShape>;
+  .meta({ id: 'Similar' }) satisfies z.core.$ZodType<SimilarShape>;
 
 const Change = z
   .strictObject({
@@ -275,7 +275,7 @@ const Change = z
     words: text('A sentence without its subject: `resolved it in the next release`.'),
     note: z.strictObject({ id: z.int(), text: z.string() }).optional(),
   })
-  .meta({ id: 'Change', description: 'A change, or a note.' }) satisfies z.ZodType<ChangeShape>;
+  .meta({ id: 'Change', description: 'A change, or a note.' }) satisfies z.core.$ZodType<ChangeShape>;
 
 export const Note = z.strictObject({ id: z.int(), at: Time, by: z.string(), text: z.string() }).meta({ id: 'Note' });
 

@@ -12,7 +12,7 @@ export interface JsonSchema {
 
 export interface JsonSchemas {
   /** @param side `input` is what may be sent to be checked, `output` what is answered */
-  read(schema: z.ZodType, side: 'input' | 'output'): JsonSchema;
+  read(schema: z.core.$ZodType, side: 'input' | 'output'): JsonSchema;
   /** Those that have an id, by it. */
   named(): Readonly<Record<string, JsonSchema>>;
 }

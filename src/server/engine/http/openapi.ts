@@ -70,7 +70,7 @@ const ProblemBody = z
     digest: z.string().optional().describe('The kind of failure: what the desk has it under.'),
     errors: z.record(z.string(), z.string()).optional().describe('What is wrong with what was sent, by field.'),
   })
-  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.ZodType<Problem>;
+  .meta({ id: 'Problem', description: 'What went wrong (RFC 9457).' }) satisfies z.core.$ZodType<Problem>;
 
 /**
  * Tells of resources in OpenAPI 3.1, by the schemas that their operations check and answer with. A
@@ -161,7 +161,11 @@ function listParameters(method: Method, pattern: string, facts: OperationFacts, 
   ];
 }
 
-function toParameters(schema: z.ZodObject | undefined, place: Parameter['in'], schemas: JsonSchemas): Parameter[] {
+function toParameters(
+  schema: z.core.$ZodObject | undefined,
+  place: Parameter['in'],
+  schemas: JsonSchemas,
+): Parameter[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = schemas.read(schema, 'input');
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { matchesEtag } from '../pages/payload.ts';
@@ -13,9 +13,9 @@ import { sendLines } from './send-lines.ts';
 export interface ReplyFacts {
   readonly about: string;
   /** Of the JSON that is sent. */
-  readonly body?: z.ZodType;
+  readonly body?: z.core.$ZodType;
   /** Of each line of `application/x-ndjson`, which is sent as it is made. */
-  readonly lines?: z.ZodType;
+  readonly lines?: z.core.$ZodType;
   /** What its headers are for: `{ Location: 'Where the new one is.' }` */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -29,13 +29,13 @@ export interface OperationFacts {
   readonly summary: string;
   readonly about?: string;
   /** Parts of the path: what does not fit is not found. */
-  readonly params?: z.ZodObject;
+  readonly params?: z.core.$ZodObject;
   /** Keys of the search: what does not fit is 400. */
-  readonly query?: z.ZodObject;
+  readonly query?: z.core.$ZodObject;
   /** Headers by their names in lower case: what does not fit is 400. */
-  readonly headers?: z.ZodObject;
+  readonly headers?: z.core.$ZodObject;
   /** Of JSON: what does not fit is 422. */
-  readonly body?: z.ZodType;
+  readonly body?: z.core.$ZodType;
   readonly replies: Replies;
   /** Errors that it throws, by status: `{ 404: 'Nobody has this id.' }` */
   readonly problems?: Readonly<Record<number, string>>;
@@ -49,7 +49,7 @@ export interface Operation {
   readonly handlers: readonly RequestHandler[];
 }
 
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+type Parsed<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
 
 /** What was asked, by its schemas. */
 export interface Asked<Facts extends OperationFacts> {
@@ -62,9 +62,9 @@ export interface Asked<Facts extends OperationFacts> {
 /** What a schema describes, whoever may change it. */
 export type Sent<Value> = Value extends object ? { readonly [Key in keyof Value]: Sent<Value[Key]> } : Value;
 
-type Content<Facts> = Facts extends { readonly body: infer Body extends z.ZodType }
+type Content<Facts> = Facts extends { readonly body: infer Body extends z.core.$ZodType }
   ? { readonly body: Sent<z.input<Body>> }
-  : Facts extends { readonly lines: infer Line extends z.ZodType }
+  : Facts extends { readonly lines: infer Line extends z.core.$ZodType }
     ? { readonly lines: AsyncIterable<Sent<z.input<Line>>> }
     : object;
 
@@ -116,7 +116,7 @@ export function operation<const Facts extends OperationFacts>(facts: Facts): Des
 }
 
 interface Part {
-  readonly schema: z.ZodType | undefined;
+  readonly schema: z.core.$ZodType | undefined;
   readonly value: unknown;
 }
 
@@ -142,7 +142,7 @@ function parse(facts: OperationFacts, request: Request, response: Response): Rec
 
 function readPart({ schema, value }: Part): { readonly value: unknown } | { readonly errors: FieldErrors } {
   if (!schema) return { value: undefined };
-  const read = schema.safeParse(value);
+  const read = z.safeParse(schema, value);
   return read.success ? { value: read.data } : { errors: toFieldErrors(read.error) };
 }
 
