@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { routes } from '../shared/desk/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
+import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
@@ -78,7 +79,9 @@ async function startDesk(): Promise<void> {
   });
   const where = { host: config.host, port: config.deskPort ?? config.port };
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
-  const signIn = openSignIn({ tokens, proxy, desk, toSender: openVisitors(() => desk.ask('readSalt')) });
+  const toSender = openVisitors(() => desk.ask('readSalt'));
+  const signIn = openSignIn({ tokens, proxy, desk, toSender });
+  const facts = { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink };
   const app = createDeskApp({
     log,
     funnel,
@@ -93,11 +96,12 @@ async function startDesk(): Promise<void> {
     desk: await createDeskPages({
       desk,
       readAccess: signIn.readAccess,
-      facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+      facts,
       manifest,
       funnel,
       origins,
     }),
+    api: createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender }),
     compression: config.compression,
     inFlight,
     scrubPath,

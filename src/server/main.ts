@@ -9,6 +9,7 @@ import { routes } from '../shared/product/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
@@ -164,10 +165,12 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
+  const facts = { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink };
+  const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
-    facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+    facts,
     manifest,
     funnel,
     origins: deskOrigins ?? origins,
@@ -206,6 +209,7 @@ async function start(): Promise<void> {
     reportPath,
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
+    deskApi: deskAt ? undefined : deskApi,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -228,6 +232,7 @@ async function start(): Promise<void> {
         readiness,
         files,
         desk: deskPages,
+        api: deskApi,
         compression: config.compression,
         inFlight,
         scrubPath,

@@ -44,8 +44,9 @@ export interface KeeperCalls {
   mergeIncidents(digest: string, into: string, by: ChangeBy): MergeOutcome;
   /** @param digest one of the incident's `aliases` */
   takeApart(digest: string, by: ChangeBy): MergeOutcome;
+  /** Undefined where there is no such incident. */
+  addNote(digest: string, text: string, author: string): Note | undefined;
   /** Each answers whether there was something to do it to. */
-  addNote(digest: string, text: string, author: string): boolean;
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(digest: string, id: string, author: string): boolean;
   deleteIncident(digest: string): boolean;

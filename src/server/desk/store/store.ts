@@ -62,8 +62,8 @@ export interface Store {
   endIgnores(): Promise<void>;
   mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
   takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome>;
-  /** @returns false where there is no such incident */
-  addNote(digest: string, text: string, author: string): Promise<boolean>;
+  /** @returns undefined where there is no such incident */
+  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined>;
   /** @returns false where it is gone already */
   deleteNote(id: number, author: string): Promise<boolean>;
   /** @param digest the incident whose log tells of it. @returns false where it is gone already */
@@ -249,11 +249,10 @@ class SqlStore implements Store {
     return this.#change((sql) => takeApart(sql, this.#driver.dialect, digest, by));
   }
 
-  addNote(digest: string, text: string, author: string): Promise<boolean> {
+  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined> {
     return this.#change(async (sql) => {
       const incident = await changes.lockIncident(sql, this.#driver.dialect, digest);
-      if (incident) await changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
-      return incident !== undefined;
+      return incident && changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
     });
   }
 
