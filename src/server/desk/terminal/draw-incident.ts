@@ -92,7 +92,7 @@ function drawStatus(status: StatusShape, now: number): Piece[] {
     ignoredUntilMore !== undefined && `until ${toCount(ignoredUntilMore)} more within an hour`,
     changedBy !== undefined && `by ${changedBy}`,
     changedAt !== undefined && toAgo(changedAt, now),
-  ].filter((words) => words !== false);
+  ].filter(Boolean);
   return [[STATE_STYLES[state], STATE_WORDS[state]], ...(how.length > 0 ? [` (${how.join(', ')})`] : [])];
 }
 

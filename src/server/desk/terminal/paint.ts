@@ -118,7 +118,11 @@ function wrap(parts: readonly Part[], paperWidth: number, indent: number): Part[
     left = width - inset;
   };
   const put = (part: Part) => {
-    rows.at(-1)?.push(part);
+    const row = rows.at(-1) ?? [];
+    const last = row.at(-1);
+    // Words of one style are one text again.
+    if (last && last.style === part.style) row[row.length - 1] = { ...part, text: last.text + part.text };
+    else row.push(part);
     left -= toWidth(part.text);
   };
   for (const { style, text } of parts) {

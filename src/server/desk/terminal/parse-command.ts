@@ -115,7 +115,7 @@ function readAs(name: string, rest: readonly string[], values: Values, now: numb
   return reader.read(rest, values, now);
 }
 
-const SEE_HELP = 'Those that there are: help.';
+const SEE_HELP = 'Run it with "help" to see what there is.';
 
 function parseAll(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
   try {
