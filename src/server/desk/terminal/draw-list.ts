@@ -3,6 +3,7 @@ import type { IncidentRow, PlaceShape, ViewShape } from '../../../shared/desk/sh
 import { STATE_WORDS, toAgo, toCount } from '../../../shared/desk/words.ts';
 import { toClean } from './clean-text.ts';
 import { cut, EMPTY, flow, type Line, type Paper, type Piece, type Style } from './paint.ts';
+import { MAX_LIMIT } from './parse-command.ts';
 import { cutToWidth, padToWidth, toWidth } from './text-width.ts';
 
 /** Incidents as they are listed. */
@@ -30,7 +31,8 @@ export function drawList(list: ListToDraw, paper: Paper): Line[] {
   const lines = paper.width < TABLE_WIDTH ? drawNarrow(list) : drawTable(list, paper);
   // What is piped is the list alone.
   if (paper.width === Number.POSITIVE_INFINITY) return lines;
-  const more = total > rows.length ? ` ${toCount(total - rows.length)} more: --limit ${total}.` : '';
+  const more =
+    total > rows.length ? ` ${toCount(total - rows.length)} more: --limit ${Math.min(total, MAX_LIMIT)}.` : '';
   const [first] = rows;
   return [
     flow([['quiet', toHeading(list)]]),
@@ -45,7 +47,7 @@ function toHeading({ view: { state, sort }, total }: ListToDraw): string {
   const incidents = total === 1 ? 'incident' : 'incidents';
   const of = state === 'all' ? incidents : `${state} ${incidents}`;
   const order = SORTS.find(([value]) => value === sort)?.[1] ?? sort;
-  return `${toCount(total)} ${of}, by: ${order}`;
+  return `${toCount(total)} ${of}, sorted by: ${order}`;
 }
 
 function toEmptyWords({ state, search, side, kind, route, release, assignee }: ViewShape): string {

@@ -176,7 +176,7 @@ function readList(rest: readonly string[], values: Values): Command {
 
 /** Incidents that are listed where nothing is said, and at most (counts). */
 const USUAL_LIMIT = 30;
-const MAX_LIMIT = 1000;
+export const MAX_LIMIT = 1000;
 
 function readLimit(value: Values[string]): number {
   if (value === undefined) return USUAL_LIMIT;

@@ -150,7 +150,9 @@ async function restore(
   { settings, log, tell }: Desktop,
 ): Promise<void> {
   const { header, incidents, aside } = await restoreStore({ file, settings, rule: DIGEST_RULE, log, replace });
-  tell(`${toPlural(incidents, 'incident is', 'incidents are')} back, as of ${toExactTime(header.at)}. Start the server.`);
+  tell(
+    `${toPlural(incidents, 'incident is', 'incidents are')} back, as of ${toExactTime(header.at)}. Start the server.`,
+  );
   if (aside !== undefined)
     tell(`What was there before is in ${toClean(aside)}. Delete it when nobody misses anything.`);
 }
