@@ -29,11 +29,12 @@ export async function checkBackup(lines: AsyncIterable<BackupLine | undefined>):
   let end: Readonly<Record<string, number>> | undefined;
   const counts = new Map<string, number>();
   for await (const line of lines) {
-    if (!line || end) throw new BackupError(BROKEN);
     if (!header) {
-      if (line.is !== 'header') throw new BackupError('This is no backup of a desk.');
+      if (line?.is !== 'header') throw new BackupError(NO_BACKUP);
       header = line.header;
       requireReadable(header);
+    } else if (!line || end) {
+      throw new BackupError(BROKEN);
     } else if (line.is === 'table') {
       if (!isKnown(line.table) || counts.has(line.table)) throw new BackupError(BROKEN);
       table = line.table;
@@ -45,13 +46,14 @@ export async function checkBackup(lines: AsyncIterable<BackupLine | undefined>):
     } else if (line.is === 'end') end = line.counts;
     else throw new BackupError(BROKEN);
   }
-  if (!header) throw new BackupError('This is no backup of a desk.');
+  if (!header) throw new BackupError(NO_BACKUP);
   if (!end || Object.entries(end).some(([name, count]) => (counts.get(name) ?? 0) !== count)) {
     throw new BackupError(BROKEN);
   }
   return header;
 }
 
+export const NO_BACKUP = 'This is no backup of a desk.';
 const BROKEN = 'The backup is not whole: a part of it is missing or was changed. Nothing was restored.';
 
 function requireReadable({ version, schema }: BackupHeader): void {
@@ -79,7 +81,8 @@ export function restoreBackup(
   const { dialect } = driver;
   return driver.transaction(async (sql) => {
     await lockSchema(sql, dialect);
-    for (const table of [...BACKUP_TABLES.map(({ name }) => name), ...NOT_BACKED_UP]) {
+    // SQLite's index of what is searched is made anew behind it.
+    for (const table of [...BACKUP_TABLES.map(({ name }) => name), ...NOT_BACKED_UP, 'desk_search_index']) {
       await sql.run(`DROP TABLE IF EXISTS ${table}`);
     }
     await fill(sql, dialect, again());

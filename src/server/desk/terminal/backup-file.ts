@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type BackupLine, readBackupLine, writeBackupLine } from '../store/backup-lines.ts';
-import { BackupError } from '../store/restore-backup.ts';
+import { BackupError, NO_BACKUP } from '../store/restore-backup.ts';
 import { TerminalError } from './terminal-error.ts';
 
 type WriteLines = (onLine: (line: BackupLine) => Promise<void>) => Promise<void>;
@@ -92,7 +92,7 @@ export async function* readBackupFile(file: string): AsyncGenerator<BackupLine |
 function toReadError(error: unknown, file: string): unknown {
   const { code = '', message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return new TerminalError(`There is no file ${file}.`);
-  if (message === 'incorrect header check') return new BackupError('This is no backup of a desk.');
+  if (message === 'incorrect header check') return new BackupError(NO_BACKUP);
   if (code.startsWith('Z_')) return new BackupError(`The backup is not whole: ${message}. Nothing was restored.`);
   return /^E[A-Z]+$/.test(code) ? new TerminalError(`${file} cannot be read: ${message}.`) : error;
 }
