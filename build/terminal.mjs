@@ -7,7 +7,7 @@ import { terminalFiles } from './stamp.mjs';
 const entry = 'src/server/terminal.ts';
 
 /** The guard of the version is evaluated first; what comes behind it is only loaded where it lets it pass. */
-const door = `import { hasRequiredNode } from './bin/require-node.mjs';
+const door = `import { hasRequiredNode } from '../bin/require-node.mjs';
 if (hasRequiredNode()) await import('./server/desk.js');
 `;
 
@@ -45,7 +45,7 @@ export async function bundleTerminal(root) {
     esbuild.build({
       ...common,
       absWorkingDir: root,
-      stdin: { contents: door, resolveDir: root, sourcefile: 'desk.mjs' },
+      stdin: { contents: door, resolveDir: import.meta.dirname, sourcefile: 'desk.mjs' },
       outfile: doorFile,
       external: ['./server/desk.js'],
       supported: { 'top-level-await': true },

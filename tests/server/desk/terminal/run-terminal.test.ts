@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -262,6 +262,38 @@ describe('restore', () => {
     const [aside] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
     expect(statSync(join(folder, aside ?? '')).size).toBe(5000);
     expect((await (await openBeside(env)).ask('find', digest))?.incident.counts.server).toBe(1);
+  });
+
+  it('takes a backup that was made in the middle of a storm', async () => {
+    const env = await sqliteEnv();
+    const child = spawn(process.execPath, [childFile], {
+      env: { ...process.env, ...env, RATE: '400', DIGESTS: '9' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    await expect.poll(async () => (await runDesk([], env)).code, { timeout: 20_000 }).toBe(0);
+    child.stdout.resume();
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0 });
+    const there = await sqliteEnv();
+    expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
+    const { incidents } = JSON.parse((await runDesk(['--json'], there)).out) as { incidents: { digest: string }[] };
+    for (const incident of incidents) {
+      const { counts, recent } = JSON.parse((await runDesk([incident.digest, '--json'], there)).out);
+      expect(counts.server).toBeGreaterThan(0);
+      expect(recent.length).toBe(Math.min(counts.server, 12));
+    }
+    expect(incidents.length).toBeGreaterThan(0);
+  });
+
+  it.runIf(process.getuid?.() === 0)('by root leaves the store to the user of the server', async () => {
+    const env = await sqliteEnv();
+    const folder = env.DATA_DIR ?? '';
+    await (await openBeside(env)).close();
+    await runDesk(['backup', join(folder, 'backup.gz')], env);
+    chownSync(folder, 1234, 1234);
+    expect((await runDesk(['restore', join(folder, 'backup.gz')], env)).code).toBe(0);
+    for (const name of ['desk.sqlite', 'instance.lock']) expect(statSync(join(folder, name)).uid).toBe(1234);
   });
 
   it('touches nothing where the file is not whole', async () => {
