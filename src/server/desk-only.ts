@@ -5,7 +5,9 @@ import { readConfig, readSettings, SETTINGS } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -52,6 +54,9 @@ async function startDesk(): Promise<void> {
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const told = toNotifySettings(config);
+  // The site is down: whoever waits for its heartbeat is to notice.
+  const notify = told && { ...told, heartbeatUrl: undefined };
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
   const funnel = createFunnel({
@@ -72,6 +77,7 @@ async function startDesk(): Promise<void> {
     release,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -93,7 +99,12 @@ async function startDesk(): Promise<void> {
     desk: await createDeskPages({
       desk,
       readAccess: signIn.readAccess,
-      facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+      facts: {
+        environment: config.sentryEnvironment,
+        release,
+        sourceLink: config.sourceLink,
+        notify: presentNotify(notify),
+      },
       manifest,
       funnel,
       origins,

@@ -12,7 +12,9 @@ import { type Config, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -97,6 +99,7 @@ async function start(): Promise<void> {
   const table = createTableLoader(DIST, log);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const notify = toNotifySettings(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
@@ -156,6 +159,7 @@ async function start(): Promise<void> {
     release,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -167,7 +171,12 @@ async function start(): Promise<void> {
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
-    facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+    facts: {
+      environment: config.sentryEnvironment,
+      release,
+      sourceLink: config.sourceLink,
+      notify: presentNotify(notify),
+    },
     manifest,
     funnel,
     origins: deskOrigins ?? origins,
