@@ -5,7 +5,9 @@ import type { AppDeps } from '../../src/server/app.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
+import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
@@ -41,6 +43,10 @@ export interface DeskSiteOptions {
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
+  /** Who is told, as the pages show it. */
+  readonly notify?: NotifyFacts;
+  /** What the keeper does without the store. */
+  readonly calls?: Partial<KeeperHandlers>;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -74,7 +80,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = store[name] as unknown as (...args: unknown[]) => unknown;
+    const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
     return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
   }) as unknown as Desk['ask'];
 
@@ -88,7 +94,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const desk = await createDeskPages({
       desk: { ask },
       readAccess: createReadAccess({ signIn, proxy, toSender: (address) => `hash of ${address}` }),
-      facts: { environment: 'test', release: 'v1' },
+      facts: { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) },
       manifest: MANIFEST,
       funnel,
       origins,
