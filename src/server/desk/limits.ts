@@ -103,7 +103,7 @@ export const MAX_NOTICES_AN_HOUR = 20;
 export const SUMMARY_GATHER_TIME = 30 * Second;
 /** Tries of one message (a count): with the waits below, over two and a half hours. */
 export const MAX_NOTICE_TRIES = 12;
-/** First and longest wait before a target that failed is tried again (ms); a `Retry-After` may ask for more, up to the longest. */
+/** First and longest wait before a target that failed is tried again (ms); a `Retry-After` may ask for more. */
 export const NOTICE_RETRY_FIRST = 5 * Second;
 export const NOTICE_RETRY_LONGEST = 1 * Hour;
 /** How long one replica may take to send what it claimed (ms): after it another one, or the next start, tries. */

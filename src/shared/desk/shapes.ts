@@ -343,6 +343,8 @@ export interface NoticeShape {
   /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
   readonly label: string;
   readonly digest?: string;
+  /** Of the incident, as long as it is there. */
+  readonly title?: string;
   readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
   /** When it ended; of one that waits, when it was made. */
   readonly at: number;

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
-import { type MailReceiver, startMailServer, startWebhook, type WebhookReceiver } from '../../support/receivers.ts';
+import {
+  type MailReceiver,
+  type Posted,
+  startMailServer,
+  startWebhook,
+  type WebhookReceiver,
+} from '../../support/receivers.ts';
 import { until } from '../../support/until.ts';
 import { heading, hydrated, useSite } from '../site.ts';
 
@@ -93,7 +99,7 @@ describe('somebody who is told', () => {
 
     expect(hook.posted).toHaveLength(tried + 1);
     expect(mail.mails).toHaveLength(1);
-    const { headers, body } = hook.posted.at(-1) ?? { headers: {}, body: '{}' };
+    const { headers = {}, body = '' } = hook.posted.at(-1) ?? ({} as Partial<Posted>);
     const sent = JSON.parse(body);
     expect(sent).toMatchObject({
       event: 'incident.new',
@@ -101,7 +107,8 @@ describe('somebody who is told', () => {
       incident: {
         digest,
         title: 'Error: The tour threw this in a loader.',
-        line: expect.stringMatching(/^src\/server\/product\/pages\/fail-loader\.ts:\d+$/),
+        file: 'src/server/product/pages/fail-loader.ts',
+        line: expect.any(Number),
       },
     });
     expect(new Set(hook.posted.map((posted) => posted.headers['x-spillway-id']))).toEqual(new Set([sent.id]));
@@ -127,7 +134,7 @@ describe.each([
     if (javaScriptEnabled) await hydrated(page);
     await page.getByRole('button', { name: 'Send a test' }).click();
     const said = page.getByRole('status');
-    await said.getByText(/^Sent to Webhook 127\.0\.0\.1:\d+: It answered 200\.$/).waitFor();
+    await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
     await said.getByText('The mail server refused it (550). Look at MAIL_FROM and MAIL_TO.').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'Test' }).filter({ hasText: 'Failed' }).first().waitFor();
     expect([webhook.posted.length, mails.mails.length]).toEqual([before + 1, mailed]);

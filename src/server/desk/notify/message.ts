@@ -1,4 +1,5 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
+import type { PlaceShape } from '../../../shared/desk/shapes.ts';
 import { STATE_WORDS, toCount, toPlural } from '../../../shared/desk/words.ts';
 import { presentIncident } from '../pages/present-incident.ts';
 import { presentTitle } from '../pages/present-title.ts';
@@ -6,21 +7,13 @@ import type { ClaimedNotice } from '../store/claim-notice.ts';
 import type { Notice, NoticeKind } from '../store/notice-table.ts';
 import type { Incident, StoredFailure } from '../store/records.ts';
 
-/** Where in the application, as far as it is known. */
-export interface MessagePlace {
-  readonly route?: string;
-  readonly function?: string;
-  /** `src/server/product/pages/cart.ts:41` */
-  readonly line?: string;
-}
-
 /** An incident as a message tells of it. What strangers wrote is in it: each format makes it harmless in its own way. */
 export interface MessageIncident {
   readonly digest: string;
   readonly title: string;
   readonly kind: string;
   readonly state: string;
-  readonly place: MessagePlace;
+  readonly place: PlaceShape;
   readonly counts: { readonly server: number; readonly browser: number };
   readonly visitors: number;
   readonly firstAt: number;
@@ -127,17 +120,12 @@ function toSummed(notices: readonly Notice[], facts: MessageFacts): Message['sum
 
 function toMessageIncident(incident: Incident, whole: StoredFailure | undefined, facts: MessageFacts): MessageIncident {
   const { place } = presentIncident(incident, whole);
-  const { file, line } = place;
   return {
     digest: incident.digest,
     title: presentTitle(incident) || incident.digest,
     kind: incident.kind,
     state: incident.regressed ? 'Regression' : STATE_WORDS[incident.state],
-    place: {
-      ...(place.route !== undefined && { route: place.route }),
-      ...(place.function !== undefined && { function: place.function }),
-      ...(file !== undefined && { line: line === undefined ? file : `${file}:${line}` }),
-    },
+    place,
     counts: incident.counts,
     visitors: incident.visitors,
     firstAt: incident.firstAt,
@@ -152,7 +140,8 @@ function toMessageIncident(incident: Incident, whole: StoredFailure | undefined,
 export function listFacts({ incident, environment }: Message): readonly (readonly [name: string, value: string])[] {
   if (!incident) return [['Environment', environment]];
   const { place, counts, visitors } = incident;
-  const where = [place.route, place.function && `${place.function}()`, place.line].filter(Boolean).join(' · ');
+  const line = place.file && place.line ? `${place.file}:${place.line}` : place.file;
+  const where = [place.route, place.function && `${place.function}()`, line].filter(Boolean).join(' · ');
   const sides = (['server', 'browser'] as const).filter((side) => counts[side] > 0);
   const count = sides.map((side) => `${toCount(counts[side])} on the ${side}`).join(', ');
   const releases = [...new Set([incident.firstRelease, incident.lastRelease])].filter(Boolean).join(' to ');

@@ -104,6 +104,13 @@ const FINAL: Readonly<Record<number, string>> = {
   422: 'Look whether WEBHOOK_FORMAT is what it takes.',
 };
 
+/** Answers that may be another one the next time. */
+const PASSING: Readonly<Record<number, string>> = {
+  404: 'Look at the address in WEBHOOK_URL.',
+  408: 'It waited for too long.',
+  429: 'It wants fewer messages.',
+};
+
 function toOutcome({ status, retryAfter }: Reply, now: number): NoticeOutcome {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
@@ -115,13 +122,17 @@ function toOutcome({ status, retryAfter }: Reply, now: number): NoticeOutcome {
   }
   const hint = FINAL[status];
   if (hint !== undefined) return { ok: false, isFinal: true, words: `It answered ${status}. ${hint}` };
-  return { ok: false, words: `It answered ${status}.`, retryAfter: readRetryAfter(retryAfter, now) };
+  const words = `It answered ${status}. ${PASSING[status] ?? 'That is a failure of its own: look at its log.'}`;
+  return { ok: false, words, retryAfter: readRetryAfter(retryAfter, now) };
 }
 
 function toConnectFailure(error: unknown): NoticeOutcome {
   if (error instanceof ForbiddenTargetError) return { ok: false, isFinal: true, words: error.message };
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
+  if (isUntrusted(error)) {
+    return { ok: false, words: 'Its certificate is not for its name, or of no known authority (NODE_EXTRA_CA_CERTS).' };
+  }
   return { ok: false, words: CODES[code] ?? `It could not be reached (${code}).` };
 }
 
@@ -130,6 +141,9 @@ const CODES: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'Its name could not be looked up: DNS did not answer.',
   ECONNREFUSED: 'It refused the connection. Look whether it runs, and at its port.',
   ECONNRESET: 'It cut the connection.',
+  ECONNECTION: 'It cut the connection.',
+  ETIMEDOUT: 'It did not answer in time.',
+  ETLS: 'It offers no TLS, and no password is sent without: use smtps, or list it in NOTIFY_PRIVATE_TARGETS if it is your own.',
 };
 
 function toMailFailure(error: unknown): NoticeOutcome {
@@ -149,8 +163,17 @@ function toMailFailure(error: unknown): NoticeOutcome {
       words: `The mail server refused it (${status}). Look at MAIL_FROM and MAIL_TO.`,
     };
   }
-  if (status > 0) return { ok: false, words: `The mail server cannot take it at the moment (${status}).` };
+  if (status > 0)
+    return {
+      ok: false,
+      words: `The mail server cannot take it at the moment (${status}). Try again later, or look at its log.`,
+    };
   return toConnectFailure(error);
+}
+
+/** The same of HTTPS and of mail, where nodemailer has put a code of its own in the place of Node's. */
+function isUntrusted(error: unknown): boolean {
+  return error instanceof Error && /certificate|altnames/i.test(error.message);
 }
 
 function readCode(error: unknown): string {

@@ -2,8 +2,9 @@ import type { NotificationsActions } from '../../../shared/desk/pages/notificati
 import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
 import { LABELS } from '../notify/message.ts';
-import type { Notice } from '../store/notice-table.ts';
+import type { ListedNotice } from '../store/notice-table.ts';
 import { type DeskContext, operatorOf } from './context.ts';
+import { presentTitle } from './present-title.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Messages of each kind that are shown (a count). */
@@ -37,12 +38,13 @@ async function load(context: DeskContext): Promise<NotificationsData> {
   };
 }
 
-function presentNotice(notice: Notice): NoticeShape {
-  const { id, kind, digest, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notice;
+function presentNotice(notice: ListedNotice): NoticeShape {
+  const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notice;
   return {
     id,
     label: LABELS[kind],
     ...(digest !== undefined && { digest }),
+    ...(incident && { title: presentTitle(incident) }),
     state,
     at: doneAt ?? madeAt,
     ...(state === 'waiting' && { dueAt }),

@@ -3,6 +3,7 @@ import {
   MAX_NOTICE_TRIES,
   MAX_NOTICES_AN_HOUR,
   NOTICE_CLAIM_TIME,
+  NOTICE_PATIENCE,
   NOTICE_RETRY_FIRST,
   NOTICE_RETRY_LONGEST,
   SUMMARY_GATHER_TIME,
@@ -205,8 +206,7 @@ async function pauseTarget(sql: Sql, target: string, now: number, retryAfter = 0
       ON CONFLICT (id) DO UPDATE SET failures = desk_targets.failures + 1 RETURNING failures`,
     [target],
   );
-  const wait = Math.max(toWait(row?.failures ?? 1), retryAfter);
-  const pause = Math.round(Math.min(wait, NOTICE_RETRY_LONGEST));
+  const pause = Math.round(Math.max(toWait(row?.failures ?? 1), Math.min(retryAfter, NOTICE_PATIENCE)));
   await sql.run('UPDATE desk_targets SET paused_until = ? WHERE id = ?', [now + pause, target]);
   return pause;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { FailureKind } from '../../engine/errors/failure.ts';
 import { NOTICE_AGE, NOTICE_PATIENCE } from '../limits.ts';
 import { insertRows, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { toColumn } from './to-column.ts';
@@ -129,25 +130,46 @@ export async function readClock(sql: Sql, { now }: SqlDialect): Promise<number> 
   return clock?.now ?? 0;
 }
 
+/** With what its incident is called, as long as that is there. */
+export interface ListedNotice extends Notice {
+  readonly incident?: { readonly kind: FailureKind; readonly title: string };
+}
+
 /** What waits, the one that is due next first, and what is done, the latest first. */
 export interface NoticeLists {
-  readonly waiting: readonly Notice[];
-  readonly done: readonly Notice[];
+  readonly waiting: readonly ListedNotice[];
+  readonly done: readonly ListedNotice[];
   /** Of `waiting`, without the limit. */
   readonly waitingCount: number;
 }
 
 export async function listNotices(sql: Sql, limit: number): Promise<NoticeLists> {
-  const waiting = await sql.all<NoticeRow>(
-    "SELECT * FROM desk_notices WHERE state = 'waiting' ORDER BY due_at, id LIMIT ?",
-    [limit],
-  );
-  const done = await sql.all<NoticeRow>(
-    "SELECT * FROM desk_notices WHERE state <> 'waiting' ORDER BY id DESC LIMIT ?",
-    [limit],
-  );
+  const waiting = await sql.all<ListedRow>(`${LISTED} WHERE n.state = 'waiting' ORDER BY next_at, n.id LIMIT ?`, [
+    limit,
+  ]);
+  const done = await sql.all<ListedRow>(`${LISTED} WHERE n.state <> 'waiting' ORDER BY n.id DESC LIMIT ?`, [limit]);
   const [all] = await sql.all<{ count: number }>("SELECT COUNT(*) AS count FROM desk_notices WHERE state = 'waiting'");
-  return { waiting: waiting.map(toNotice), done: done.map(toNotice), waitingCount: all?.count ?? 0 };
+  return { waiting: waiting.map(toListed), done: done.map(toListed), waitingCount: all?.count ?? 0 };
+}
+
+interface ListedRow extends NoticeRow {
+  readonly next_at: number;
+  readonly incident_kind: FailureKind | null;
+  readonly incident_title: string | null;
+}
+
+/** A target that failed is left alone, whatever is due for it. */
+const LISTED = `SELECT n.*, i.kind AS incident_kind, i.title AS incident_title,
+  CASE WHEN t.paused_until > n.due_at THEN t.paused_until ELSE n.due_at END AS next_at
+  FROM desk_notices n LEFT JOIN desk_incidents i ON i.digest = n.digest LEFT JOIN desk_targets t ON t.id = n.target`;
+
+function toListed(row: ListedRow): ListedNotice {
+  const { incident_kind: kind, incident_title: title } = row;
+  return {
+    ...toNotice(row),
+    dueAt: row.next_at,
+    ...(kind !== null && { incident: { kind, title: title ?? '' } }),
+  };
 }
 
 export function toNotice(row: NoticeRow): Notice {

@@ -33,7 +33,8 @@ describe('a message', () => {
         state: 'open',
         route: '/orders/:id',
         function: 'load',
-        line: 'src/server/product/pages/cart.ts:41',
+        file: 'src/server/product/pages/cart.ts',
+        line: 41,
         counts: { server: 1200, browser: 3 },
         visitors: 7,
         firstAt: '2026-11-21T20:00:00.000Z',
@@ -79,7 +80,7 @@ describe('a message', () => {
     expect(message.why).toBe(why);
     expect(json(message)).toMatchObject({
       event: `incident.${notice.kind}`,
-      incident: { state: 'regression', line: 'src/server/product/pages/cart.ts' },
+      incident: { state: 'regression', file: 'src/server/product/pages/cart.ts' },
     });
   });
 

@@ -71,7 +71,7 @@ it('sends what is due once it is woken, with the line of an occurrence', async (
   await takeIn(store, { entry: 'whole', failure: { ...failure, resolved } });
   notifier.wake();
   await until(() => first.sent.length === 1, 'the message');
-  expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { line: 'src/cart.ts:41' } });
+  expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
   await notifier.stop();
   expect(await done()).toMatchObject([{ state: 'sent', outcome: OK.words }]);
 });

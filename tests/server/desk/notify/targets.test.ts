@@ -1,8 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toMessage } from '../../../../src/server/desk/notify/message.ts';
 import { readRetryAfter } from '../../../../src/server/desk/notify/retry-after.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notify/settings.ts';
+import { sign } from '../../../../src/server/desk/notify/sign.ts';
 import { createTargets, listTargets } from '../../../../src/server/desk/notify/targets.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { findFreePort } from '../../../support/free-port.ts';
@@ -47,6 +50,15 @@ async function useMail({ user = '', from = 'desk@example.com', offers = [] as st
   return { server, send: (title?: string) => target?.send(messageOf(title)) };
 }
 
+type Verify = (headers: IncomingHttpHeaders, body: string, secret: string) => boolean;
+
+/** What `docs/desk.md` gives to receivers. */
+function readExample(): Verify {
+  const text = readFileSync(new URL('../../../../docs/desk.md', import.meta.url), 'utf8');
+  const [, code = ''] = /```js\n(function isFromSpillway[\s\S]*?)```/.exec(text) ?? [];
+  return new Function('createHmac', 'timingSafeEqual', `${code} return isFromSpillway;`)(createHmac, timingSafeEqual);
+}
+
 describe('a webhook', () => {
   it('is signed with the time, so that a receiver can tell', async () => {
     const { webhook, send } = await useWebhook({ webhookSecret: SECRET });
@@ -55,12 +67,16 @@ describe('a webhook', () => {
     expect([method, headers['content-type']]).toEqual(['POST', 'application/json']);
     expect(headers['x-spillway-id']).toBe(JSON.parse(body).id);
 
-    // As docs/desk.md says it.
-    const timestamp = String(headers['x-spillway-timestamp']);
-    const expected = `sha256=${createHmac('sha256', SECRET).update(`${timestamp}.${body}`).digest('hex')}`;
-    const given = String(headers['x-spillway-signature']);
-    expect(Math.abs(Date.now() / 1000 - Number(timestamp))).toBeLessThan(300);
-    expect(given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))).toBe(true);
+    const isFromSpillway = readExample();
+    expect(isFromSpillway(headers, body, SECRET)).toBe(true);
+    expect(isFromSpillway(headers, `${body} `, SECRET)).toBe(false);
+    expect(isFromSpillway(headers, body, `${SECRET}x`)).toBe(false);
+    expect(isFromSpillway({}, body, SECRET)).toBe(false);
+    const later = { ...headers, 'x-spillway-timestamp': String(Number(headers['x-spillway-timestamp']) + 1) };
+    expect(isFromSpillway(later, body, SECRET)).toBe(false);
+    const old = sign(SECRET, body, Date.now() - 6 * Minute);
+    const replayed = Object.fromEntries(Object.entries(old).map(([name, value]) => [name.toLowerCase(), value]));
+    expect(isFromSpillway(replayed, body, SECRET)).toBe(false);
   });
 
   it('is not signed without a secret', async () => {
@@ -79,9 +95,9 @@ describe('a webhook', () => {
   });
 
   it.each([
-    [500, {}, { ok: false, words: 'It answered 500.', retryAfter: 0 }],
-    [404, {}, { ok: false, words: 'It answered 404.', retryAfter: 0 }],
-    [429, { 'Retry-After': '30' }, { ok: false, words: 'It answered 429.', retryAfter: 30 * Second }],
+    [500, {}, { ok: false, words: expect.stringContaining('look at its log'), retryAfter: 0 }],
+    [404, {}, { ok: false, words: expect.stringContaining('Look at the address'), retryAfter: 0 }],
+    [429, { 'Retry-After': '30' }, { ok: false, words: expect.stringContaining('429'), retryAfter: 30 * Second }],
     [401, {}, { ok: false, isFinal: true, words: expect.stringContaining('Look at the secret') }],
     [400, {}, { ok: false, isFinal: true, words: expect.stringContaining('WEBHOOK_FORMAT') }],
     [302, { Location: 'http://127.0.0.1/' }, { ok: false, isFinal: true, words: expect.stringContaining('redirect') }],
@@ -169,7 +185,7 @@ describe('a mail', () => {
     const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'] };
     const settings = settingsOf({ mail });
     const [other] = createTargets({ settings, resolve: async () => [{ address: '127.0.0.1' }] });
-    expect(await other?.send(messageOf())).toMatchObject({ ok: false });
+    expect(await other?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining('use smtps') });
     expect(server.mails).toEqual([]);
   });
 

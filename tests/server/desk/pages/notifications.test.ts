@@ -46,8 +46,8 @@ it('sends a test, and says how it went', async () => {
   const { text, status } = await post(PATH, TEST, cookie);
   expect(status).toBe(200);
   const words = text.replaceAll('<!-- -->', '').replace(/<[^>]+>/g, '');
-  expect(words).toContain('Sent to Webhook hooks.example.com: It answered 200.');
-  expect(words).toContain('Not sent to Mail to ada@example.com: It refused the connection.');
+  expect(words).toContain('Sent: Webhook hooks.example.com. It answered 200.');
+  expect(words).toContain('Not sent: Mail to ada@example.com. It refused the connection.');
 });
 
 it('is for operators to test and for viewers to see, and for nobody else', async () => {

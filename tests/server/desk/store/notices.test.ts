@@ -145,6 +145,30 @@ describeStores('what is told', (open) => {
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
+  it('is what browsers alone brought back from the second visitor on too', async () => {
+    const { store } = await start();
+    const seen = (visitor: string) => takeIn(store, thinOf({ side: 'browser', visitor, at: later() }));
+    await takeIn(store, thinOf({ side: 'browser', visitor: 'one', at: Date.now() - 3 * Day }));
+    await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
+    await seen('two');
+    expect(await told(store)).toEqual([]);
+    await seen('three');
+    expect(await kinds(store)).toEqual([`regressed ${digest}`]);
+  });
+
+  it('of a flood of made-up errors is the one incident that others met too', async () => {
+    const { store } = await start();
+    const made = Array.from({ length: 50 }, (_, index) =>
+      thinOf({ digest: nameOf(index), side: 'browser', visitor: `visitor ${index}` }),
+    );
+    const rest = Array.from({ length: 950 }, (_, index) =>
+      thinOf({ side: 'browser', visitor: `visitor ${index % 100}` }),
+    );
+    await takeIn(store, ...made, ...rest);
+    // Nobody saw more of it in the hours before, so that it storms as well.
+    expect(await kinds(store)).toEqual([`new ${digest}`, `storming ${digest}`]);
+  });
+
   it('is what browsers alone saw at once where the server sees it too', async () => {
     const { store } = await start();
     await takeIn(store, thinOf({ side: 'browser', visitor: 'one' }));
@@ -258,6 +282,8 @@ describeStores('what is told', (open) => {
     expect(await store.claimNotice(hook)).toBeUndefined();
     await pass(driver, Minute);
     await store.settleNotice(await claim(store), { ...no, retryAfter: 3 * Day });
+    await pass(driver, 23 * Hour);
+    expect(await store.claimNotice(hook)).toBeUndefined();
     await pass(driver, Hour);
     expect(await store.claimNotice(hook)).toBeDefined();
   });
@@ -339,6 +365,17 @@ describeStores('what is told', (open) => {
     await retain();
     expect(await told(store)).toEqual([]);
     expect(await driver.all('SELECT * FROM desk_targets')).toEqual([]);
+  });
+
+  it('is listed with the name of its incident, and with when its target is tried next', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002', title: '<b>' }));
+    await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
+    const { waiting } = await store.listNotices(5);
+    expect(waiting.map(({ incident }) => incident?.title).sort()).toEqual(['<b>', 'TypeError: boom']);
+    for (const { dueAt } of waiting) expect(dueAt).toBeGreaterThan(Date.now() + 9 * Minute);
+    await driver.run("DELETE FROM desk_incidents WHERE digest = '00000002'");
+    expect((await store.listNotices(5)).waiting.filter(({ incident }) => incident)).toHaveLength(1);
   });
 
   it('keeps tests beside what was told', async () => {

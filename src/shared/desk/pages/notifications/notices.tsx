@@ -29,26 +29,30 @@ export function Notices({ of: notices, now, empty }: NoticesProps) {
           <p className={styles.head}>
             <strong>{notice.label}</strong>
             {notice.digest !== undefined && (
-              <Link to={toIncidentHref(notice.digest)} className={styles.digest}>
-                {notice.digest}
+              <Link to={toIncidentHref(notice.digest)} className={notice.title ? styles.title : styles.digest}>
+                {notice.title || notice.digest}
               </Link>
             )}
             <span className={styles[notice.state]}>{STATES[notice.state]}</span>
             <Ago at={notice.at} now={now} />
           </p>
           <p className={styles.quiet}>
-            {notice.target}
-            {notice.outcome && `: ${notice.outcome}`}
+            {`${notice.target}. ${notice.outcome}`}
             {notice.tries > 1 && ` ${toPlural(notice.tries, 'try', 'tries')}.`}
-            {notice.dueAt !== undefined && (
-              <>
-                {' '}
-                Next try <Ago at={notice.dueAt} now={now} />.
-              </>
-            )}
+            {notice.dueAt !== undefined && <Due at={notice.dueAt} now={now} />}
           </p>
         </li>
       ))}
     </ol>
+  );
+}
+
+function Due({ at, now }: { readonly at: number; readonly now: number }) {
+  if (at <= now) return ' It is to be sent now.';
+  return (
+    <>
+      {' It is to be sent '}
+      <Ago at={at} now={now} />.
+    </>
   );
 }

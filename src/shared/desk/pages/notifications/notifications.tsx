@@ -97,7 +97,7 @@ function Tested() {
         <ul className={styles.list}>
           {outcome.data.results.map(({ target, ok, words }) => (
             <li key={target}>
-              <strong className={ok ? styles.sent : styles.failed}>{ok ? 'Sent' : 'Not sent'}</strong> to {target}:{' '}
+              <strong className={ok ? styles.sent : styles.failed}>{ok ? 'Sent:' : 'Not sent:'}</strong> {target}.{' '}
               {words}
             </li>
           ))}
