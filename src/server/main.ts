@@ -13,7 +13,9 @@ import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -98,6 +100,7 @@ async function start(): Promise<void> {
   const table = createTableLoader(DIST, log);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const notify = toNotifySettings(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
@@ -157,6 +160,7 @@ async function start(): Promise<void> {
     release,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -165,7 +169,12 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const facts = { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink };
+  const facts = {
+    environment: config.sentryEnvironment,
+    release,
+    sourceLink: config.sourceLink,
+    notify: presentNotify(notify),
+  };
   const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,

@@ -37,5 +37,11 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_blobs', key: ['hash'], page: 4 },
 ];
 
-/** What a backup leaves out: who is signed in, or tried to. */
-export const NOT_BACKED_UP: readonly string[] = ['desk_sessions', 'desk_links', 'desk_attempts'];
+/** What a backup leaves out: who is signed in, or tried to; and what was told, so that nothing of it is told again. */
+export const NOT_BACKED_UP: readonly string[] = [
+  'desk_sessions',
+  'desk_links',
+  'desk_attempts',
+  'desk_notices',
+  'desk_targets',
+];
