@@ -70,6 +70,7 @@ async function startDesk(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     inFlight: () => inFlight.list(),

@@ -154,6 +154,7 @@ async function start(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     inFlight: () => inFlight.list(),

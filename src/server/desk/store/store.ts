@@ -49,6 +49,7 @@ export interface Store {
   countVisitorsSince(digest: string, since: number): Promise<number>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
+  listEnvironments(): Promise<string[]>;
   listSimilar(digest: string, limit: number): Promise<Incident[]>;
   listFeedback(digest: string, limit: number): Promise<Feedback[]>;
   /** What people and the store itself changed, the latest first, also before a merge. */
@@ -209,6 +210,10 @@ class SqlStore implements Store {
 
   listReleases(digest: string): Promise<IncidentRelease[]> {
     return lookUp.listReleases(this.#driver, digest);
+  }
+
+  listEnvironments(): Promise<string[]> {
+    return list.listEnvironments(this.#driver);
   }
 
   listFeedback(digest: string, limit: number): Promise<Feedback[]> {
@@ -375,7 +380,8 @@ class SqlStore implements Store {
   tellDead(run: string, incident: Intake): Promise<boolean> {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
-      await takeIn(sql, this.#driver.dialect, { entries: [incident] });
+      const environment = await runs.readEnvironment(sql, run);
+      await takeIn(sql, this.#driver.dialect, { entries: [incident], environment });
       return true;
     });
   }

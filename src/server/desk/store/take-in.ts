@@ -16,6 +16,8 @@ import { storeVisitors } from './visitor-table.ts';
 /** What is taken in at once. */
 export interface Batch {
   readonly entries: readonly Intake[];
+  /** Where it happened: `SENTRY_ENVIRONMENT` of the server, whatever the browser says. */
+  readonly environment?: string | undefined;
   /** The journal that it came from, and where that goes on behind it. */
   readonly from?: { readonly run: string; readonly next: JournalPosition };
 }
@@ -27,6 +29,7 @@ export interface Batch {
 export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
   const tallies = tallyBatch(batch.entries);
   if (tallies.length > 0) await storeTallies(sql, dialect, tallies);
+  if (batch.environment) await storeEnvironment(sql, tallies, batch.environment);
   await storeAliases(sql, batch.entries);
   await storeFeedback(
     sql,
@@ -156,6 +159,11 @@ async function storeReleases(sql: Sql, tallies: readonly Tally[]): Promise<void>
       last_at = CASE WHEN excluded.last_at > desk_releases.last_at THEN excluded.last_at ELSE desk_releases.last_at END,
       count = desk_releases.count + excluded.count`,
   );
+}
+
+async function storeEnvironment(sql: Sql, tallies: readonly Tally[], environment: string): Promise<void> {
+  const rows = tallies.map(({ digest }): SqlValue[] => [digest, toColumn(environment)]);
+  await insertRows(sql, 'desk_environments', ['digest', 'environment'], rows, 'ON CONFLICT DO NOTHING');
 }
 
 interface HourRow {
