@@ -80,6 +80,14 @@ async function startDesk(): Promise<void> {
   const where = { host: config.host, port: config.deskPort ?? config.port };
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: openVisitors(() => desk.ask('readSalt')) });
+  const deskPages = await createDeskPages({
+    desk,
+    readAccess: signIn.readAccess,
+    facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+    manifest,
+    funnel,
+    origins,
+  });
   const app = createDeskApp({
     log,
     funnel,
@@ -91,20 +99,19 @@ async function startDesk(): Promise<void> {
       },
     },
     files: indexPublicFiles(join(DIST, 'client')),
-    desk: await createDeskPages({
-      desk,
-      readAccess: signIn.readAccess,
-      facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
-      manifest,
-      funnel,
-      origins,
-    }),
+    desk: deskPages,
     compression: config.compression,
     inFlight,
     scrubPath,
   });
   const { server, connections } = createHttpServer(app, { log });
-  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const drain = createDrain({
+    server,
+    connections,
+    onStop: deskPages.endStreams,
+    lag: config.drainLag,
+    deadline: config.drainDeadline,
+  });
   const stop = createStop({
     drain,
     close: () => desk.close(),

@@ -236,7 +236,7 @@ async function start(): Promise<void> {
       }),
       { log, count },
     );
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),

@@ -5,7 +5,7 @@ import type { AppDeps } from '../../src/server/app.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
-import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
@@ -41,6 +41,8 @@ export interface DeskSiteOptions {
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
+  /** Of live pages (ms). */
+  readonly pingInterval?: number;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -48,6 +50,7 @@ export interface DeskSiteOptions {
 /** The real app with the real desk on a store in memory, and a clock that a test sets. */
 export interface DeskSite {
   readonly app: RequestListener;
+  readonly pages: DeskPages;
   /** What a listener of the desk's own serves. */
   readonly alone: RequestListener;
   readonly signIn: SignIn;
@@ -92,6 +95,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       manifest: MANIFEST,
       funnel,
       origins,
+      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const app = createTestApp({ log, funnel, desk, publicOrigins, trustProxy, ...options.deps });
     const alone = createDeskApp({
@@ -109,6 +113,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
     return {
       app,
+      pages: desk,
       alone,
       signIn,
       sessions,

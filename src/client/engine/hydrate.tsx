@@ -99,6 +99,7 @@ export async function hydrate({ routes, document: Document, errorPages, loadRepo
     styles,
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
+    refresh: async () => (await getNavigator()).refresh(),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
       return reporting.onShownError(error, thrown, onAddress);

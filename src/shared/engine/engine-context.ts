@@ -55,6 +55,13 @@ export interface Engine {
   ) => (() => void) | undefined;
   /** Called when a navigation stands in the page. */
   readonly onCommit?: (commit: Commit) => void;
+  /**
+   * In the browser: asks by HEAD whether the page that stands has changed, and brings its data where it
+   * has. Rejects without a network.
+   *
+   * @returns false where it could not be told: a navigation is on its way, or the server cannot say
+   */
+  readonly refresh?: () => Promise<boolean>;
 }
 
 export const EngineContext = createContext<Engine | null>(null);

@@ -14,6 +14,8 @@ import type { TracedProject } from '../../engine/http/trace-headers.ts';
 import { createPages } from '../../engine/pages/pages.ts';
 import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
+import { createLiveStreams } from '../live/live-streams.ts';
+import { createChangeWatch } from '../live/watch-changes.ts';
 import type { ReadAccess } from '../sign-in/access.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
@@ -29,6 +31,8 @@ export interface DeskPagesOptions {
   readonly earlyScript?: string;
   readonly reportPath?: string;
   readonly traced?: TracedProject;
+  /** Of live pages (ms). */
+  readonly pingInterval?: number;
 }
 
 export interface DeskPages {
@@ -36,6 +40,8 @@ export interface DeskPages {
   readonly step: RequestHandler;
   /** Whether a path is the desk's. */
   readonly covers: (path: string) => boolean;
+  /** Ends the streams of open pages, for a drain. */
+  readonly endStreams: () => void;
 }
 
 /**
@@ -66,8 +72,16 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(traced && { traced }),
   });
 
+  const live = createLiveStreams({
+    watch: createChangeWatch({ read: () => desk.ask('readChanges') }),
+    readAccess,
+    origins,
+    ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
+  });
+
   const router = Router();
   router.use(keepPrivate);
+  router.use(live.step);
   router.use(pages.data);
   router.use(pages.pages);
   router.use(unclaimedMethods());
@@ -80,6 +94,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
       else next();
     },
     covers: isDeskPath,
+    endStreams: () => live.endAll(),
   };
 }
 

@@ -44,6 +44,8 @@ export class RequestInfo {
   route: string | undefined;
   /** Set where the answer tells of a failure. */
   digest: string | undefined;
+  /** The answer goes on for as long as somebody listens: it says nothing of what hangs. */
+  isStream = false;
 
   readonly #traceparent: string | undefined;
   #url: URL | undefined;
