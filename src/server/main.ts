@@ -12,6 +12,7 @@ import { type Config, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { openFeedback } from './desk/feedback/open-feedback.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
@@ -110,7 +111,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
-    toVisitor: (address) => toVisitor(address),
+    toVisitor: (address, id) => toVisitor(address, id),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -135,6 +136,7 @@ async function start(): Promise<void> {
     funnel,
     policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
     origins,
+    takesFeedback: owner.reporting?.feedback !== false,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
@@ -177,6 +179,8 @@ async function start(): Promise<void> {
     traced,
   });
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
+  const feedback =
+    owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });
   const toTunnel = (of: Origins) =>
     openTunnel({
       path: config.tunnelPath,
@@ -191,6 +195,7 @@ async function start(): Promise<void> {
       origins: of,
       routes: [...routes, ...deskRoutes],
       toVisitor,
+      isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
     });
@@ -207,6 +212,8 @@ async function start(): Promise<void> {
     reportPath,
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
+    visitorId: owner.reporting?.visitorId,
+    feedback,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

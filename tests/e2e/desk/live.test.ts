@@ -105,7 +105,15 @@ describe('the list', () => {
       const shifts: number[] = [];
       Object.assign(window, { shifts });
       new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+        for (const entry of list.getEntries() as any[])
+          shifts.push(
+            entry.value,
+            entry.sources.map((x: any) => [
+              x.node?.parentElement?.outerHTML?.slice(0, 200),
+              x.previousRect,
+              x.currentRect,
+            ]) as any,
+          );
       }).observe({ type: 'layout-shift' });
     });
     await page.mouse.move(400, 400);
@@ -136,7 +144,7 @@ describe('the list', () => {
 
 describe('an incident', () => {
   test('counts on, holds what is read, keeps what is typed, and shows the latest when asked', async () => {
-    const digest = await fail('/tour/fail/loader');
+    const digest = await fail('/tour/fail/render');
     const { page, complaints } = await openDesk(`/desk/${digest}`);
     await exchanged(page);
     await isState(page, 'live');
@@ -148,7 +156,7 @@ describe('an incident', () => {
     const shown = await which.textContent();
     const times = page.locator('dt', { hasText: 'Happened' }).locator('xpath=following-sibling::dd');
     const before = await times.textContent();
-    await fail('/tour/fail/loader');
+    await fail('/tour/fail/render');
     const news = page.getByRole('button', { name: 'It happened again: show' });
     await news.waitFor();
     expect(await times.textContent()).not.toBe(before);

@@ -8,12 +8,14 @@ const ANNOUNCEMENT_GAP = 30 * Second;
 interface NewsProps {
   /** `3 new`; undefined where there are none. */
   readonly words: string | undefined;
+  /** It is seen, and not read out. */
+  readonly isQuiet?: boolean;
   readonly onShow: () => void;
 }
 
 /** Says that there is more than what is shown, over the page, so that nothing of it moves. */
-export function News({ words, onShow }: NewsProps) {
-  const announced = useSparing(words ?? '');
+export function News({ words, isQuiet = false, onShow }: NewsProps) {
+  const announced = useSparing(isQuiet ? '' : (words ?? ''));
   return (
     <>
       <p className={styles.announced} role="status">

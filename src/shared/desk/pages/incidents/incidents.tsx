@@ -57,7 +57,8 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         </nav>
       )}
       <News
-        words={shown.length === 0 ? undefined : toNews(shown, rows)}
+        words={toNews(shown, rows)}
+        isQuiet={countNew(shown, rows) === 0}
         onShow={() => {
           show();
           // The button goes, and the focus with it: to where the new ones stand.
@@ -84,11 +85,15 @@ function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData
 }
 
 function toNews(shown: readonly ShownRow[], rows: readonly IncidentRow[]): string | undefined {
-  const known = new Set(shown.map(({ digest }) => digest));
-  const count = rows.filter(({ digest }) => !known.has(digest)).length;
+  const count = countNew(shown, rows);
   if (count > 0) return `${count} new`;
   const isSame = shown.length === rows.length && shown.every(({ digest }, index) => digest === rows[index]?.digest);
   return isSame ? undefined : 'In another order by now';
+}
+
+function countNew(shown: readonly ShownRow[], rows: readonly IncidentRow[]): number {
+  const known = new Set(shown.map(({ digest }) => digest));
+  return rows.filter(({ digest }) => !known.has(digest)).length;
 }
 
 interface ListProps {
