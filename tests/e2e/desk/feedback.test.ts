@@ -20,13 +20,13 @@ async function signIn(page: Page, path: string): Promise<void> {
 const readAddress = async (page: Page) =>
   ADDRESS.exec((await page.locator('code', { hasText: ADDRESS }).first().textContent()) ?? '')?.[0] ?? '';
 
+const textarea = (page: Page) => page.getByLabel('What were you doing?').and(page.locator('textarea'));
+
 async function say(page: Page, words: string): Promise<void> {
-  await page.getByLabel('What were you doing?', { exact: true }).last().fill(words);
+  await textarea(page).fill(words);
   await page.getByLabel('Your e-mail address').fill('ann@example.com');
   await page.getByRole('button', { name: 'Send' }).click();
 }
-
-const textarea = (page: Page) => page.locator('textarea[name="text"]');
 
 async function listViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
@@ -59,9 +59,7 @@ describe('a visitor says what they were doing', () => {
     const address = await readAddress(page);
     complaints.length = 0;
     const words = `I was looking around ${how}.`;
-    await textarea(page).fill(words);
-    await page.locator('input[type="email"]').fill('ann@example.com');
-    await page.getByRole('button', { name: 'Send' }).click();
+    await say(page, words);
     await page.getByText('Thank you. What you wrote stands beside the failure now').waitFor();
     expect(new URL(page.url()).pathname).toBe('/tour/fail/loader');
     expect(new URL(page.url()).search).toBe(javaScriptEnabled ? '' : '?_feedback');
@@ -73,7 +71,7 @@ describe('a visitor says what they were doing', () => {
   test('on the page of a failure of the browser, and keeps the words where they could not be sent', async () => {
     const { page } = await site.open('/tour/fail/client');
     await exchanged(page);
-    await page.locator('main').getByRole('button').first().click();
+    await page.getByRole('button', { name: 'Throw in a component' }).click();
     await textarea(page).waitFor();
     const address = await readAddress(page);
     await page.route('**/*_feedback', (route) => route.abort());
@@ -101,7 +99,7 @@ describe('an operator', () => {
 
     await page.goto('/tour/fail/client');
     await exchanged(page);
-    await page.locator('main').getByRole('button').first().click();
+    await page.getByRole('button', { name: 'Throw in a component' }).click();
     await link.waitFor();
     expect(await link.getAttribute('href')).toBe(`/desk/${(await readAddress(page)).replace('-', '/')}`);
   });

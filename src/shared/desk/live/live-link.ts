@@ -43,6 +43,7 @@ export function createLiveLink({ open, refresh, onState }: LiveLinkOptions): Liv
   let source: LiveSource | undefined;
   let isRunning = false;
   let isHearing = false;
+  let hasHeard = false;
   let failures = 0;
   let patience: Timer;
   let poll: Timer;
@@ -71,7 +72,7 @@ export function createLiveLink({ open, refresh, onState }: LiveLinkOptions): Liv
     });
     own.addEventListener('error', () => {
       if (source !== own) return;
-      if (own.readyState === CLOSED) fall();
+      if (own.readyState === CLOSED) beRefused();
       else if (isHearing) loseTouch();
     });
   }
@@ -81,10 +82,18 @@ export function createLiveLink({ open, refresh, onState }: LiveLinkOptions): Liv
     waitForWord(SILENCE_PATIENCE);
     if (isHearing) return;
     isHearing = true;
+    hasHeard = true;
     clearTimeout(poll);
     tell();
     // What changed until now was told to nobody.
     asker.ask();
+  }
+
+  /** Who was let in before is asked to sign in by the answer to the next question. */
+  function beRefused(): void {
+    fall();
+    if (hasHeard) asker.ask();
+    hasHeard = false;
   }
 
   /** The browser comes again by itself, soon. */
