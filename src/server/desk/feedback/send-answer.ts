@@ -23,8 +23,8 @@ function renderAnswer(status: number, words: string, page: string): string {
   const isTaken = status < 400;
   const back = `<a href="${escapeHtml(page)}">Try the page again</a>, or go to the <a href="/">start page</a>.`;
   return renderPlainPage({
-    title: isTaken ? 'Thank you' : 'This was not sent',
-    heading: isTaken ? 'Thank you' : 'This was not sent',
+    title: isTaken ? 'It was sent' : 'This was not sent',
+    heading: isTaken ? 'It was sent' : 'This was not sent',
     body: `<p>${escapeHtml(words)}</p><p>${isTaken ? '' : 'Your browser’s Back leads to what you wrote. '}${back}</p>`,
   });
 }

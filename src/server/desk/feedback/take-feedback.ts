@@ -46,7 +46,7 @@ const MAX_FORM_BYTES = 48 * KiB;
 /** Who says something of a failure does so soon (ms). */
 const RECENT = Day;
 
-const THANKS = 'Thank you. What you wrote stands beside the failure now, for those who mend it.';
+const THANKS = 'Thank you. What you wrote goes to those who mend it.';
 
 /**
  * Takes what visitors say of a failure: a post to whatever page it was shown on, answered without that

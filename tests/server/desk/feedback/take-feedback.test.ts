@@ -73,7 +73,7 @@ describeStores('what visitors say', (open) => {
       website: '',
     });
     expect([reply.status, reply.headers['cache-control']]).toEqual([200, 'no-store']);
-    expect(reply.text).toContain('<h1>Thank you</h1>');
+    expect(reply.text).toContain('<h1>It was sent</h1>');
     expect(reply.text).toContain('<a href="/orders">Try the page again</a>');
     const [said, ...others] = await read();
     expect(others).toEqual([]);

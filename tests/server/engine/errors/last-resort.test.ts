@@ -27,3 +27,15 @@ it('is allowed its own style sheet and nothing else', () => {
   expect(PLAIN_PAGE_POLICY).not.toContain('unsafe');
   expect(html).not.toMatch(/style="|<script|<img|<link/);
 });
+
+it('asks what the visitor was doing where that is taken, and leads operators into the desk', () => {
+  const failure = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
+  const html = renderLastResort(failure, 'x', true);
+  expect(html).toContain('<form method="post" action="?_feedback">');
+  expect(html).toContain('<input type="hidden" name="address" value="7K3QM2XA-9F4W0R6B">');
+  expect(html).not.toContain('/desk/');
+  expect(renderLastResort(failure, 'x')).not.toContain('<form');
+  expect(renderLastResort({ kind: 'failure', status: 500 }, 'x', true)).not.toContain('<form');
+  expect(renderLastResort({ kind: 'public', status: 503, message: 'Closed.' }, 'x', true)).not.toContain('<form');
+  expect(renderLastResort({ ...failure, desk: true }, 'x')).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+});
