@@ -76,6 +76,7 @@ async function startDesk(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     notify,
@@ -93,6 +94,14 @@ async function startDesk(): Promise<void> {
     sourceLink: config.sourceLink,
     notify: presentNotify(notify),
   };
+  const deskPages = await createDeskPages({
+    desk,
+    readAccess: signIn.readAccess,
+    facts,
+    manifest,
+    funnel,
+    origins,
+  });
   const app = createDeskApp({
     log,
     funnel,
@@ -104,21 +113,20 @@ async function startDesk(): Promise<void> {
       },
     },
     files: indexPublicFiles(join(DIST, 'client')),
-    desk: await createDeskPages({
-      desk,
-      readAccess: signIn.readAccess,
-      facts,
-      manifest,
-      funnel,
-      origins,
-    }),
+    desk: deskPages,
     api: createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender }),
     compression: config.compression,
     inFlight,
     scrubPath,
   });
   const { server, connections } = createHttpServer(app, { log });
-  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const drain = createDrain({
+    server,
+    connections,
+    onStop: deskPages.endStreams,
+    lag: config.drainLag,
+    deadline: config.drainDeadline,
+  });
   const stop = createStop({
     drain,
     close: () => desk.close(),

@@ -13,6 +13,7 @@ import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { openFeedback } from './desk/feedback/open-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { presentNotify } from './desk/pages/present-notify.ts';
@@ -114,7 +115,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
-    toVisitor: (address) => toVisitor(address),
+    toVisitor: (address, id) => toVisitor(address, id),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -139,6 +140,7 @@ async function start(): Promise<void> {
     funnel,
     policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
     origins,
+    takesFeedback: owner.reporting?.feedback !== false,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
@@ -158,6 +160,7 @@ async function start(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     notify,
@@ -188,6 +191,8 @@ async function start(): Promise<void> {
     traced,
   });
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
+  const feedback =
+    owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });
   const toTunnel = (of: Origins) =>
     openTunnel({
       path: config.tunnelPath,
@@ -202,6 +207,7 @@ async function start(): Promise<void> {
       origins: of,
       routes: [...routes, ...deskRoutes],
       toVisitor,
+      isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
     });
@@ -219,6 +225,8 @@ async function start(): Promise<void> {
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : deskApi,
+    visitorId: owner.reporting?.visitorId,
+    feedback,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -249,7 +257,7 @@ async function start(): Promise<void> {
       }),
       { log, count },
     );
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),

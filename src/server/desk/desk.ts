@@ -48,6 +48,8 @@ export interface DeskOptions {
   readonly databaseUrl?: string | undefined;
   readonly build: string;
   readonly release: string;
+  /** Where this server runs, for the filter of the list: a store may serve several. */
+  readonly environment?: string;
   readonly namespace: string;
   /** The folder of the build: `dist`. */
   readonly dist: string;
@@ -98,6 +100,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       databaseUrl,
       build: options.build,
       release: options.release,
+      environment: options.environment,
       namespace: options.namespace,
       dist: options.dist,
       notify: options.notify,
