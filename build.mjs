@@ -8,6 +8,7 @@ import { desk, product } from './build/apps.mjs';
 import { browserTarget, bundleServer, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
+import { listExternals } from './build/externals.mjs';
 import { toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
@@ -69,6 +70,7 @@ export async function build({
     ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
+    { path: 'externals.json', contents: `${JSON.stringify(listExternals(server.metafile))}\n` },
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);

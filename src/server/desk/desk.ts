@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -9,7 +9,7 @@ import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './journal.ts';
 import type { Feedback } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
-import { createSignals, type Signals } from './keeper/signals.ts';
+import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
@@ -27,6 +27,8 @@ export interface Desk {
   journalFeedback(feedback: Feedback): boolean;
   /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
+  /** How it is at this moment, without a wait. */
+  readonly condition: DeskCondition;
   /** An asset of an earlier build, or of one that another replica has already. */
   readonly findOldAsset: FindOldAsset;
   /** Resolves when all that was journaled is in the store. */
@@ -39,6 +41,11 @@ export interface Desk {
   flushSync(timeoutMs: number): boolean;
   /** Takes in what is left and says that the process ends on purpose. Nothing is stored after it. */
   close(): Promise<void>;
+}
+
+export interface DeskCondition {
+  readonly store: StoreState;
+  readonly journal: 'written' | 'failing';
 }
 
 export interface DeskOptions {
@@ -69,11 +76,24 @@ export class DeskInUseError extends Error {
   }
 }
 
+/** A folder that refuses what is to be kept in it: its text says what to do. */
+export class UnwritableFolderError extends Error {
+  constructor(dataDir: string, code: string) {
+    const user = process.getuid?.();
+    const who = user === undefined ? 'this user' : `this user (number ${user})`;
+    super(
+      `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
+    );
+    this.name = 'UnwritableFolderError';
+  }
+}
+
 /**
  * Takes the folder, and starts the keeper. It waits for no store: that is opened while pages load,
  * and what fails meanwhile is in the journal.
  *
  * @throws DeskInUseError where another process has the folder
+ * @throws UnwritableFolderError where it refuses this user; a full disk may have room again, and stops nothing
  */
 export async function openDesk(options: DeskOptions): Promise<Desk> {
   const { dataDir, databaseUrl, log } = options;
@@ -104,6 +124,16 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
   return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight });
 }
 
+/** Closes the desk where a start fails: the next one would take this process for one that was killed. */
+export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await desk.close();
+    throw error;
+  }
+}
+
 interface Locks {
   release(): void;
 }
@@ -113,7 +143,7 @@ function createRunId(): string {
   return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
 }
 
-/** @throws DeskInUseError */
+/** @throws DeskInUseError, UnwritableFolderError */
 function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; log: DeskLog }): Locks {
   const { dataDir, isAlone, run, log } = options;
   const journals = join(dataDir, 'journal');
@@ -122,24 +152,51 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
   let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
+    requireWritable(dataDir, journals);
     instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
     if (isAlone && !instance) throw new DeskInUseError(dataDir);
     own = takeLock(lockFile);
   } catch (error) {
     if (error instanceof DeskInUseError) throw error;
+    const code = readCode(error);
+    if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);
     log.error(
       { err: error },
-      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make it writable and start again.`,
+      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make room there and start again.`,
     );
   }
   return {
     release() {
       // A journal that is left is the next one's, by its lock.
-      if (own && !existsSync(join(journals, run))) rmSync(lockFile, { force: true });
+      if (own && !existsSync(join(journals, run))) removeQuietly(lockFile);
       own?.release();
       instance?.release();
     },
   };
+}
+
+/** The next start does it where the folder has become read-only, or is gone. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A stray lock is harmless.
+  }
+}
+
+/** What a disk with room on it answers too: the wrong owner, a read-only mount, a file in the place of a folder. */
+const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/** Its files too: they may be those of another user, who ran the server before. */
+function requireWritable(dataDir: string, journals: string): void {
+  const files = ['instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
+  for (const path of [dataDir, journals, ...files.filter((file) => existsSync(file))]) {
+    accessSync(path, constants.W_OK);
+  }
+}
+
+function readCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 class OpenDesk implements Desk {
@@ -190,6 +247,10 @@ class OpenDesk implements Desk {
 
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>> {
     return this.#keeper.ask(name, ...args);
+  }
+
+  get condition(): DeskCondition {
+    return { store: this.#signals.storeState, journal: this.#journal.isFailing ? 'failing' : 'written' };
   }
 
   flush(): Promise<void> {

@@ -51,7 +51,18 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
-  const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
+  signals.storeState = 'opening';
+  const holder = createStoreHolder({
+    open,
+    log,
+    onOpen() {
+      signals.storeState = 'reachable';
+      void settleIn();
+    },
+    onAway() {
+      signals.storeState = 'away';
+    },
+  });
   const maps = createMapReader({
     readMap,
     findFunction: async (of, frame) => digester.findFunction(frame, await readSites(of)),
