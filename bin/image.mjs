@@ -1,12 +1,13 @@
 // node bin/image.mjs <folder>
 // Lays out what an image needs beside the build: this Node with the libraries that it is linked to,
-// the packages that the bundles load when they run, and a user. The Dockerfile copies it into an empty
+// the packages that the bundles load when they run, a user, and the bill of materials. The Dockerfile copies it into an empty
 // image, so that nothing else is there to be run, kept up to date or broken into.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createSbom } from '../build/sbom.mjs';
 
 /** A number that stands for nobody on the host; 0 would be the host's root. */
 const user = 10001;
@@ -14,20 +15,24 @@ const user = 10001;
 /**
  * @param {string} root of the project, built
  * @param {string} folder becomes `/` of the image
- * @param {string} [node] the binary that the image runs
  */
-export function layOutImage(root, folder, node = process.execPath) {
+export function layOutImage(root, folder) {
+  const node = process.execPath;
   copyFile(node, join(folder, 'usr/local/bin/node'));
-  const packages = listPackages(root, JSON.parse(readFileSync(join(root, 'dist/externals.json'), 'utf8')));
+  const { bundled, loaded } = readJson(join(root, 'dist/packages.json'));
+  const packages = listFolders(root, loaded);
   for (const path of packages) copyFile(join(root, path), join(folder, 'app', path));
   const addons = packages.flatMap((path) => listAddons(join(root, path)));
-  for (const library of listLibraries([node, ...addons])) copyFile(library, join(folder, library));
+  const libraries = listLibraries([node, ...addons]);
+  for (const library of libraries) copyFile(library, join(folder, library));
   writeAll(join(folder, 'etc'), {
     passwd: `spillway:x:${user}:${user}::/data:/none\n`,
     group: `spillway:x:${user}:\n`,
     // Without it no name in /etc/hosts would be found.
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
   });
+  const sbom = createSbom({ root, folders: [...bundled, ...packages], libraries, versions: process.versions });
+  writeAll(join(folder, 'app'), { 'sbom.cdx.json': `${JSON.stringify(sbom, null, 2)}\n` });
   // For those who mount something there: the server itself writes to /data alone.
   mkdirSync(join(folder, 'tmp'), { recursive: true });
 }
@@ -40,7 +45,7 @@ export function layOutImage(root, folder, node = process.execPath) {
  * @param {readonly string[]} names
  * @returns {string[]} relative to the root
  */
-function listPackages(root, names) {
+function listFolders(root, names) {
   const found = new Set();
   const visit = (name, from) => {
     const path = findPackage(name, from);

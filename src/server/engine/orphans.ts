@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Second } from '../../shared/units.ts';
 
 /** How often the first process of a container looks for what is left to it (ms). */
-const SWEEP_INTERVAL = 5 * Second;
+const SWEEP_INTERVAL = 2 * Second;
 
 export interface OrphansOptions {
   readonly log: Logger;
