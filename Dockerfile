@@ -26,6 +26,8 @@ COPY --from=build /app/dist/ dist/
 COPY --from=build --chown=10001:10001 /empty/ /data/
 VOLUME /data
 ENV PATH=/usr/local/bin NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# SQLite looks for a folder for its temporary files, and would not find any other that it may write to.
+ENV SQLITE_TMPDIR=/data
 EXPOSE 3000
 USER 10001:10001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \

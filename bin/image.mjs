@@ -3,9 +3,19 @@
 // the packages that the bundles load when they run, a user, and the bill of materials. The Dockerfile copies it into an empty
 // image, so that nothing else is there to be run, kept up to date or broken into.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSbom } from '../build/sbom.mjs';
 
@@ -21,7 +31,7 @@ export function layOutImage(root, folder) {
   copyFile(node, join(folder, 'usr/local/bin/node'));
   const { bundled, loaded } = readJson(join(root, 'dist/packages.json'));
   const packages = listFolders(root, loaded);
-  for (const path of packages) copyFile(join(root, path), join(folder, 'app', path));
+  for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path));
   const addons = packages.flatMap((path) => listAddons(join(root, path)));
   const libraries = listLibraries([node, ...addons]);
   for (const library of libraries) copyFile(library, join(folder, library));
@@ -82,10 +92,28 @@ function listLibraries(binaries) {
   return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
 }
 
-/** A file or a folder; of a link, what it leads to. */
+/** Of a link, what it leads to. */
 function copyFile(from, to) {
   mkdirSync(dirname(to), { recursive: true });
-  cpSync(realpathSync(from), to, { recursive: true, dereference: true });
+  cpSync(realpathSync(from), to, { dereference: true });
+}
+
+/** What can be loaded of a package, and its licence; nothing of it can be run. What it depends on is copied by itself. */
+function copyPackage(from, to) {
+  cpSync(from, to, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => path === from || isLoaded(relative(from, path), statSync(path)),
+  });
+  for (const entry of readdirSync(to, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) chmodSync(join(entry.parentPath, entry.name), 0o644);
+  }
+}
+
+function isLoaded(path, stats) {
+  const name = basename(path);
+  if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
+  return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
 }
 
 function writeAll(folder, texts) {
