@@ -3,6 +3,7 @@ import { routes } from '../shared/desk/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
+import { requireDataFolder } from './desk/data-folder.ts';
 import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
@@ -52,6 +53,7 @@ async function startDesk(): Promise<void> {
   const manifest = readManifest(DIST);
   const release = config.release ?? manifest.release ?? manifest.buildId;
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));

@@ -10,6 +10,7 @@ import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
+import { requireDataFolder } from './desk/data-folder.ts';
 import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
@@ -97,6 +98,7 @@ async function start(): Promise<void> {
   };
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
   const table = createTableLoader(DIST, log);
+  requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));

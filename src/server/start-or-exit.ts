@@ -1,5 +1,6 @@
 import { ConfigError } from './config.ts';
-import { DeskInUseError, UnwritableFolderError } from './desk/desk.ts';
+import { UnwritableFolderError } from './desk/data-folder.ts';
+import { DeskInUseError } from './desk/desk.ts';
 import { ListenError } from './engine/http/listen.ts';
 import { onStopSignal } from './engine/http/stop-signals.ts';
 import { WiringError } from './engine/pages/wiring.ts';

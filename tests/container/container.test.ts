@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
-import { chownSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import buildOnce from '../support/build-once.ts';
-import { type Container, type ContainerOptions, offerToKiller, startContainer, whyNot } from './container.ts';
+import { type Container, offerToKiller, startContainer, whyNot } from './container.ts';
 import { readImageConfig } from './dockerfile.ts';
+import { createVolume, limitMemory, MiB, PATIENCE, readDesk, run, TOKEN } from './harness.ts';
 import { type Image, layOut, MOUNTED } from './lay-out.ts';
-import { createMemoryLimit, type MemoryLimit } from './memory-limit.ts';
-
-const MiB = 1024 * 1024;
-const TOKEN = 'a-token-of-sixteen-characters';
-const PATIENCE = { timeout: 20_000, interval: 100 };
+import type { MemoryLimit } from './memory-limit.ts';
 
 const obstacle = whyNot();
 if (obstacle) console.warn(`The image is laid out and not run: ${obstacle}.`);
@@ -60,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')('the image', () => {
 describe.skipIf(obstacle !== undefined)('a container of it', () => {
   it('serves as its first process and as nobody, where nothing but the volume can be written to', async () => {
     const memory = limitMemory(256);
-    const container = await run({ memory });
+    const container = await run(image, { memory });
     expect(userOf(container)).toEqual([image.config.user.uid, image.config.user.gid]);
 
     const site = await container.beside<{ page: number; script: number; ready: unknown }>(`
@@ -90,8 +86,8 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
   });
 
   it('ends by SIGTERM with 0 once it has answered, and finds on its volume what it knew', async () => {
-    const data = createVolume();
-    const first = await run({ data, env: { DRAIN_LAG: '1' } });
+    const data = createVolume(image);
+    const first = await run(image, { data, env: { DRAIN_LAG: '1' } });
     const asked = first.beside<number[]>(`
       const answers = await Promise.all(Array.from({ length: 50 }, () => fetch('http://127.0.0.1:3000/')));
       console.log(JSON.stringify(answers.map(({ status }) => status)));`);
@@ -100,15 +96,16 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     expect(await asked).toEqual(Array.from({ length: 50 }, () => 200));
     expect(await first.ended).toEqual({ code: 0, signal: null });
 
-    const second = await run({ data });
+    const second = await run(image, { data, env: { DRAIN_LAG: '20' } });
     expect(await readDesk(second)).toEqual({ desk: 200, latest: 'none' });
     second.kill('SIGINT');
+    await expect.poll(() => second.log(), PATIENCE).toContain('"signal":"SIGINT"');
     second.kill('SIGINT');
     expect(await second.ended).toMatchObject({ code: 1 });
   });
 
   it('stops where it is asked to before it listens', async () => {
-    const container = startContainer({ image, data: createVolume(), env: { OPERATOR_TOKEN: TOKEN } });
+    const container = startContainer({ image, data: createVolume(image), env: { OPERATOR_TOKEN: TOKEN } });
     container.listens.catch(() => undefined);
     await expect.poll(() => readFileSync(`/proc/${container.pid}/cmdline`, 'latin1'), PATIENCE).toMatch(/^node\0/);
     // Node takes signals only once it runs the first line of the bundle.
@@ -117,7 +114,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
   });
 
   it('collects the processes that others leave to it', async () => {
-    const container = await run({});
+    const container = await run(image);
     const orphan = `require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300)'], { detached: true, stdio: 'ignore' }).unref()`;
     expect(container.exec(['node', '-e', orphan]).status).toBe(0);
     const children = () => readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim();
@@ -126,7 +123,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
   });
 
   it('says in one sentence that it may not write to its volume', async () => {
-    const data = createVolume();
+    const data = createVolume(image);
     chownSync(data, 0, 0);
     const container = startContainer({ image, data, env: { OPERATOR_TOKEN: TOKEN } });
     container.listens.catch(() => undefined);
@@ -139,8 +136,8 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
   it('takes the limit of its heap from its memory, and tells of a death by the system’s hand', async ({ skip }) => {
     const memory = limitMemory(256);
     if (!memory) return skip('This machine lets nobody limit the memory of a group of processes.');
-    const data = createVolume();
-    const first = await run({ data, memory });
+    const data = createVolume(image);
+    const first = await run(image, { data, memory });
     // A process with the same options sees the limit that the server has.
     const [, ...options] = image.config.command.slice(0, -1);
     const asked = first.exec(['node', ...options, '-p', 'require("v8").getHeapStatistics().heap_size_limit']);
@@ -151,7 +148,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     await first.ended;
     expect(memory.kills()).toBe(1);
 
-    const second = await run({ data });
+    const second = await run(image, { data });
     await expect.poll(() => readDesk(second), PATIENCE).toEqual({ desk: 200, latest: 'Process died' });
   });
 });
@@ -168,53 +165,6 @@ const listWritable = `
   };
   walk('/');
   console.log(JSON.stringify(found));`;
-
-async function run(options: Partial<ContainerOptions>): Promise<Container> {
-  const env = { OPERATOR_TOKEN: TOKEN, DRAIN_LAG: '0', ...options.env };
-  const container = startContainer({ image, data: createVolume(), ...options, env });
-  onTestFinished(async () => {
-    try {
-      if (process.env.SHOW) console.log(container.log());
-      container.kill('SIGKILL');
-    } catch {
-      // It has ended.
-    }
-    await container.ended;
-  });
-  await container.listens;
-  return container;
-}
-
-function createVolume(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-volume-'));
-  chownSync(folder, image.config.user.uid, image.config.user.gid);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-function limitMemory(megabytes: number): MemoryLimit | undefined {
-  const memory = createMemoryLimit(megabytes * MiB);
-  if (memory) onTestFinished(() => memory.remove());
-  return memory;
-}
-
-/** Signs in at the desk, and looks whether its latest incident is of a process that was killed. */
-function readDesk(container: Container): Promise<{ desk: number; latest: string }> {
-  return container.beside(`
-    const ask = (path, init) => fetch('http://127.0.0.1:3000' + path, { redirect: 'manual', ...init });
-    const body = new URLSearchParams({ _action: 'root.signIn', token: '${TOKEN}' });
-    let signedIn;
-    // The store is opened beside the first pages.
-    for (let left = 50; left > 0 && signedIn?.status !== 303; left -= 1) {
-      if (signedIn) await new Promise((resolve) => setTimeout(resolve, 200));
-      signedIn = await ask('/desk', { method: 'POST', body });
-    }
-    const headers = { Cookie: signedIn.headers.get('set-cookie').split(';')[0] };
-    const desk = await ask('/desk', { headers });
-    const [, path] = /href="(\\/desk\\/[0-9A-Z]{8})[?"]/.exec(await desk.text()) ?? [];
-    const text = path ? await (await ask(path, { headers })).text() : '';
-    console.log(JSON.stringify({ desk: desk.status, latest: path ? /Process died/.exec(text)?.[0] ?? 'another' : 'none' }));`);
-}
 
 function userOf({ pid }: Container): number[] {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -142,7 +142,9 @@ async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
     event_id: randomBytes(16).toString('hex'),
     exception: { values: [{ type: 'TypeError', value }] },
   });
-  const body = new Uint8Array(writeEnvelope({ dsn: `https://spillway@${new URL(url).host}/1` }, [{ type: 'event' }, event]));
+  const body = new Uint8Array(
+    writeEnvelope({ dsn: `https://spillway@${new URL(url).host}/1` }, [{ type: 'event' }, event]),
+  );
   const reply = await fetch(`${url}/_report`, { method: 'POST', body });
   const text = await reply.text();
   expect(reply.status, text).toBe(200);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -76,24 +76,11 @@ export class DeskInUseError extends Error {
   }
 }
 
-/** A folder that refuses what is to be kept in it: its text says what to do. */
-export class UnwritableFolderError extends Error {
-  constructor(dataDir: string, code: string) {
-    const user = process.getuid?.();
-    const who = user === undefined ? 'this user' : `this user (number ${user})`;
-    super(
-      `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
-    );
-    this.name = 'UnwritableFolderError';
-  }
-}
-
 /**
  * Takes the folder, and starts the keeper. It waits for no store: that is opened while pages load,
  * and what fails meanwhile is in the journal.
  *
  * @throws DeskInUseError where another process has the folder
- * @throws UnwritableFolderError where it refuses this user; a full disk may have room again, and stops nothing
  */
 export async function openDesk(options: DeskOptions): Promise<Desk> {
   const { dataDir, databaseUrl, log } = options;
@@ -143,7 +130,7 @@ function createRunId(): string {
   return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
 }
 
-/** @throws DeskInUseError, UnwritableFolderError */
+/** @throws DeskInUseError */
 function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; log: DeskLog }): Locks {
   const { dataDir, isAlone, run, log } = options;
   const journals = join(dataDir, 'journal');
@@ -152,14 +139,11 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
   let own: FileLock | undefined;
   try {
     mkdirSync(journals, { recursive: true, mode: 0o700 });
-    requireWritable(dataDir, journals);
     instance = isAlone ? takeLock(join(dataDir, 'instance.lock')) : undefined;
     if (isAlone && !instance) throw new DeskInUseError(dataDir);
     own = takeLock(lockFile);
   } catch (error) {
     if (error instanceof DeskInUseError) throw error;
-    const code = readCode(error);
-    if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);
     log.error(
       { err: error },
       `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make room there and start again.`,
@@ -182,21 +166,6 @@ function removeQuietly(path: string): void {
   } catch {
     // A stray lock is harmless.
   }
-}
-
-/** What a disk with room on it answers too: the wrong owner, a read-only mount, a file in the place of a folder. */
-const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
-
-/** Its files too: they may be those of another user, who ran the server before. */
-function requireWritable(dataDir: string, journals: string): void {
-  const files = ['instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
-  for (const path of [dataDir, journals, ...files.filter((file) => existsSync(file))]) {
-    accessSync(path, constants.W_OK);
-  }
-}
-
-function readCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 class OpenDesk implements Desk {

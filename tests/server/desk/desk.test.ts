@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DeskInUseError, UnwritableFolderError } from '../../../src/server/desk/desk.ts';
+import { requireDataFolder, UnwritableFolderError } from '../../../src/server/desk/data-folder.ts';
+import { DeskInUseError } from '../../../src/server/desk/desk.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
@@ -117,12 +118,12 @@ describe('the desk', () => {
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 
-  it('refuses a folder that cannot be written to, with a sentence', async () => {
+  it('refuses a folder that cannot be written to, with a sentence', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
-    const desk = openTestDesk({ dataDir: join(folder, 'file') });
-    await expect(desk).rejects.toThrow(UnwritableFolderError);
-    await expect(desk).rejects.toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
+    const prepare = () => requireDataFolder(join(folder, 'file'));
+    expect(prepare).toThrow(UnwritableFolderError);
+    expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
   });
 
   it('goes on where its folder is taken away under way, says so once, and tells how it is', async () => {
@@ -131,7 +132,7 @@ describe('the desk', () => {
     const { log, lines } = createTestLog();
     const desk = await openTestDesk({ dataDir, log });
     onTestFinished(() => desk.close());
-    await expect.poll(() => desk.condition).toEqual({ store: 'reachable', journal: 'written' });
+    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual({ store: 'reachable', journal: 'written' });
     renameSync(dataDir, join(folder, 'elsewhere'));
     writeFileSync(dataDir, ''); // so that it cannot be made anew
     expect(desk.journal(createFailure())).toBe(false);
