@@ -4,6 +4,8 @@
 # are loaded when it runs: no shell, no npm, no compiler. docs/operating.md says how to run it.
 
 FROM node:26-trixie-slim AS build
+# Node is linked to it.
+RUN apt-get update && apt-get install --yes --no-install-recommends libatomic1
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
