@@ -11,6 +11,7 @@ import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
+import { listPackages } from './build/packages.mjs';
 import { precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { createSites } from './build/sites.mjs';
@@ -63,6 +64,8 @@ export async function build({
     apps: { desk: deskClient.assets },
   };
 
+  const packages = listPackages([client, deskClient, server].map(({ metafile }) => metafile));
+
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.
   const compressing = dev ? [] : precompress(served);
   const sites = createSites(root, bundled.unserved.filter(isMap), owner);
@@ -72,6 +75,7 @@ export async function build({
     ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
+    { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },
   ];
   await writeBuild(join(root, 'dist'), files, { dev, stamp });
   log(`Built ${manifest.buildId} in ${Math.round(performance.now() - started)} ms.`);

@@ -20,12 +20,14 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
 
 /**
  * Bundles beside the server's own. What only some need (the SDK, without which most run) costs a start
- * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own.
+ * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own, and so does
+ * what asks a container how it is.
  */
 const serverParts = {
   sentry: 'src/server/reporting/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
   mail: 'src/server/desk/notify/send-mail.ts',
+  'health-check': 'src/server/health-check.ts',
 };
 
 /** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */

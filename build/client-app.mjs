@@ -9,7 +9,7 @@ import { readRouteModules } from './route-modules.mjs';
  *
  * @param {import('./apps.mjs').App} app
  * @param {{ root: string, outdir: string, dev: boolean, owner: import('./owner.mjs').OwnersBuild, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} options
- * @returns its outputs, its style sheets as files, and what the manifest says of it
+ * @returns esbuild's account of it, its outputs, its style sheets as files, and what the manifest says of it
  */
 export async function buildClientApp({ name, entry, table }, { root, outdir, dev, owner, styles }) {
   const [{ metafile, outputFiles }, routeModules] = await Promise.all([
@@ -25,5 +25,5 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     compile: (sheet) => styles.compile(join(root, sheet)),
   });
   const assets = listAppAssets({ metafile, outdir, entry, routeModules, styleUrls: sheets.urlsByUser });
-  return { outputFiles, sheets: sheets.files, assets };
+  return { metafile, outputFiles, sheets: sheets.files, assets };
 }

@@ -4,7 +4,8 @@ import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
 import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
-import { openDesk } from './desk/desk.ts';
+import { requireDataFolder } from './desk/data-folder.ts';
+import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
@@ -25,7 +26,9 @@ import { listen, toHttpUrl } from './engine/http/listen.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
+import { onStopSignal } from './engine/http/stop-signals.ts';
 import { createLogger } from './engine/logger.ts';
+import { collectOrphans } from './engine/orphans.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import { readManifest } from './read-manifest.ts';
 import { startOrExit } from './start-or-exit.ts';
@@ -53,6 +56,7 @@ async function startDesk(): Promise<void> {
   const manifest = readManifest(DIST);
   const release = config.release ?? manifest.release ?? manifest.buildId;
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
+  requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
   const told = toNotifySettings(config);
@@ -111,6 +115,7 @@ async function startDesk(): Promise<void> {
       get draining() {
         return drain.draining;
       },
+      details: () => ({ ...desk.condition }),
     },
     files: indexPublicFiles(join(DIST, 'client')),
     desk: deskPages,
@@ -135,9 +140,10 @@ async function startDesk(): Promise<void> {
     flush,
   });
   watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
+  onStopSignal((signal) => stop(0, signal));
+  if (process.pid === 1) collectOrphans({ log });
 
-  const url = await listen(server, where);
+  const url = await orClose(desk, listen(server, where));
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
   log.warn('DESK_ONLY is set: the desk alone is served, and nothing of the site. Unset it to serve the site again.');

@@ -11,7 +11,8 @@ import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
-import { openDesk } from './desk/desk.ts';
+import { requireDataFolder } from './desk/data-folder.ts';
+import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { openFeedback } from './desk/feedback/open-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
@@ -40,8 +41,10 @@ import { createOrigins, type Origins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
+import { onStopSignal } from './engine/http/stop-signals.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
+import { collectOrphans } from './engine/orphans.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
@@ -99,6 +102,7 @@ async function start(): Promise<void> {
   };
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
   const table = createTableLoader(DIST, log);
+  requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
   const notify = toNotifySettings(config);
@@ -149,6 +153,7 @@ async function start(): Promise<void> {
     get draining() {
       return drain.draining;
     },
+    details: () => ({ ...desk.condition }),
   };
   const development = process.env.SPILLWAY_DEV
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
@@ -274,13 +279,15 @@ async function start(): Promise<void> {
     flush,
   });
   watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0, signal));
+  onStopSignal((signal) => stop(0, signal));
+  if (process.pid === 1) collectOrphans({ log });
 
-  const url = development ? toHttpUrl(config.host, config.port) : await listen(server, config);
+  const url = development ? toHttpUrl(config.host, config.port) : await orClose(desk, listen(server, config));
   await development?.listen(server, config);
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);
-  const deskUrl = deskServer && deskAt && (await listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' }));
+  const deskUrl =
+    deskServer && deskAt && (await orClose(desk, listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' })));
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
   if (newcomer !== undefined) {

@@ -69,6 +69,7 @@ const app = {
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
+  'src/server/health-check.ts': '',
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
   'src/shared/desk/pages/home.tsx': `

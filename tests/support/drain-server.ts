@@ -8,7 +8,7 @@ import { createStop } from '../../src/server/engine/http/stop.ts';
 import { createLogger } from '../../src/server/engine/logger.ts';
 import { createTestApp } from './app.ts';
 
-// A process of its own around the real app: `node drain-server.ts <lag> <deadline>`, both in ms.
+// A process of its own around the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
 
 const routes = Router()
@@ -37,7 +37,8 @@ const app = createTestApp({ log, funnel, routes, readiness: state });
 const { server, connections } = createHttpServer(app, { log });
 const drain = createDrain({ server, connections, lag, deadline });
 Object.defineProperty(state, 'draining', { get: () => drain.draining });
-const stop = createStop({ drain, within: lag + deadline + 1000, log, flush });
+const close = () => new Promise<void>((resolve) => process.argv.includes('hangs') || resolve());
+const stop = createStop({ drain, close, within: lag + deadline + 1000, log, flush });
 watchProcess({ funnel, log, stop });
 process.on('SIGTERM', () => stop(0, 'SIGTERM'));
 log.info(`Listening on ${await listen(server, { host: '127.0.0.1', port: 0 })}`);

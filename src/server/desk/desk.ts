@@ -9,7 +9,7 @@ import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './journal.ts';
 import type { Feedback } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
-import { createSignals, type Signals } from './keeper/signals.ts';
+import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import type { NotifySettings } from './notify/settings.ts';
@@ -28,6 +28,8 @@ export interface Desk {
   journalFeedback(feedback: Feedback): boolean;
   /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
+  /** How it is at this moment, without a wait. */
+  readonly condition: DeskCondition;
   /** An asset of an earlier build, or of one that another replica has already. */
   readonly findOldAsset: FindOldAsset;
   /** Resolves when all that was journaled is in the store. */
@@ -40,6 +42,11 @@ export interface Desk {
   flushSync(timeoutMs: number): boolean;
   /** Takes in what is left and says that the process ends on purpose. Nothing is stored after it. */
   close(): Promise<void>;
+}
+
+export interface DeskCondition {
+  readonly store: StoreState;
+  readonly journal: 'written' | 'failing';
 }
 
 export interface DeskOptions {
@@ -111,6 +118,16 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
   return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight });
 }
 
+/** Closes the desk where a start fails: the next one would take this process for one that was killed. */
+export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await desk.close();
+    throw error;
+  }
+}
+
 interface Locks {
   release(): void;
 }
@@ -136,17 +153,26 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
     if (error instanceof DeskInUseError) throw error;
     log.error(
       { err: error },
-      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make it writable and start again.`,
+      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make room there and start again.`,
     );
   }
   return {
     release() {
       // A journal that is left is the next one's, by its lock.
-      if (own && !existsSync(join(journals, run))) rmSync(lockFile, { force: true });
+      if (own && !existsSync(join(journals, run))) removeQuietly(lockFile);
       own?.release();
       instance?.release();
     },
   };
+}
+
+/** The next start does it where the folder has become read-only, or is gone. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A stray lock is harmless.
+  }
 }
 
 class OpenDesk implements Desk {
@@ -197,6 +223,10 @@ class OpenDesk implements Desk {
 
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>> {
     return this.#keeper.ask(name, ...args);
+  }
+
+  get condition(): DeskCondition {
+    return { store: this.#signals.storeState, journal: this.#journal.isFailing ? 'failing' : 'written' };
   }
 
   flush(): Promise<void> {

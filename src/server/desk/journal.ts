@@ -25,6 +25,8 @@ export interface Journal {
   rotate(): void;
   /** To be called now and then: ends counting alone when there is room again, and notices files that were taken away. */
   settle(): void;
+  /** The last try to append failed. */
+  readonly isFailing: boolean;
   /** Nothing can be appended any more. */
   close(): void;
 }
@@ -100,6 +102,10 @@ class SegmentedJournal implements Journal {
 
   get end(): JournalPosition {
     return { segment: this.#segment, offset: this.#size };
+  }
+
+  get isFailing(): boolean {
+    return this.#failing;
   }
 
   append(failure: Failure): boolean {

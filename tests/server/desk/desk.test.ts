@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { requireDataFolder, UnwritableFolderError } from '../../../src/server/desk/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
@@ -117,15 +118,30 @@ describe('the desk', () => {
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 
-  it('opens in a folder that cannot be written to, and says that the log has to do', async () => {
+  it('refuses a folder that cannot be written to, with a sentence', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
+    const prepare = () => requireDataFolder(join(folder, 'file'));
+    expect(prepare).toThrow(UnwritableFolderError);
+    expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
+  });
+
+  it('goes on where its folder is taken away under way, says so once, and tells how it is', async () => {
+    const folder = createFolder(onTestFinished);
+    const dataDir = join(folder, 'data');
     const { log, lines } = createTestLog();
-    const desk = await openTestDesk({ dataDir: join(folder, 'file'), log });
+    const desk = await openTestDesk({ dataDir, log });
     onTestFinished(() => desk.close());
+    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual({ store: 'reachable', journal: 'written' });
+    renameSync(dataDir, join(folder, 'elsewhere'));
+    writeFileSync(dataDir, ''); // so that it cannot be made anew
     expect(desk.journal(createFailure())).toBe(false);
-    await expect(desk.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
-    expect(lines[0]?.message).toContain('DATA_DIR');
+    expect(desk.journal(createFailure())).toBe(false);
+    const change = desk.ask('changeIncident', '7K3QM2XA', { to: { state: 'open' } }, { author: 'ada', expected: 0 });
+    await expect(change).rejects.toThrow(StoreAwayError);
+    expect(desk.condition).toEqual({ store: 'away', journal: 'failing' });
+    expect(lines.filter(({ message }) => message.includes('journal cannot be written'))).toHaveLength(1);
+    expect(lines.filter(({ message }) => message.includes('store cannot be used'))).toHaveLength(1);
   });
 
   it('holds no secret in an error about PostgreSQL', async () => {

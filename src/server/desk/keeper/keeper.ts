@@ -58,7 +58,18 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
-  const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
+  signals.storeState = 'opening';
+  const holder = createStoreHolder({
+    open,
+    log,
+    onOpen() {
+      signals.storeState = 'reachable';
+      void settleIn();
+    },
+    onAway() {
+      signals.storeState = 'away';
+    },
+  });
   const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader({
     readMap: files.readMap,

@@ -1,5 +1,10 @@
 import type { JournalPosition } from '../segment-files.ts';
 
+/** The keeper has just begun, can use the store, or cannot. */
+export type StoreState = (typeof STORE_STATES)[number];
+
+const STORE_STATES = ['opening', 'reachable', 'away'] as const;
+
 /**
  * The few numbers that both threads see at once. All else passes as messages, which a blocked thread
  * does not get.
@@ -18,6 +23,8 @@ export interface Signals {
   position: JournalPosition;
   /** What waits of dead processes' journals (bytes). */
   inherited: number;
+  /** Whether the store can be used. */
+  storeState: StoreState;
   /** Blocks the thread until the position is reached. @returns false where the time was up first */
   waitFor(position: JournalPosition, timeoutMs: number): boolean;
 }
@@ -29,7 +36,9 @@ const MOVED = 3;
 /** In 64-bit words, behind the four of 32. */
 const POSITION = 2;
 const INHERITED = 3;
-const BYTES = 32;
+/** Behind those. */
+const STORE = 8;
+const BYTES = 40;
 const SEGMENT_SHIFT = 32n;
 
 /** @param buffer what the other thread made; without one, a new one is made */
@@ -64,6 +73,12 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
     },
     set inherited(bytes) {
       Atomics.store(longs, INHERITED, BigInt(bytes));
+    },
+    get storeState() {
+      return STORE_STATES[Atomics.load(words, STORE)] ?? 'opening';
+    },
+    set storeState(state) {
+      Atomics.store(words, STORE, STORE_STATES.indexOf(state));
     },
     waitFor(position, timeoutMs) {
       const end = performance.now() + timeoutMs;

@@ -19,9 +19,11 @@ export interface StoreHolderOptions {
   readonly log: DeskLog;
   /** Told each time when it can be used again, the first time too. */
   readonly onOpen: () => void;
+  /** Told each time when it cannot be. */
+  readonly onAway?: () => void;
 }
 
-export function createStoreHolder({ open, log, onOpen }: StoreHolderOptions): StoreHolder {
+export function createStoreHolder({ open, log, onOpen, onAway }: StoreHolderOptions): StoreHolder {
   let store: Store | undefined;
   let since: number | undefined;
   let wait = RETRY_FIRST;
@@ -55,6 +57,7 @@ export function createStoreHolder({ open, log, onOpen }: StoreHolderOptions): St
   function noteAway(error: unknown): void {
     since = undefined;
     if (isClosed) return;
+    onAway?.();
     if (!isTold) {
       log.error(
         { err: error },

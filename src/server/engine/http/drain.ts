@@ -17,11 +17,19 @@ export interface DrainOptions {
   readonly deadline: number;
 }
 
+/** What was cut at the deadline (counts). */
+export interface DrainEnd {
+  /** Connections, whoever was slow. */
+  readonly cut: number;
+  /** Of those, the ones whose reply this server had not finished: each is a visitor who got a part. */
+  readonly owed: number;
+}
+
 export interface Drain {
   /** Readiness reads this. */
   readonly draining: boolean;
-  /** Resolves when every connection is closed, with the number of those that were cut. Asked again, it gives the same promise. */
-  start(): Promise<number>;
+  /** Resolves when every connection is closed. Asked again, it gives the same promise. */
+  start(): Promise<DrainEnd>;
 }
 
 /** How long a connection that has not said anything yet may take to (ms). */
@@ -33,7 +41,7 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  * `keep-alive`, so that it waits for idle connections.
  */
 export function createDrain({ server, connections, upgraded, onStop, lag, deadline }: DrainOptions): Drain {
-  let running: Promise<number> | undefined;
+  let running: Promise<DrainEnd> | undefined;
   let draining = false;
   let stopped = false;
 
@@ -45,7 +53,7 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
     if (stopped) release(socket);
   });
 
-  async function run(): Promise<number> {
+  async function run(): Promise<DrainEnd> {
     draining = true;
     for (const socket of connections.sockets) {
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
@@ -67,11 +75,12 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
     }, FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline)]);
     // A socket whose end was not heard of yet has ended all the same.
-    const cut = [...connections.sockets].filter((socket) => !socket.destroyed).length;
+    const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
+    const owed = cut.filter((socket) => connections.openReplies(socket).some(isOwed)).length;
     for (const socket of connections.sockets) socket.destroy();
     // Stops the timers of http.
     server.closeAllConnections();
-    return cut;
+    return { cut: cut.length, owed };
   }
 
   return {
@@ -92,10 +101,16 @@ export function joinDrains(drains: readonly Drain[]): Drain {
       return drains.some(({ draining }) => draining);
     },
     async start() {
-      const cut = await Promise.all(drains.map((drain) => drain.start()));
-      return cut.reduce((sum, count) => sum + count, 0);
+      const ends = await Promise.all(drains.map((drain) => drain.start()));
+      const sum = (pick: (end: DrainEnd) => number) => ends.reduce((all, end) => all + pick(end), 0);
+      return { cut: sum(({ cut }) => cut), owed: sum(({ owed }) => owed) };
     },
   };
+}
+
+/** The request was whole, and it is not the peer that does not take the reply. */
+function isOwed(reply: ServerResponse): boolean {
+  return reply.req.complete && !reply.writableEnded && !reply.writableNeedDrain;
 }
 
 /** Idle, or with half a request: nothing is owed to it but what stands in its buffer. */

@@ -5,6 +5,8 @@ import type { Step } from './step.ts';
 export interface Readiness {
   /** The server is about to end: no new work, please. */
   readonly draining: boolean;
+  /** What else an operator wants to know, such as that the desk's store is away. Nothing of it counts. */
+  readonly details?: () => Readonly<Record<string, string>>;
 }
 
 /**
@@ -28,7 +30,7 @@ export function health({ readiness }: { readiness: Readiness }): Step {
       return;
     }
     const status = readiness.draining ? 'draining' : 'ready';
-    send(res, readiness.draining ? 503 : 200, 'application/json', JSON.stringify({ status }));
+    send(res, readiness.draining ? 503 : 200, 'application/json', JSON.stringify({ status, ...readiness.details?.() }));
   };
 }
 

@@ -27,8 +27,16 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
   }
 
   async function finish(): Promise<void> {
-    const cut = await drain.start();
-    if (cut > 0) log.warn({ cut }, 'Connections were cut, because their replies were not complete by the deadline.');
+    const { cut, owed } = await drain.start();
+    if (owed > 0) {
+      log.error(
+        { cut, owed },
+        'The deadline (DRAIN_DEADLINE) passed before every reply was complete: what was left was cut.',
+      );
+      exitCode = 1;
+    } else if (cut > 0) {
+      log.warn({ cut }, 'Connections were cut at the deadline: their peers had not sent, or not taken, what was due.');
+    }
     await close?.();
   }
 
@@ -40,7 +48,11 @@ export function createStop({ drain, close, within, log, flush, exit = process.ex
     }
     stopping = true;
     log.info({ signal }, 'The server finishes what is in flight, then ends.');
-    setTimeout(() => end(1), within).unref();
+    // Not taken from the loop: with nothing else in it, the process would end well in the middle of its end.
+    setTimeout(() => {
+      log.error({ within }, 'The server did not come to its end in time, so it ends as it is.');
+      end(1);
+    }, within);
     finish().then(
       () => end(exitCode),
       (error: unknown) => {

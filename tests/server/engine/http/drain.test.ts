@@ -19,9 +19,9 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-async function run({ lag = 0, deadline = 2000 } = {}): Promise<Running> {
+async function run({ lag = 0, deadline = 2000, hangs = false } = {}): Promise<Running> {
   const script = new URL('../../../support/drain-server.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, String(lag), String(deadline)], {
+  const child = spawn(process.execPath, [script, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -111,9 +111,12 @@ describe('a stop', () => {
     expect(ms).toBeLessThan(1500);
   });
 
-  it('cuts what is not complete by the deadline, and still ends with 0', async () => {
+  it('cuts what the peers left undone by the deadline, and still ends with 0', async () => {
     const server = await run({ deadline: 500 });
-    await open(server.port, get('/never'));
+    const reader = connect(server.port, '127.0.0.1');
+    reader.pause();
+    reader.on('error', () => undefined);
+    reader.write(get('/big'));
     await open(
       server.port,
       'POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
@@ -124,6 +127,23 @@ describe('a stop', () => {
     expect(ms).toBeGreaterThan(400);
     expect(ms).toBeLessThan(1500);
     expect(server.output()).toContain('"cut":2');
+  });
+
+  it('ends with 1 and says so where it had to cut a reply of its own', async () => {
+    const server = await run({ deadline: 500 });
+    await open(server.port, get('/never'));
+    server.child.kill('SIGTERM');
+    const { code, ms } = await server.ended();
+    expect(code).toBe(1);
+    expect(ms).toBeLessThan(1500);
+    expect(server.output()).toMatch(/"cut":1,"owed":1.*The deadline \(DRAIN_DEADLINE\) passed/);
+  });
+
+  it('ends with 1 and says so where what comes after the last reply takes too long', async () => {
+    const server = await run({ hangs: true });
+    server.child.kill('SIGTERM');
+    expect(await server.ended()).toMatchObject({ code: 1, signal: null });
+    expect(server.output()).toContain('did not come to its end in time');
   });
 
   it('delivers every byte of a reply that was ended but not flushed', async () => {
@@ -181,14 +201,14 @@ describe('several listeners', () => {
         draining: false,
         async start() {
           drain.draining = true;
-          return cut;
+          return { cut, owed: 1 };
         },
       };
       return drain;
     });
     const joined = joinDrains(drains);
     expect(joined.draining).toBe(false);
-    expect(await joined.start()).toBe(5);
+    expect(await joined.start()).toEqual({ cut: 5, owed: 2 });
     expect(drains.map(({ draining }) => draining)).toEqual([true, true]);
     expect(joined.draining).toBe(true);
   });

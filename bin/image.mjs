@@ -1,0 +1,135 @@
+// node bin/image.mjs <folder>
+// Lays out what an image needs beside the build: this Node with the libraries that it is linked to,
+// the packages that the bundles load when they run, a user, and the bill of materials. The Dockerfile copies it into an empty
+// image, so that nothing else is there to be run, kept up to date or broken into.
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createSbom } from '../build/sbom.mjs';
+
+/** A number that stands for nobody on the host; 0 would be the host's root. */
+const user = 10001;
+
+/**
+ * @param {string} root of the project, built
+ * @param {string} folder becomes `/` of the image
+ */
+export function layOutImage(root, folder) {
+  const node = process.execPath;
+  copyFile(node, join(folder, 'usr/local/bin/node'));
+  const { bundled, loaded } = readJson(join(root, 'dist/packages.json'));
+  const packages = listFolders(root, loaded);
+  for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path));
+  const addons = packages.flatMap((path) => listAddons(join(root, path)));
+  const libraries = listLibraries([node, ...addons]);
+  for (const library of libraries) copyFile(library, join(folder, library));
+  writeAll(join(folder, 'etc'), {
+    passwd: `spillway:x:${user}:${user}::/data:/none\n`,
+    group: `spillway:x:${user}:\n`,
+    // Without it no name in /etc/hosts would be found.
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  });
+  const sbom = createSbom({ root, folders: [...bundled, ...packages], libraries, versions: process.versions });
+  writeAll(join(folder, 'app'), { 'sbom.cdx.json': `${JSON.stringify(sbom, null, 2)}\n` });
+  // For those who mount something there: the server itself writes to /data alone.
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+}
+
+/**
+ * The folders of packages and of all that they depend on, as Node would find them. What is not
+ * installed was optional: the build would have failed for anything else.
+ *
+ * @param {string} root
+ * @param {readonly string[]} names
+ * @returns {string[]} relative to the root
+ */
+function listFolders(root, names) {
+  const found = new Set();
+  const visit = (name, from) => {
+    const path = findPackage(name, from);
+    if (!path || found.has(path)) return;
+    found.add(path);
+    const { dependencies, optionalDependencies, peerDependencies } = readJson(join(path, 'package.json'));
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+      visit(next, path);
+  };
+  for (const name of names) visit(name, root);
+  return [...found].map((path) => relative(root, path)).sort();
+}
+
+function findPackage(name, from) {
+  const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
+}
+
+function listAddons(path) {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true });
+  return files.filter(({ name }) => name.endsWith('.node')).map((file) => join(file.parentPath, file.name));
+}
+
+/**
+ * What the system's own loader says, so that it is right on every processor.
+ *
+ * @param {readonly string[]} binaries
+ * @returns {string[]} absolute paths
+ */
+function listLibraries(binaries) {
+  const lines = binaries.flatMap((file) => execFileSync('ldd', [file], { encoding: 'utf8' }).split('\n'));
+  const missing = lines.find((line) => line.includes('not found'));
+  if (missing) throw new Error(`A library is missing in the stage that builds: ${missing.trim()}.`);
+  return [...new Set(lines.flatMap((line) => /(?:^|=>)\s*(\/\S+) \(/.exec(line)?.[1] ?? []))].sort();
+}
+
+/** Of a link, what it leads to. */
+function copyFile(from, to) {
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(realpathSync(from), to, { dereference: true });
+}
+
+/** What can be loaded of a package, and its licence; nothing of it can be run. What it depends on is copied by itself. */
+function copyPackage(from, to) {
+  cpSync(from, to, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => path === from || isLoaded(relative(from, path), statSync(path)),
+  });
+  for (const entry of readdirSync(to, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) chmodSync(join(entry.parentPath, entry.name), 0o644);
+  }
+}
+
+function isLoaded(path, stats) {
+  const name = basename(path);
+  if (stats.isDirectory()) return !/^(?:\..*|node_modules|tests?|docs|benchmarks?|examples?)$/.test(name);
+  return /\.(?:[cm]?js|json|node|wasm|txt)$|^(?:licen[cs]e|notice)/i.test(name);
+}
+
+function writeAll(folder, texts) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
+}
+
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [folder] = process.argv.slice(2);
+  if (!folder) {
+    process.stderr.write('Usage: node bin/image.mjs <folder>, after "npm run build".\n');
+    process.exit(1);
+  }
+  layOutImage(fileURLToPath(new URL('..', import.meta.url)), resolve(folder));
+}

@@ -1,0 +1,37 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A folder that refuses what is to be kept in it: its text says what to do. */
+export class UnwritableFolderError extends Error {
+  constructor(dataDir: string, code: string) {
+    const user = process.getuid?.();
+    const who = user === undefined ? 'this user' : `this user (number ${user})`;
+    super(
+      `The folder ${dataDir} (DATA_DIR) cannot be written to (${code}). Let ${who} write there, or set DATA_DIR to another folder.`,
+    );
+    this.name = 'UnwritableFolderError';
+  }
+}
+
+/** What a disk with room on it answers too: the wrong owner, a read-only mount, a file in the place of a folder. */
+const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/**
+ * Makes the folder, to be called before anything is kept in it. A full disk is no reason not to start:
+ * it may have room again, and pages are served without it.
+ *
+ * @throws UnwritableFolderError where this user may not write to it, or to what another user left there
+ */
+export function requireDataFolder(dataDir: string): void {
+  const journals = join(dataDir, 'journal');
+  const files = ['instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
+  try {
+    mkdirSync(journals, { recursive: true, mode: 0o700 });
+    for (const path of [dataDir, journals, ...files.filter((file) => existsSync(file))]) {
+      accessSync(path, constants.W_OK);
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);
+  }
+}

@@ -1,0 +1,32 @@
+import { get } from 'node:http';
+import { Second } from '../shared/units.ts';
+
+// What a container runs now and then (HEALTHCHECK in the Dockerfile): ends with 0 where the server of
+// the same settings lives, else with 1 and a sentence. It loads nothing, because it shares the
+// container's memory. A draining server is a living one: to take it away for that would cut replies.
+
+/** Below the runtime's own, so that the sentence is said. */
+const PATIENCE = 2 * Second;
+
+const { HOST, PORT, DESK_ONLY = '', DESK_PORT } = process.env;
+const onlyDesk = /^(?:1|true|on|yes)$/i.test(DESK_ONLY.trim());
+const port = Number((onlyDesk && DESK_PORT?.trim()) || PORT?.trim() || 3000);
+
+const request = get({ host: toReachable(HOST?.trim()), port, path: '/livez', timeout: PATIENCE, agent: false });
+request.on('response', (reply) => {
+  reply.resume();
+  end(reply.statusCode === 200, `it answered with ${reply.statusCode}`);
+});
+request.on('timeout', () => end(false, `it did not answer within ${PATIENCE / Second} s`));
+request.on('error', (error: NodeJS.ErrnoException) => end(false, `it cannot be reached (${error.code})`));
+
+/** Every network is none that can be asked. */
+function toReachable(host: string | undefined): string {
+  if (host === '::') return '::1';
+  return !host || host === '0.0.0.0' ? '127.0.0.1' : host;
+}
+
+function end(isWell: boolean, reason: string): void {
+  if (!isWell) process.stderr.write(`The server on port ${port} is not well: ${reason}.\n`);
+  process.exit(isWell ? 0 : 1);
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { listPackages } from '../../build/packages.mjs';
+
+const external = (path: string) => ({ path, kind: 'import-statement' as const, external: true });
+
+it('tells what stands in the bundles from what is loaded when they run', () => {
+  const metafile = {
+    inputs: {},
+    outputs: {
+      'dist/server/main.js': {
+        bytes: 1,
+        exports: [],
+        inputs: {
+          'src/server/main.ts': { bytesInOutput: 1 },
+          'node_modules/react/index.js': { bytesInOutput: 1 },
+          'node_modules/react/cjs/react.js': { bytesInOutput: 1 },
+          '../elsewhere/node_modules/send/node_modules/@scope/ms/index.js': { bytesInOutput: 1 },
+        },
+        imports: [
+          ...['node:fs', 'fs', './keeper.js', '/assets/a.js', 'https://example.com/a.js'].map(external),
+          ...['pino', 'pino/file', '@scope/sharp/lib'].map(external),
+          { path: 'react', kind: 'import-statement' as const },
+        ],
+      },
+    },
+  };
+  expect(listPackages([metafile])).toEqual({
+    bundled: ['node_modules/react', 'node_modules/send/node_modules/@scope/ms'],
+    loaded: ['@scope/sharp', 'pino'],
+  });
+});

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process';
+import { chownSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import buildOnce from '../support/build-once.ts';
+import { type Container, offerToKiller, startContainer, whyNot } from './container.ts';
+import { readImageConfig } from './dockerfile.ts';
+import { createVolume, limitMemory, MiB, PATIENCE, readDesk, run, TOKEN } from './harness.ts';
+import { type Image, layOut, MOUNTED } from './lay-out.ts';
+import type { MemoryLimit } from './memory-limit.ts';
+
+const obstacle = whyNot();
+if (obstacle) console.warn(`The image is laid out and not run: ${obstacle}.`);
+
+let image: Image;
+beforeAll(async () => {
+  if (process.platform !== 'linux') return;
+  await buildOnce();
+  image = layOut(readImageConfig());
+});
+afterAll(() => image?.remove());
+
+describe.skipIf(process.platform !== 'linux')('the image', () => {
+  it('holds Node and nothing else to run', () => {
+    const programs = listFiles(image.root).filter((path) => isProgram(join(image.root, path)));
+    const isLibrary = (path: string) => /^(?:usr\/)?lib[^/]*\/(?:[^/]+\/)?[^/]+\.so[.\d]*$/.test(path);
+    expect(programs.filter((path) => !isLibrary(path))).toEqual(['usr/local/bin/node']);
+    const installed = readdirSync(join(image.root, 'app/node_modules'));
+    expect(installed).toEqual(expect.arrayContaining(['pino', 'pino-pretty', 'sonic-boom', 'thread-stream']));
+    expect(installed.filter((name) => /^(?:npm|esbuild|typescript|vitest|react|express|oxc-.*)$/.test(name))).toEqual(
+      [],
+    );
+    expect(readdirSync(join(image.root, 'app')).sort()).toEqual([
+      'LICENSE',
+      'dist',
+      'node_modules',
+      'package.json',
+      'sbom.cdx.json',
+    ]);
+  });
+
+  it('lists what it consists of', () => {
+    const bill = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8'));
+    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+    const components: { name: string; version: string; purl: string }[] = bill.components;
+    const names = components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['node', 'react', 'express', 'pg', 'pino', 'sonic-boom']));
+    expect(names).not.toContain('esbuild');
+    expect(components.find(({ name }) => name === 'node')?.version).toBe(process.versions.node);
+    const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')).packages;
+    expect(components.find(({ name }) => name === 'pg')?.version).toBe(lock['node_modules/pg'].version);
+    expect(components.filter(({ version, purl }) => !version || !purl)).toEqual([]);
+  });
+});
+
+describe.skipIf(obstacle !== undefined)('a container of it', () => {
+  it('serves as its first process and as nobody, where nothing but the volume can be written to', async () => {
+    const memory = limitMemory(256);
+    const container = await run(image, { memory });
+    expect(userOf(container)).toEqual([image.config.user.uid, image.config.user.gid]);
+
+    const site = await container.beside<{ page: number; script: number; ready: unknown }>(`
+      const page = await fetch('http://127.0.0.1:3000/');
+      const [script] = /\\/assets\\/[\\w.-]+\\.js/.exec(await page.text());
+      const asset = await fetch('http://127.0.0.1:3000' + script);
+      const ready = await (await fetch('http://127.0.0.1:3000/readyz')).json();
+      console.log(JSON.stringify({ page: page.status, script: asset.status, ready }));`);
+    expect(site).toMatchObject({
+      page: 200,
+      script: 200,
+      ready: { status: 'ready', journal: 'written' },
+    });
+    expect(
+      container.inside<string>(
+        "console.log(JSON.stringify((await import('node:fs')).readFileSync('/proc/1/cmdline', 'latin1').split('\\0')[0]))",
+      ),
+    ).toBe('node');
+
+    expect(container.inside<string[]>(listWritable)).toEqual(image.config.volumes);
+    expect(container.exec(image.config.health)).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    const ill = container.exec(image.config.health, { PORT: '3999' });
+    expect(ill).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^The server on port 3999 is not well: .+\n$/),
+    });
+  });
+
+  it('ends by SIGTERM with 0 once it has answered, and finds on its volume what it knew', async () => {
+    const data = createVolume(image);
+    const first = await run(image, { data, env: { DRAIN_LAG: '1' } });
+    const asked = first.beside<number[]>(`
+      const answers = await Promise.all(Array.from({ length: 50 }, () => fetch('http://127.0.0.1:3000/')));
+      console.log(JSON.stringify(answers.map(({ status }) => status)));`);
+    await expect.poll(() => /"path":"\/".*"status":200/.test(first.log()), PATIENCE).toBe(true);
+    first.kill('SIGTERM');
+    expect(await asked).toEqual(Array.from({ length: 50 }, () => 200));
+    expect(await first.ended).toEqual({ code: 0, signal: null });
+
+    const second = await run(image, { data, env: { DRAIN_LAG: '20' } });
+    expect(await readDesk(second)).toEqual({ desk: 200, latest: 'none' });
+    second.kill('SIGINT');
+    await expect.poll(() => second.log(), PATIENCE).toContain('"signal":"SIGINT"');
+    second.kill('SIGINT');
+    expect(await second.ended).toMatchObject({ code: 1 });
+  });
+
+  it('stops where it is asked to before it listens', async () => {
+    const container = startContainer({ image, data: createVolume(image), env: { OPERATOR_TOKEN: TOKEN } });
+    container.listens.catch(() => undefined);
+    await expect.poll(() => readFileSync(`/proc/${container.pid}/cmdline`, 'latin1'), PATIENCE).toMatch(/^node\0/);
+    // Node takes signals only once it runs the first line of the bundle.
+    const timer = setInterval(() => container.kill('SIGTERM'), 20);
+    expect(await container.ended.finally(() => clearInterval(timer))).toMatchObject({ signal: null });
+  });
+
+  it('collects the processes that others leave to it', async () => {
+    const container = await run(image);
+    const orphan = `require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300)'], { detached: true, stdio: 'ignore' }).unref()`;
+    expect(container.exec(['node', '-e', orphan]).status).toBe(0);
+    const children = () => readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim();
+    await expect.poll(children, PATIENCE).not.toBe('');
+    await expect.poll(children, PATIENCE).toBe('');
+  });
+
+  it('says in one sentence that it may not write to its volume', async () => {
+    const data = createVolume(image);
+    chownSync(data, 0, 0);
+    const container = startContainer({ image, data, env: { OPERATOR_TOKEN: TOKEN } });
+    container.listens.catch(() => undefined);
+    expect(await container.ended).toEqual({ code: 1, signal: null });
+    expect(container.log()).toBe(
+      'The folder /data (DATA_DIR) cannot be written to (EACCES). Let this user (number 10001) write there, or set DATA_DIR to another folder.\n',
+    );
+  });
+
+  it('takes the limit of its heap from its memory, and tells of a death by the system’s hand', async ({ skip }) => {
+    const memory = limitMemory(256);
+    if (!memory) return skip('This machine lets nobody limit the memory of a group of processes.');
+    const data = createVolume(image);
+    const first = await run(image, { data, memory });
+    // A process with the same options sees the limit that the server has.
+    const [, ...options] = image.config.command.slice(0, -1);
+    const asked = first.exec(['node', ...options, '-p', 'require("v8").getHeapStatistics().heap_size_limit']);
+    expect(Number(asked.stdout) / (256 * MiB)).toBeGreaterThan(0.55);
+    expect(Number(asked.stdout) / (256 * MiB)).toBeLessThan(0.75);
+    offerToKiller(first);
+    await fill(memory, 256 * MiB);
+    await first.ended;
+    expect(memory.kills()).toBe(1);
+
+    const second = await run(image, { data });
+    await expect.poll(() => readDesk(second), PATIENCE).toEqual({ desk: 200, latest: 'Process died' });
+  });
+});
+
+/** Prints the topmost of what this user may write to, whatever the mode of a file says. */
+const listWritable = `
+  const { accessSync, constants, readdirSync, lstatSync } = await import('node:fs');
+  const found = [];
+  const may = (path) => { try { accessSync(path, constants.W_OK); return true; } catch { return false; } };
+  const walk = (path) => {
+    if (${JSON.stringify(MOUNTED.map((name) => `/${name}`))}.includes(path)) return;
+    if (may(path)) return found.push(path);
+    if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) walk(path === '/' ? '/' + name : path + '/' + name);
+  };
+  walk('/');
+  console.log(JSON.stringify(found));`;
+
+function userOf({ pid }: Container): number[] {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return ['Uid', 'Gid'].map((name) => Number(new RegExp(`^${name}:\\t(\\d+)`, 'm').exec(status)?.[1]));
+}
+
+/** Takes up the memory of the group from outside of the container, so that the system has to kill the server. */
+async function fill(memory: MemoryLimit, bytes: number): Promise<void> {
+  const wanted = bytes - memory.used() + 8 * MiB;
+  const script = `
+    require('fs').writeFileSync('${memory.folder}/cgroup.procs', String(process.pid));
+    globalThis.held = Buffer.alloc(${wanted}, 1); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+  await expect.poll(() => memory.kills(), PATIENCE).toBe(1);
+  child.kill('SIGKILL');
+}
+
+function listFiles(folder: string, under = ''): string[] {
+  return readdirSync(join(folder, under), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(under, entry.name);
+    return entry.isDirectory() ? listFiles(folder, path) : [path];
+  });
+}
+
+/** What the system would run: a binary, or a text that names its interpreter, with the right to. */
+function isProgram(path: string): boolean {
+  const begin = readFileSync(path).subarray(0, 4).toString('latin1');
+  return begin === '\x7fELF' || (begin.startsWith('#!') && (lstatSync(path).mode & 0o111) !== 0);
+}

@@ -1,0 +1,33 @@
+# enter.sh <root> <data> <workdir> <uid> <gid> <cgroup version> <count> <variable>... <command>...
+# The first process of new namespaces: mounts what a container runtime mounts, takes away the right to
+# write to all but the data, and becomes the command as another user.
+set -eu
+root=$1 data=$2 workdir=$3 uid=$4 gid=$5 cgroup=$6 count=$7
+shift 7
+variables=("${@:1:count}")
+shift "$count"
+mount --make-rprivate /
+mount --bind "$root" "$root"
+mount --bind "$data" "$root/data"
+mount -t proc proc "$root/proc"
+mount -t tmpfs -o size=64k,mode=755 tmpfs "$root/dev"
+for device in null zero full random urandom; do
+  : >"$root/dev/$device"
+  mount --bind "/dev/$device" "$root/dev/$device"
+done
+mount -t sysfs -o ro sysfs "$root/sys" 2>/dev/null || mount -t tmpfs -o mode=755 tmpfs "$root/sys"
+mkdir -p "$root/sys/fs/cgroup" 2>/dev/null || true
+case $cgroup in
+  1)
+    mount -t tmpfs -o mode=755 tmpfs "$root/sys/fs/cgroup"
+    mkdir "$root/sys/fs/cgroup/memory"
+    mount -t cgroup -o ro,memory cgroup "$root/sys/fs/cgroup/memory"
+    ;;
+  2) mount -t cgroup2 -o ro cgroup2 "$root/sys/fs/cgroup" ;;
+esac
+mount -o remount,bind,ro "$root/dev"
+mount -o remount,bind,ro "$root"
+ip link set lo up
+# No variable of this machine goes along. The tools are found before the image's PATH counts.
+exec env -i "${variables[@]}" "$(command -v setpriv)" --no-new-privs \
+  "$(command -v unshare)" --root="$root" --wd="$workdir" --setgid "$gid" --setuid "$uid" -- "$@"

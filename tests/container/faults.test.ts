@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import buildOnce from '../support/build-once.ts';
+import { type Container, whyNot } from './container.ts';
+import { readImageConfig } from './dockerfile.ts';
+import { createVolume, PATIENCE, readDesk, run, TOKEN } from './harness.ts';
+import { type Image, layOut } from './lay-out.ts';
+
+const obstacle = whyNot();
+
+let image: Image;
+beforeAll(async () => {
+  if (obstacle !== undefined) return;
+  await buildOnce();
+  image = layOut(readImageConfig());
+});
+afterAll(() => image?.remove());
+
+describe.skipIf(obstacle !== undefined)('with a volume that fails under way, a container', () => {
+  it.each([
+    [
+      'is full',
+      (data: string) => void spawnSync('dd', ['if=/dev/zero', `of=${data}/ballast`, 'bs=1M', 'count=64']),
+      503,
+    ],
+    ['may not be written to', (data: string) => void spawnSync('chmod', ['-R', 'a-w', data]), 200],
+  ])(
+    'serves pages where it %s, acknowledges nothing that it could not keep, and says so once',
+    async (_name, spoil, last) => {
+      const data = createVolume(image, 32);
+      const container = await run(image, { data });
+      await readDesk(container); // the store is open
+      const kept = await report(container, 1);
+      expect(kept.map(({ status }) => status)).toEqual([200]);
+
+      spoil(data);
+      const spoilt = await report(container, 40);
+      expect((await site(container)).page).toBe(200);
+      // Files that were open are written to, whoever may open them now.
+      expect(spoilt.at(-1)?.status).toBe(last);
+      expect(spoilt.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+
+      rmSync(join(data, 'ballast'), { force: true });
+      spawnSync('chmod', ['-R', 'u+w', data]);
+      await expect.poll(async () => (await report(container, 1))[0]?.status, PATIENCE).toBe(200);
+      await expect
+        .poll(async () => (await site(container)).ready, PATIENCE)
+        .toEqual({
+          status: 'ready',
+          store: 'reachable',
+          journal: 'written',
+        });
+      const acknowledged = [...kept, ...spoilt].filter(({ status }) => status === 200).map(({ digest }) => digest);
+      await expect.poll(() => lookUp(container, acknowledged), PATIENCE).toEqual([]);
+      for (const sentence of ['journal cannot be written', 'store cannot be used']) {
+        expect(container.log().split(sentence).length - 1).toBeLessThanOrEqual(1);
+      }
+      container.kill('SIGTERM');
+      expect(await container.ended).toMatchObject({ code: 0 });
+    },
+  );
+});
+
+/** What a visitor and a probe get. */
+function site(container: Container): Promise<{ page: number; ready: unknown }> {
+  return container.beside(`
+    const page = await fetch('http://127.0.0.1:3000/');
+    const ready = await (await fetch('http://127.0.0.1:3000/readyz')).json();
+    console.log(JSON.stringify({ page: page.status, ready }));`);
+}
+
+/** Reports different failures of 4 kB, as a browser does. */
+function report(container: Container, count: number): Promise<{ status: number; digest?: string }[]> {
+  return container.beside(`
+    const { randomBytes } = await import('node:crypto');
+    const replies = [];
+    for (let index = 0; index < ${count}; index += 1) {
+      const event_id = randomBytes(16).toString('hex');
+      const values = [{ type: 'Error' + event_id.slice(0, 8), value: randomBytes(2000).toString('hex') }];
+      const event = { event_id, platform: 'javascript', exception: { values } };
+      const body = [{ dsn: 'https://spillway@127.0.0.1:3000/1' }, { type: 'event' }, event].map((part) => JSON.stringify(part)).join('\\n');
+      const reply = await fetch('http://127.0.0.1:3000/_report', { method: 'POST', body });
+      const text = await reply.text();
+      replies.push({ status: reply.status, ...(reply.status === 200 && { digest: JSON.parse(text).digest }) });
+    }
+    console.log(JSON.stringify(replies));`);
+}
+
+/** Which of these the desk does not know. */
+function lookUp(container: Container, digests: readonly (string | undefined)[]): Promise<string[]> {
+  return container.beside(`
+    const body = new URLSearchParams({ _action: 'root.signIn', token: '${TOKEN}' });
+    const signedIn = await fetch('http://127.0.0.1:3000/desk', { method: 'POST', body, redirect: 'manual' });
+    const headers = { Cookie: signedIn.headers.get('set-cookie').split(';')[0] };
+    const missing = [];
+    for (const digest of ${JSON.stringify(digests)}) {
+      const reply = await fetch('http://127.0.0.1:3000/desk/' + digest, { headers });
+      if (reply.status !== 200) missing.push(digest);
+    }
+    console.log(JSON.stringify(missing));`);
+}

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../src/server/desk/store/postgres.ts';
+import { toAddress } from '../../src/server/engine/errors/failure.ts';
+import { createFailure, createFolder, createTestLog, openTestDesk } from '../support/desk.ts';
+import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { createEvent, writeEnvelope } from '../support/tunnel-site.ts';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
+const PATIENCE = { timeout: 30_000, interval: 100 };
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+describe('two replicas on one PostgreSQL', () => {
+  it('know the same failures and sessions, and serve while it is stopped', async () => {
+    const DESK_DATABASE_URL = await postgres.createDatabase();
+    const [one, two] = await Promise.all([startReplica(DESK_DATABASE_URL), startReplica(DESK_DATABASE_URL)]);
+    await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
+
+    const cookie = await signIn(one);
+    expect(await open(two, '/desk', cookie)).toMatchObject({ status: 200 });
+    expect((await open(two, '/desk', '')).status).toBe(401);
+
+    const digest = await report(one);
+    expect(await report(two)).toBe(digest);
+    // Each of them takes in the other's a moment later.
+    await expect
+      .poll(async () => (await open(two, `/desk/${digest}`, cookie)).text, PATIENCE)
+      .toMatch(/2 (?:times|occurrences)/);
+
+    await postgres.stop();
+    const apart = await report(one, 'while it is away');
+    for (const site of [one, two]) {
+      expect((await open(site, '/', '')).status).toBe(200);
+      await expect.poll(() => storeOf(site), PATIENCE).toBe('away');
+      expect((await fetch(`${site.url}/readyz`)).status).toBe(200);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await postgres.start();
+    await expect.poll(async () => (await open(two, `/desk/${apart}`, cookie)).status, PATIENCE).toBe(200);
+    for (const { log } of [one, two]) {
+      expect(log().match(/store cannot be used/g)).toHaveLength(1);
+      expect(log().match(/store is back/g)).toHaveLength(1);
+      expect(log()).not.toMatch(/"level":60|ended without saying so/);
+    }
+  }, 120_000);
+});
+
+describe('a release and the one before it on one PostgreSQL', () => {
+  it('work side by side where the later one only adds, and the earlier one alone afterwards', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const later = laterRelease(`{ version: 99, statements: () => [
+      "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
+      'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
+    const before = await openRelease({ databaseUrl, release: 'v1' });
+    await before.desk.ask('readSalt');
+    const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
+    await after.desk.ask('readSalt');
+    expect(await readSchema(databaseUrl)).toBe('99');
+
+    const failures = [before, after].map(({ desk }) => {
+      const failure = createFailure();
+      expect(desk.journal(failure)).toBe(true);
+      return failure;
+    });
+    for (const { desk } of [before, after]) {
+      for (const failure of failures) {
+        expect(await desk.ask('find', toAddress(failure))).toMatchObject({ state: 'kept', occurrence: { whole: {} } });
+      }
+    }
+    await after.desk.close();
+    await before.desk.close();
+
+    const back = await openRelease({ databaseUrl, release: 'v1' });
+    const failure = createFailure();
+    expect(back.desk.journal(failure)).toBe(true);
+    expect(await back.desk.ask('find', toAddress(failure))).toMatchObject({
+      state: 'kept',
+      incident: { counts: { server: 3 } },
+    });
+    for (const { lines } of [before, after, back]) expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  }, 60_000);
+
+  it('keep what the earlier one journals where it may not write any more', async () => {
+    const databaseUrl = await postgres.createDatabase();
+    const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
+    const dataDir = createFolder(onTestFinished);
+    const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
+    await after.desk.ask('readSalt');
+    await after.desk.close();
+
+    const before = await openRelease({ databaseUrl, release: 'v1', dataDir });
+    const failure = createFailure();
+    expect(before.desk.journal(failure)).toBe(true);
+    await expect(before.desk.ask('find', toAddress(failure))).rejects.toThrow();
+    expect(before.lines).toMatchObject([
+      { level: 'error', fields: { err: { message: expect.stringMatching(/newer release/) } } },
+    ]);
+    await before.desk.close();
+
+    const again = await openRelease({ databaseUrl, release: 'v2', dataDir, keeperFile: later });
+    await expect
+      .poll(() => again.desk.ask('find', toAddress(failure)), PATIENCE)
+      .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
+  }, 60_000);
+});
+
+async function startReplica(DESK_DATABASE_URL: string): Promise<E2eServer> {
+  const site = await startServer({ DESK_DATABASE_URL, OPERATOR_TOKEN });
+  onTestFinished(() => site.stop());
+  return site;
+}
+
+async function storeOf({ url }: E2eServer): Promise<string> {
+  const body = (await (await fetch(`${url}/readyz`)).json()) as { store: string };
+  return body.store;
+}
+
+async function signIn({ url }: E2eServer): Promise<string> {
+  const body = new URLSearchParams({ _action: 'root.signIn', token: OPERATOR_TOKEN });
+  const reply = await fetch(`${url}/desk`, { method: 'POST', body, redirect: 'manual' });
+  expect(reply.status).toBe(303);
+  return reply.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{ status: number; text: string }> {
+  const reply = await fetch(url + path, { headers: { Cookie } });
+  return { status: reply.status, text: await reply.text() };
+}
+
+/** Reports a failure as a browser does. @returns its digest, once it is stored */
+async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
+  const event = createEvent({
+    event_id: randomBytes(16).toString('hex'),
+    exception: { values: [{ type: 'TypeError', value }] },
+  });
+  const body = new Uint8Array(
+    writeEnvelope({ dsn: `https://spillway@${new URL(url).host}/1` }, [{ type: 'event' }, event]),
+  );
+  const reply = await fetch(`${url}/_report`, { method: 'POST', body });
+  const text = await reply.text();
+  expect(reply.status, text).toBe(200);
+  const { digest } = JSON.parse(text) as { digest: string };
+  return digest;
+}
+
+async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; keeperFile?: string }) {
+  const { log, lines } = createTestLog();
+  const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), build: options.release, log, ...options });
+  onTestFinished(() => desk.close());
+  return { desk, lines };
+}
+
+/** The keeper of a release that has one migration more. @param migration its source */
+function laterRelease(migration: string): string {
+  const folder = createFolder(onTestFinished);
+  for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });
+  cpSync(join(project, 'package.json'), join(folder, 'package.json'));
+  symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
+  const file = join(folder, 'src/server/desk/store/migrations.ts');
+  const text = readFileSync(file, 'utf8');
+  const end = text.indexOf('\n];\n');
+  expect(end).toBeGreaterThan(0);
+  writeFileSync(file, `${text.slice(0, end)}\n${migration},${text.slice(end)}`);
+  return join(folder, 'src/server/desk/keeper/worker.ts');
+}
+
+async function readSchema(databaseUrl: string): Promise<string | undefined> {
+  const driver = openPostgres(databaseUrl);
+  onTestFinished(() => driver.close());
+  const [row] = await driver.all<{ value: string }>("SELECT value FROM desk_meta WHERE name = 'schema'");
+  return row?.value;
+}
