@@ -22,7 +22,11 @@ export const LAST_RESORT_POLICY = [
 
 /** The page for when nothing else can be relied on: a string, without React, routes or files. */
 export function renderLastResort(error: PageError, host: string): string {
-  const words = error.kind === 'failure' ? failureWords(error, host) : publicWords(error);
+  return createStringPage(error.kind === 'failure' ? failureWords(error, host) : publicWords(error));
+}
+
+/** A page of its own words and style sheet, for `LAST_RESORT_POLICY`. What it is given is HTML. */
+export function createStringPage(words: StringPageWords): string {
   return [
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
@@ -31,13 +35,13 @@ export function renderLastResort(error: PageError, host: string): string {
   ].join('');
 }
 
-interface Words {
+export interface StringPageWords {
   readonly title: string;
   readonly heading: string;
   readonly body: string;
 }
 
-function failureWords(error: PageError, host: string): Words {
+function failureWords(error: PageError, host: string): StringPageWords {
   const digest = error.digest === undefined ? '' : `<p>Digest: <code>${escapeHtml(error.digest)}</code></p>`;
   return {
     title: 'Application error',
@@ -48,7 +52,7 @@ function failureWords(error: PageError, host: string): Words {
   };
 }
 
-function publicWords(error: PageError): Words {
+function publicWords(error: PageError): StringPageWords {
   const message = escapeHtml(error.message ?? describeStatus(error.status));
   return {
     title: `Error ${error.status}`,

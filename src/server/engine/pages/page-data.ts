@@ -122,6 +122,7 @@ async function sendLines(
     response.end(`${head}\n`);
     return;
   }
+  visit.leave();
   response.setHeader('X-Accel-Buffering', 'no');
   const drained = watchDrain(response);
   response.write(`${head}\n`);

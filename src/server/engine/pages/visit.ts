@@ -3,6 +3,7 @@ import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import type { RenderGate } from '../http/render-gate.ts';
 import { type RequestInfo, requestInfo } from '../http/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
@@ -28,6 +29,8 @@ export interface Visit {
   abort(reason: Error): void;
   /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
+  /** Its shell was sent, or it was given up: it counts no more among the pages in progress. */
+  leave(): void;
   /** What the owner's guards, loaders and actions are called with. */
   toArgs(): Promise<LoaderArgs>;
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
@@ -42,6 +45,7 @@ export interface VisitOptions {
   readonly search: string;
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
   readonly deadlineMs: number;
+  readonly gate?: Pick<RenderGate, 'enter'> | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -100,6 +104,7 @@ export class RequestVisit extends Ending implements Visit {
   readonly deadlineMs: number;
   readonly #options: VisitOptions;
   #args: Promise<LoaderArgs> | undefined;
+  readonly #leave: (() => void) | undefined;
 
   constructor(options: VisitOptions) {
     super();
@@ -112,14 +117,20 @@ export class RequestVisit extends Ending implements Visit {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
+    this.#leave = options.gate?.enter();
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
     response.on('close', () => {
       clearTimeout(timer);
+      this.#leave?.();
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
+  }
+
+  leave(): void {
+    this.#leave?.();
   }
 
   toArgs(): Promise<LoaderArgs> {
@@ -163,6 +174,10 @@ export class SharedVisit extends Ending implements Visit {
     this.path = visit.path;
     this.search = init.search;
     this.deadlineMs = visit.deadlineMs;
+  }
+
+  leave(): void {
+    this.#visit.leave();
   }
 
   async toArgs(): Promise<LoaderArgs> {
