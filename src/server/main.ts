@@ -18,6 +18,7 @@ import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
+import { createTimingAccess } from './desk/sign-in/timing-access.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { openVisitors } from './desk/tunnel/visitors.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
@@ -144,6 +145,7 @@ async function start(): Promise<void> {
     traced,
     compression: config.compression,
     gate,
+    readTimingAccess: (...asked) => readTimingAccess(...asked),
   });
   const readiness: Readiness = {
     get draining() {
@@ -171,6 +173,7 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
+  const readTimingAccess = createTimingAccess(signIn.readAccess);
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,

@@ -47,18 +47,24 @@ export async function sendDocument(
     visit.abort(new VisitorGone()); // nobody waits for what is late
     return;
   }
+  if (visit.timings) await visit.timings.settle();
   // What has acted, and what tells of a failure, is answered however long it takes.
   const mayRefuse = visit.method === 'GET' && !action && !page.loaded.errors;
+  const asked = performance.now();
   const turn = house.gate?.takeTurn(visit, mayRefuse);
   if (turn && !(await turn)) {
     if (!(visit.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
+  visit.timings?.add('queue', asked);
+  const begun = performance.now();
   const rendered = await renderDocument(house, visit, payload, {
     nonce,
     whole: visit.whole,
     onReady(shell) {
       visit.leave();
+      visit.timings?.add('render', begun);
+      visit.timings?.write(response);
       setDocumentHeaders(house, visit, response, shell.payload, shell.error?.status ?? status, nonce);
       writeDocument(house, visit, page, shell, response, nonce);
     },

@@ -8,6 +8,7 @@ import { type RequestInfo, requestInfo } from '../http/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
+import { type ReadTimingAccess, Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with what every stage needs of it. */
 export interface Visit {
@@ -21,6 +22,8 @@ export interface Visit {
   readonly whole: boolean;
   /** How long all of it may take, late values too (ms). */
   readonly deadlineMs: number;
+  /** Kept for operators alone. */
+  readonly timings?: Timings | undefined;
   /** Aborted when the visitor leaves. Made when it is asked for: most pages never do. */
   readonly signal: AbortSignal;
   /** What the work for this visit was ended with. */
@@ -46,6 +49,7 @@ export interface VisitOptions {
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
   readonly deadlineMs: number;
   readonly gate?: Pick<RenderGate, 'enter'> | undefined;
+  readonly readTimingAccess?: ReadTimingAccess | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -102,6 +106,7 @@ export class RequestVisit extends Ending implements Visit {
   readonly search: string;
   readonly whole: boolean;
   readonly deadlineMs: number;
+  readonly timings: Timings | undefined;
   readonly #options: VisitOptions;
   #args: Promise<LoaderArgs> | undefined;
   readonly #leave: (() => void) | undefined;
@@ -118,6 +123,8 @@ export class RequestVisit extends Ending implements Visit {
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
     this.#leave = options.gate?.enter();
+    const access = options.readTimingAccess?.(request, response);
+    this.timings = access && new Timings(access);
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
