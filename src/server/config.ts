@@ -193,7 +193,7 @@ export const SETTINGS = {
   },
   DESK_PORT: {
     about:
-      'A port for the desk alone, where any host is answered; on PORT it is gone then. For one that only an inner network reaches. 0 takes any free one. Unset: the desk is on PORT.',
+      'A port for the desk and /metrics alone, where any host is answered and metrics need no token; on PORT both are gone then. For one that only an inner network reaches. 0 takes any free one. Unset: the desk is on PORT.',
     example: '3001',
     schema: port().optional(),
   },
