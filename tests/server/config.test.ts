@@ -48,6 +48,8 @@ it('has a default for everything', () => {
     tunnelPath: '/_report',
     scrubKeys: [],
     scrubPatterns: [],
+    overloadDelay: 500,
+    maxPages: undefined,
     drainLag: 1000,
     drainDeadline: 8000,
   });

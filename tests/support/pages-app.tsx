@@ -40,6 +40,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly steps?: AppDeps['steps'];
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
+  readonly overload?: AppDeps['overload'];
 }
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -113,7 +114,15 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const funnel = createFunnel({ log, build: BUILD_ID });
   const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
-  const { compression = false, steps, routes: ownRoutes, existingApp, publicOrigins: _, ...pageOptions } = options;
+  const {
+    compression = false,
+    steps,
+    routes: ownRoutes,
+    existingApp,
+    overload,
+    publicOrigins: _,
+    ...pageOptions
+  } = options;
   const all = flatten(table);
   const pages = await createPages({
     routes: table.map(toRoute),
@@ -141,6 +150,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     steps,
     routes: ownRoutes,
     existingApp,
+    overload,
   });
   const { server } = createHttpServer(app, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
