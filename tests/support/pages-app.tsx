@@ -41,6 +41,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
   readonly overload?: AppDeps['overload'];
+  readonly metrics?: AppDeps['metrics'];
 }
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -120,6 +121,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
+    metrics,
     publicOrigins: _,
     ...pageOptions
   } = options;
@@ -151,6 +153,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
+    metrics,
   });
   const { server } = createHttpServer(app, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -6,6 +6,7 @@ import { openOverload } from '../../../../src/server/engine/http/open-overload.t
 import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
+import { sendRaw } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
 /** What a render of the page costs, at the least (ms). */
@@ -23,14 +24,19 @@ it('answers what it can and refuses the rest, and is itself again when it is ove
   const count = vi.fn();
   const { gate, overload } = openOverload({ delayMs: 50, maxPages: 1000, count });
   const app = await startPages([PAGE], { gate, overload, metrics: { count, observeRequest() {} } });
-  const replies = await Promise.all(Array.from({ length: 300 }, () => app.ask('/costly')));
+  // In one piece, so that all of them are there before the first has been rendered.
+  const asked = 'GET /costly HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(300);
+  const text = await sendRaw(app.port, asked, { patience: 3000 });
 
-  const served = replies.filter(({ status, text }) => status === 200 && text.includes('<p>here</p>'));
-  const refused = replies.filter(({ status, headers }) => status === 503 && headers['retry-after']);
-  expect(served.length + refused.length).toBe(300);
-  expect(served.length).toBeGreaterThan(0);
-  expect(refused.length).toBeGreaterThan(0);
-  expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(refused.length);
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  const refused = statuses.filter((status) => status === '503').length;
+  expect(statuses).toHaveLength(300);
+  expect(statuses.filter((status) => status === '200')).toHaveLength(300 - refused);
+  expect(text.split('<p>here</p>')).toHaveLength(300 - refused + 1);
+  expect(text.match(/^Retry-After: \d/gm)).toHaveLength(refused);
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(300);
+  expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(refused);
   expect(app.failures()).toEqual([]);
   await expect.poll(async () => (await app.ask('/costly')).status, { timeout: 10_000 }).toBe(200);
   expect([gate.pages, gate.queued]).toEqual([0, 0]);
