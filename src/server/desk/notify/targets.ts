@@ -156,6 +156,7 @@ function toMailFailure(error: unknown): NoticeOutcome {
       words: `The mail server did not let us in (${status}). Look at the user and the password in SMTP_URL.`,
     };
   }
+  if (code === 'ETLS') return toConnectFailure(error);
   if (status >= 500) {
     return {
       ok: false,
