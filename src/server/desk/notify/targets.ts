@@ -4,11 +4,12 @@ import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Loo
 import type { Message } from './message.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { SendMail } from './send-mail.ts';
-import { createSendRequest, LateTargetError, type Reply, type SendRequest } from './send-request.ts';
+import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
 import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
 import { ID_HEADER, sign } from './sign.ts';
 import { toMail } from './to-mail.ts';
 import { toJsonBody, toSlackBody } from './to-webhook.ts';
+import { LateTargetError } from './within-time.ts';
 
 /** Somebody who is told. */
 export interface Target extends NoticeTarget {
@@ -18,7 +19,11 @@ export interface Target extends NoticeTarget {
 
 /** The same without what sends: for whoever shows them. */
 export function listTargets({ webhooks, webhookFormat, mail }: NotifySettings): readonly NoticeTarget[] {
-  return [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
+  const targets = [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
+  return targets.map(({ id, name }, index) => {
+    const before = targets.slice(0, index).filter((other) => other.name === name).length;
+    return { id, name: before === 0 ? name : `${name} (${before + 1})` };
+  });
 }
 
 /** The path is left out: with most receivers it is the secret. */
@@ -41,14 +46,15 @@ export interface TargetsOptions {
 export function createTargets({ settings, resolve, now = Date.now }: TargetsOptions): readonly Target[] {
   const addresses = createAddressFinder(settings.privateTargets, resolve);
   const sendRequest = createSendRequest({ addresses });
-  const { webhooks, webhookFormat, mail } = settings;
-  return [
-    ...webhooks.map((url) => ({
-      ...nameWebhook(url, webhookFormat),
-      send: createPost({ settings, url, sendRequest, now }),
-    })),
-    ...(mail ? [{ ...nameMail(mail), send: createMailing(mail, addresses) }] : []),
+  const { webhooks, mail } = settings;
+  const ways = [
+    ...webhooks.map((url) => createPost({ settings, url, sendRequest, now })),
+    ...(mail ? [createMailing(mail, addresses)] : []),
   ];
+  return listTargets(settings).flatMap((target, index) => {
+    const send = ways[index];
+    return send ? [{ ...target, send }] : [];
+  });
 }
 
 function createMailing(mail: MailSettings, addresses: AddressFinder): Target['send'] {
@@ -156,6 +162,7 @@ function toMailFailure(error: unknown): NoticeOutcome {
       words: `The mail server did not let us in (${status}). Look at the user and the password in SMTP_URL.`,
     };
   }
+  if (code === 'ETLS') return toConnectFailure(error);
   if (status >= 500) {
     return {
       ok: false,

@@ -199,12 +199,17 @@ describe('a mail', () => {
 describe('the names of targets', () => {
   it('hold nothing that is secret, and their ids are the same for ever', () => {
     const settings = settingsOf({
-      webhooks: ['https://hooks.slack.com/services/T0/B0/canary', 'https://hooks.example.com/canary?canary=1'],
+      webhooks: [
+        'https://hooks.slack.com/services/T0/B0/canary',
+        'https://hooks.example.com/canary?canary=1',
+        'https://hooks.example.com/canary2',
+      ],
       mail: { smtpUrl: 'smtps://ada:canary@mail.example.com', from: 'x@y.z', to: ['ada@example.com'] },
     });
     expect(listTargets(settings)).toEqual([
       { id: '9d4f109c472194ed', name: 'Slack webhook hooks.slack.com' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com' },
+      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com (2)' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
     ]);
     expect(createTargets({ settings }).map(({ id, name }) => ({ id, name }))).toEqual(listTargets(settings));
