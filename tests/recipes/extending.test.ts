@@ -75,7 +75,8 @@ describe("the owner's files", () => {
     await fail('ann');
     await fail('bob');
     // All of one address.
-    await expect.poll(async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors).toBe(2);
+    const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
+    await expect.poll(count, { timeout: 10_000 }).toBe(2);
   });
 
   it('let sources into the policy', async () => {

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useLocation } from 'react-router';
 import { Second } from '../../units.ts';
 
@@ -24,13 +24,11 @@ export function useHeld<Data>(data: Data, place: RefObject<HTMLElement | null>):
   const { key } = useLocation();
   const [accepted, setAccepted] = useState({ key, data });
   const isRead = useAttention(place);
-  const arrivedAt = useRef(Number.NEGATIVE_INFINITY);
-  useEffect(() => {
-    if (key !== '') arrivedAt.current = performance.now();
-  }, [key]);
+  const arrived = useRef({ key: '', at: 0 });
   if (accepted.key !== key) setAccepted({ key, data });
   useLayoutEffect(() => {
-    const isArriving = performance.now() - arrivedAt.current < ARRIVAL;
+    if (arrived.current.key !== key) arrived.current = { key, at: performance.now() };
+    const isArriving = performance.now() - arrived.current.at < ARRIVAL;
     if (isArriving || !isRead()) setAccepted({ key, data });
   }, [key, data, isRead]);
   return { held: accepted.key === key ? accepted.data : data, show: () => setAccepted({ key, data }) };
@@ -56,13 +54,12 @@ function useAttention(place: RefObject<HTMLElement | null>): () => boolean {
       document.removeEventListener('visibilitychange', noteHidden);
     };
   }, []);
-  const [isRead] = useState(() => () => {
+  return useCallback(() => {
     const { at, wasHidden } = seen.current;
     seen.current.wasHidden = false;
     if (isTouched(place.current)) return true;
     return !wasHidden && performance.now() - at < ABSENCE;
-  });
-  return isRead;
+  }, [place]);
 }
 
 /** The focus is in it, or a field of it is not as it came. */
