@@ -46,7 +46,7 @@ function commonOptions({ root, dev, owner }) {
     logLevel: 'silent',
     legalComments: 'none',
     conditions: [dev ? 'development' : 'production'],
-    alias: owner.alias,
+    alias: { ...owner.alias, ...routerContexts(root, { dev }) },
     loader: assetLoaders,
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
@@ -109,7 +109,6 @@ export function serverOptions({ root, entry, outdir, dev, owner, styles, warn })
       excerpts(root),
       inlineScripts(root, browserTarget),
       ...owner.plugins,
-      routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],
   };

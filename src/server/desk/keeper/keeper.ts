@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
@@ -19,9 +18,10 @@ import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { readBeatFile } from './beat-file.ts';
+import { createBuildFiles } from './build-files.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import type { Digester } from './digester.ts';
-import { createMapReader, type MapText } from './map-reader.ts';
+import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
 import { createRuns } from './runs.ts';
@@ -52,11 +52,12 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
   const holder = createStoreHolder({ open, log, onOpen: () => void settleIn() });
+  const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader({
-    readMap,
-    findFunction: async (of, frame) => digester.findFunction(frame, await readSites(of)),
+    readMap: files.readMap,
+    findFunction: async (of, frame) => digester.findFunction(frame, await files.readSites(of)),
   });
-  const prepare = createPrepare({ maps, digester, readSites, log });
+  const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
   const writer = createWriter({ run, folder, signals, holder, prepare, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const runs = createRuns({
@@ -72,8 +73,6 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   let isCatchingUp = false;
   /** The store may have gone and come back in the middle. */
   let isCatchUpDue = false;
-  /** The table that was read last: one failure asks for each of its frames. */
-  let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
@@ -133,7 +132,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function lookAfter(): Promise<void> {
     maps.sweep();
-    sites = undefined;
+    files.sweep();
     await quietly('The store could not be looked at.', async () => {
       await holder.use((store) => store.check());
       await holder.use((store) => store.endIgnores());
@@ -154,30 +153,6 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     } catch (error) {
       if (!(error instanceof StoreAwayError)) log.error({ err: error }, sentence);
     }
-  }
-
-  async function readMap(of: string, file: string): Promise<MapText | undefined> {
-    const path = `maps/${file}.map`;
-    if (of !== build) return readStored(of, path);
-    return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
-  }
-
-  async function readBuilt(path: string): Promise<MapText | undefined> {
-    const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : { path, text };
-  }
-
-  async function readStored(of: string, path: string): Promise<MapText | undefined> {
-    const bytes = await holder.use((store) => store.readBuildFile(of, path));
-    return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
-  }
-
-  async function readSites(of: string): Promise<string | undefined> {
-    if (sites?.build !== of) {
-      const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
-      sites = { build: of, text: found?.text };
-    }
-    return sites.text;
   }
 
   /** Whoever asks wants to know of what happened before the question. */

@@ -25,6 +25,8 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   await driver.run('DELETE FROM desk_feedback WHERE at < ?', [now - maxAge]);
   await driver.run('DELETE FROM desk_runs WHERE ended_at < ?', [now - RUN_AGE]);
   await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
+  // What it would keep out is as old.
+  await driver.run('DELETE FROM desk_forgotten WHERE at < ?', [now - maxAge]);
   await dropOldSessions(driver, driver.dialect);
   await shrink(driver, options);
   await driver.reclaim();

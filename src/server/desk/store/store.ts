@@ -13,7 +13,7 @@ import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
 import { type MergeOutcome, mergeIncidents, takeApart } from './merge.ts';
-import { migrate, readMeta } from './migrations.ts';
+import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import * as occurrences from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
@@ -128,6 +128,18 @@ export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions):
     throw error;
   }
   return new SqlStore(driver);
+}
+
+/**
+ * Opens one that a server has made; it is written to where its schema is an older one alone.
+ *
+ * @returns undefined where the database has no desk
+ * @throws StoreAwayError
+ */
+export async function openMadeStore(driver: SqlDriver, options: StoreOptions): Promise<Store | undefined> {
+  if (!(await hasSchema(driver, driver.dialect))) return undefined;
+  const { schema } = await readMeta(driver);
+  return Number(schema) === SCHEMA_VERSION ? new SqlStore(driver) : openStore(driver, options);
 }
 
 /** Ends a transaction that was only a trial. */
@@ -283,7 +295,7 @@ class SqlStore implements Store {
   }
 
   forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
-    return this.#change((sql) => forget.forgetVisitor(sql, whom));
+    return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
   }
 
   /** A change that somebody made: who shows what it changed hears of it. */

@@ -5,6 +5,7 @@ import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
 import { storeFeedback } from './feedback-table.ts';
+import { withoutForgotten } from './forgotten-table.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
@@ -25,12 +26,13 @@ export interface Batch {
  * counts once whatever dies in between.
  */
 export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
-  const tallies = tallyBatch(batch.entries);
+  const entries = await withoutForgotten(sql, batch.entries);
+  const tallies = tallyBatch(entries);
   if (tallies.length > 0) await storeTallies(sql, dialect, tallies);
-  await storeAliases(sql, batch.entries);
+  await storeAliases(sql, entries);
   await storeFeedback(
     sql,
-    batch.entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
+    entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
   );
   if (batch.from) await storePosition(sql, dialect, batch.from);
   if (batch.entries.length > 0) await noteChange(sql);
