@@ -22,7 +22,11 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  * Bundles beside the server's own. What only some need (the SDK, without which most run) costs a start
  * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own.
  */
-const serverParts = { sentry: 'src/server/reporting/sentry.ts', keeper: 'src/server/desk/keeper/worker.ts' };
+const serverParts = {
+  sentry: 'src/server/reporting/sentry.ts',
+  keeper: 'src/server/desk/keeper/worker.ts',
+  mail: 'src/server/desk/notify/send-mail.ts',
+};
 
 /** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */
 const sentryFlags = {

@@ -27,7 +27,9 @@ import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
 import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
 import { seenAsPage } from './engine/http/seen-as-page.ts';
 import { chain, type Step } from './engine/http/step.ts';
+import { visitorId } from './engine/http/visitor-id.ts';
 import { withoutPolicy } from './engine/http/without-policy.ts';
+import type { OwnersReporting } from './engine/owners-files.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
 
 export interface AppDeps {
@@ -53,6 +55,10 @@ export interface AppDeps {
   readonly desk?: DeskPages | undefined;
   /** The same for programs. */
   readonly deskApi?: RequestHandler | undefined;
+  /** The owner's: whose request it is, for failures. */
+  readonly visitorId?: OwnersReporting['visitorId'] | undefined;
+  /** Takes what visitors say of failures. */
+  readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -66,7 +72,7 @@ export interface AppDeps {
 /** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
 export function createApp(deps: AppDeps): RequestListener {
   const { log, funnel, origins, trust, readiness, files, pages } = deps;
-  const fail = errorHandler({ funnel, renderError: pages.renderError });
+  const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trust);
@@ -75,6 +81,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
+    ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath }),
     securityHeaders(),
     door(),
@@ -84,11 +91,13 @@ export function createApp(deps: AppDeps): RequestListener {
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset }),
+    ...(deps.desk ? [deps.desk.knowOperator] : []),
   ];
 
   // Before anything that could act, and before the body is read.
   app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
   app.use(expectContinue());
+  if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);
   if (deps.compression) app.use(compress());
   app.use(lateWrites({ funnel }));

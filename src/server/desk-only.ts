@@ -6,7 +6,9 @@ import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -53,6 +55,9 @@ async function startDesk(): Promise<void> {
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const told = toNotifySettings(config);
+  // The site is down: whoever waits for its heartbeat is to notice.
+  const notify = told && { ...told, heartbeatUrl: undefined };
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
   const funnel = createFunnel({
@@ -71,8 +76,10 @@ async function startDesk(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -81,7 +88,20 @@ async function startDesk(): Promise<void> {
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
   const toSender = openVisitors(() => desk.ask('readSalt'));
   const signIn = openSignIn({ tokens, proxy, desk, toSender });
-  const facts = { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink };
+  const facts = {
+    environment: config.sentryEnvironment,
+    release,
+    sourceLink: config.sourceLink,
+    notify: presentNotify(notify),
+  };
+  const deskPages = await createDeskPages({
+    desk,
+    readAccess: signIn.readAccess,
+    facts,
+    manifest,
+    funnel,
+    origins,
+  });
   const app = createDeskApp({
     log,
     funnel,
@@ -93,21 +113,20 @@ async function startDesk(): Promise<void> {
       },
     },
     files: indexPublicFiles(join(DIST, 'client')),
-    desk: await createDeskPages({
-      desk,
-      readAccess: signIn.readAccess,
-      facts,
-      manifest,
-      funnel,
-      origins,
-    }),
+    desk: deskPages,
     api: createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender }),
     compression: config.compression,
     inFlight,
     scrubPath,
   });
   const { server, connections } = createHttpServer(app, { log });
-  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const drain = createDrain({
+    server,
+    connections,
+    onStop: deskPages.endStreams,
+    lag: config.drainLag,
+    deadline: config.drainDeadline,
+  });
   const stop = createStop({
     drain,
     close: () => desk.close(),

@@ -13,7 +13,10 @@ import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { openDesk } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { openFeedback } from './desk/feedback/open-feedback.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -98,6 +101,7 @@ async function start(): Promise<void> {
   const table = createTableLoader(DIST, log);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const notify = toNotifySettings(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
@@ -111,7 +115,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
-    toVisitor: (address) => toVisitor(address),
+    toVisitor: (address, id) => toVisitor(address, id),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -136,6 +140,7 @@ async function start(): Promise<void> {
     funnel,
     policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
     origins,
+    takesFeedback: owner.reporting?.feedback !== false,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
@@ -155,8 +160,10 @@ async function start(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -165,7 +172,12 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const facts = { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink };
+  const facts = {
+    environment: config.sentryEnvironment,
+    release,
+    sourceLink: config.sourceLink,
+    notify: presentNotify(notify),
+  };
   const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,
@@ -179,6 +191,8 @@ async function start(): Promise<void> {
     traced,
   });
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
+  const feedback =
+    owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });
   const toTunnel = (of: Origins) =>
     openTunnel({
       path: config.tunnelPath,
@@ -193,6 +207,7 @@ async function start(): Promise<void> {
       origins: of,
       routes: [...routes, ...deskRoutes],
       toVisitor,
+      isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
     });
@@ -210,6 +225,8 @@ async function start(): Promise<void> {
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : deskApi,
+    visitorId: owner.reporting?.visitorId,
+    feedback,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -240,7 +257,7 @@ async function start(): Promise<void> {
       }),
       { log, count },
     );
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),

@@ -6,7 +6,9 @@ import { parseAddress } from '../../src/server/desk/address.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
-import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
+import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createBearerCheck } from '../../src/server/desk/sign-in/bearer-check.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
@@ -46,6 +48,12 @@ export interface DeskSiteOptions {
   readonly trustProxy?: readonly string[];
   /** What the store is on; an SQLite in memory by default. */
   readonly driver?: SqlDriver;
+  /** Who is told, as the pages show it. */
+  readonly notify?: NotifyFacts;
+  /** What the keeper does without the store. */
+  readonly calls?: Partial<KeeperHandlers>;
+  /** Of live pages (ms). */
+  readonly pingInterval?: number;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -53,6 +61,7 @@ export interface DeskSiteOptions {
 /** The real app with the real desk on a store in memory, and a clock that a test sets. */
 export interface DeskSite {
   readonly app: RequestListener;
+  readonly pages: DeskPages;
   /** What a listener of the desk's own serves. */
   readonly alone: RequestListener;
   readonly signIn: SignIn;
@@ -79,7 +88,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = store[name] as unknown as (...args: unknown[]) => unknown;
+    const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
     return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
   }) as unknown as Desk['ask'];
 
@@ -91,7 +100,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const known = createOperatorTokens(tokens);
     const signIn = createSignIn({ tokens: known, sessions, now: () => now });
     const toSender = (address: string) => `hash of ${address}`;
-    const facts = { environment: 'test', release: 'v1' };
+    const facts = { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
     const desk = await createDeskPages({
       desk: { ask },
@@ -100,6 +109,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       manifest: MANIFEST,
       funnel,
       origins,
+      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({
       desk: { ask },
@@ -124,6 +134,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
     return {
       app,
+      pages: desk,
       alone,
       signIn,
       sessions,

@@ -106,6 +106,7 @@ export interface ViewShape {
   readonly kind: IncidentKind | '';
   readonly route: string;
   readonly release: string;
+  readonly environment: string;
   readonly assignee: string;
   /** Seen within: `1h`, `24h`, `7d`, `30d`. */
   readonly within: string;
@@ -122,6 +123,7 @@ export interface IncidentsData {
   readonly choices: {
     readonly routes: readonly string[];
     readonly releases: readonly string[];
+    readonly environments: readonly string[];
     readonly assignees: readonly string[];
   };
   /** Where the next page begins. */
@@ -335,4 +337,37 @@ export interface IncidentData {
   readonly feedback: readonly FeedbackShape[];
   readonly similar: readonly SimilarShape[];
   readonly changes: readonly ChangeShape[];
+}
+
+/** A message to somebody who is told. */
+export interface NoticeShape {
+  readonly id: number;
+  /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
+  readonly label: string;
+  readonly digest?: string;
+  /** Of the incident, as long as it is there. */
+  readonly title?: string;
+  readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
+  /** When it ended; of one that waits, when it was made. */
+  readonly at: number;
+  /** When one that waits is tried next. */
+  readonly dueAt?: number;
+  readonly tries: number;
+  /** How the last try ended, in words. */
+  readonly outcome: string;
+  /** `Webhook hooks.example.com` */
+  readonly target: string;
+}
+
+export interface NotificationsData {
+  readonly now: number;
+  readonly operator: OperatorShape;
+  /** Names without what is secret in them. */
+  readonly targets: readonly string[];
+  readonly settings: readonly (readonly [name: string, words: string])[];
+  /** The one that is due next first. */
+  readonly waiting: readonly NoticeShape[];
+  readonly waitingCount: number;
+  /** The latest first. */
+  readonly done: readonly NoticeShape[];
 }

@@ -1,12 +1,15 @@
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
+import type { TestSent } from '../notify/notifier.ts';
+import type { NotifySettings } from '../notify/settings.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { LoggedChange, Note } from '../store/change-log.ts';
 import type { Forgotten } from '../store/forget.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
+import type { NoticeLists } from '../store/notice-table.ts';
 import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from '../store/records.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
@@ -29,6 +32,8 @@ export interface KeeperCalls {
   countVisitorsSince(digest: string, since: number): number;
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
+  /** Where incidents were seen (`SENTRY_ENVIRONMENT`): names, sorted. */
+  listEnvironments(): string[];
   /** Others of the same file, or whose messages have the same shape. */
   listSimilar(digest: string, limit: number): Incident[];
   /** What visitors said of it, the latest first. */
@@ -65,6 +70,11 @@ export interface KeeperCalls {
   countAttempt(sender: string): AttemptCounts;
   forgiveAttempt(sender: string): void;
 
+  /** What waits to be told, and what was told. @param limit of each (a count) */
+  listNotices(limit: number): NoticeLists;
+  /** Sends a test to everybody who is told. */
+  sendTestNotices(): TestSent[];
+
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */
   readBuildFile(build: string, path: string): Uint8Array | undefined;
@@ -100,9 +110,12 @@ export interface KeeperStart {
   readonly databaseUrl: string | undefined;
   readonly build: string;
   readonly release: string;
+  readonly environment?: string | undefined;
   readonly namespace: string;
   /** The folder of the build. */
   readonly dist: string;
+  /** Who is told; undefined for nobody. */
+  readonly notify?: NotifySettings | undefined;
 }
 
 export type ToKeeper =

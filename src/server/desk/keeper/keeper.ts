@@ -12,6 +12,13 @@ import {
   RETRY_FIRST,
   RETRY_LONGEST,
 } from '../limits.ts';
+import { createAddressFinder } from '../notify/find-address.ts';
+import { startHeartbeat } from '../notify/heartbeat.ts';
+import type { MessageFacts } from '../notify/message.ts';
+import { createNotifier } from '../notify/notifier.ts';
+import { createSendRequest } from '../notify/send-request.ts';
+import type { NotifySettings } from '../notify/settings.ts';
+import { createTargets } from '../notify/targets.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
 import { StoreAwayError } from '../store/sql.ts';
@@ -47,7 +54,7 @@ export interface KeeperOptions {
 }
 
 export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
-  const { run, build, release, dist, dataDir, databaseUrl } = start;
+  const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -58,10 +65,12 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     findFunction: async (of, frame) => digester.findFunction(frame, await files.readSites(of)),
   });
   const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
-  const writer = createWriter({ run, folder, signals, holder, prepare, log });
+  const targets = notify ? createTargets({ settings: notify }) : [];
+  const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
+  const writer = createWriter({ run, environment, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const runs = createRuns({
-    run: { id: run, build, release, startedAt: start.startedAt },
+    run: { id: run, build, release, environment, startedAt: start.startedAt },
     folder,
     holder,
     blocked: () => watchdog.blocked,
@@ -80,10 +89,23 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
   ];
+  const endHeartbeat = beatAbroad();
   holder.start();
 
   async function open(): Promise<Store> {
-    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log });
+    const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log, news });
+  }
+
+  /** @returns what ends it */
+  function beatAbroad(): () => void {
+    if (notify?.heartbeatUrl === undefined) return () => undefined;
+    return startHeartbeat({
+      url: notify.heartbeatUrl,
+      sendRequest: createSendRequest({ addresses: createAddressFinder(notify.privateTargets) }),
+      isHealthy: () => holder.reachableSince !== undefined && watchdog.blocked === undefined,
+      log,
+    });
   }
 
   /** What is to be done whenever the store can be used again. */
@@ -177,8 +199,13 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
+    endHeartbeat();
     writer.stop();
-    await quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun()));
+    await Promise.all([
+      quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun())),
+      // A message whose end nobody writes down is sent again.
+      quietly('A message was cut off.', () => within(CLOSE_PATIENCE, notifier.stop())),
+    ]);
     for (const journal of dead ?? []) journal.release(false);
     await within(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
   }
@@ -202,6 +229,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
       findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
       countVisitorsSince: (digest, since) => afterFlush((store) => store.countVisitorsSince(digest, since)),
+      listEnvironments: () => afterFlush((store) => store.listEnvironments()),
       listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
       listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
       listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),
@@ -225,6 +253,8 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
       countAttempt: (sender) => holder.use((store) => store.countAttempt(sender)),
       forgiveAttempt: (sender) => holder.use((store) => store.forgiveAttempt(sender)),
+      listNotices: (limit) => holder.use((store) => store.listNotices(limit)),
+      sendTestNotices: () => notifier.sendTest(),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
@@ -235,6 +265,10 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       close,
     },
   };
+}
+
+function toMessageFacts(notify: NotifySettings | undefined): MessageFacts {
+  return { environment: notify?.environment ?? '', deskOrigin: notify?.deskOrigin };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -23,15 +23,27 @@ export interface Writer {
 
 export interface WriterOptions {
   readonly run: string;
+  readonly environment?: string | undefined;
   readonly folder: string;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
   readonly holder: Pick<StoreHolder, 'use'>;
   /** Makes an entry into what is stored: source maps, late digests. */
   readonly prepare: (entries: readonly JournalEntry[]) => Promise<Intake[]>;
+  /** Told when something is in the store. */
+  readonly onTaken?: () => void;
   readonly log: DeskLog;
 }
 
-export function createWriter({ run, folder, signals, holder, prepare, log }: WriterOptions): Writer {
+export function createWriter({
+  run,
+  environment,
+  folder,
+  signals,
+  holder,
+  prepare,
+  onTaken,
+  log,
+}: WriterOptions): Writer {
   const turns = createTurns();
   let timer: NodeJS.Timeout | undefined;
   let wait = RETRY_FIRST;
@@ -88,11 +100,12 @@ export function createWriter({ run, folder, signals, holder, prepare, log }: Wri
   /** A row that the database refuses is left out, rather than all that come behind it. */
   async function takeIn(entries: readonly Intake[], from: { run: string; next: JournalPosition }): Promise<void> {
     try {
-      await holder.use((store) => store.takeIn({ entries, from }));
+      await holder.use((store) => store.takeIn({ entries, from, environment }));
     } catch (error) {
       if (error instanceof StoreAwayError) throw error;
       await takeInOneByOne(entries, from, error);
     }
+    onTaken?.();
   }
 
   async function takeInOneByOne(
@@ -108,7 +121,7 @@ export function createWriter({ run, folder, signals, holder, prepare, log }: Wri
     for (const entry of entries) {
       if (await holder.use((store) => store.wouldTake(entry))) accepted.push(entry);
     }
-    await holder.use((store) => store.takeIn({ entries: accepted, from }));
+    await holder.use((store) => store.takeIn({ entries: accepted, from, environment }));
   }
 
   return {

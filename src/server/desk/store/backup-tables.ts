@@ -19,6 +19,7 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_incidents', key: ['digest'], page: LARGE },
   { name: 'desk_hours', key: ['digest', 'hour'], page: SMALL },
   { name: 'desk_releases', key: ['digest', 'release', 'build'], page: SMALL },
+  { name: 'desk_environments', key: ['digest', 'environment'], page: SMALL },
   { name: 'desk_occurrences', key: ['digest', 'occurrence'], page: SMALL },
   { name: 'desk_wholes', key: ['digest', 'occurrence'], page: LARGE },
   { name: 'desk_dictionaries', key: ['digest'], page: LARGE },
@@ -37,5 +38,11 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_blobs', key: ['hash'], page: 4 },
 ];
 
-/** What a backup leaves out: who is signed in, or tried to. */
-export const NOT_BACKED_UP: readonly string[] = ['desk_sessions', 'desk_links', 'desk_attempts'];
+/** What a backup leaves out: who is signed in, or tried to; and what was told, so that nothing of it is told again. */
+export const NOT_BACKED_UP: readonly string[] = [
+  'desk_sessions',
+  'desk_links',
+  'desk_attempts',
+  'desk_notices',
+  'desk_targets',
+];

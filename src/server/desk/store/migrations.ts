@@ -254,6 +254,54 @@ const migrations: readonly Migration[] = [
       ) ${keyed}`,
     ],
   },
+  {
+    version: 5,
+    statements: ({ serial }) => [
+      "ALTER TABLE desk_incidents ADD COLUMN untold TEXT DEFAULT 'new'",
+      // What is known already is no news.
+      'UPDATE desk_incidents SET untold = NULL',
+      'ALTER TABLE desk_incidents ADD COLUMN stormed_at BIGINT NOT NULL DEFAULT 0',
+      `CREATE TABLE desk_notices (
+        id ${serial} PRIMARY KEY,
+        uid TEXT NOT NULL,
+        target TEXT NOT NULL,
+        target_name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        digest TEXT,
+        detail TEXT NOT NULL,
+        made_at BIGINT NOT NULL,
+        state TEXT NOT NULL,
+        due_at BIGINT NOT NULL,
+        begun_at BIGINT,
+        done_at BIGINT,
+        tries BIGINT NOT NULL DEFAULT 0,
+        outcome TEXT NOT NULL DEFAULT '',
+        summary BIGINT
+      )`,
+      "CREATE INDEX desk_notices_due ON desk_notices (target, due_at) WHERE state = 'waiting'",
+      'CREATE INDEX desk_notices_begun ON desk_notices (target, begun_at)',
+      'CREATE INDEX desk_notices_summary ON desk_notices (summary) WHERE summary IS NOT NULL',
+      `CREATE TABLE desk_targets (
+        id TEXT PRIMARY KEY,
+        failures BIGINT NOT NULL,
+        paused_until BIGINT NOT NULL
+      )`,
+      "INSERT INTO desk_meta (name, value) VALUES ('notices', '') ON CONFLICT (name) DO NOTHING",
+    ],
+  },
+  {
+    version: 6,
+    statements: ({ keyed }) => [
+      // Where it was seen; of what came before, nobody knows.
+      `CREATE TABLE desk_environments (
+        digest TEXT NOT NULL,
+        environment TEXT NOT NULL,
+        PRIMARY KEY (digest, environment)
+      ) ${keyed}`,
+      'CREATE INDEX desk_environments_all ON desk_environments (environment)',
+      'ALTER TABLE desk_runs ADD COLUMN environment TEXT',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

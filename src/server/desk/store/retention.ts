@@ -1,5 +1,6 @@
 import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
+import { dropOldNotices } from './notice-table.ts';
 import { dropOldSessions } from './session-table.ts';
 import type { SqlDriver } from './sql.ts';
 import type { WholeRole } from './take-in.ts';
@@ -28,6 +29,7 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   // What it would keep out is as old.
   await driver.run('DELETE FROM desk_forgotten WHERE at < ?', [now - maxAge]);
   await dropOldSessions(driver, driver.dialect);
+  await dropOldNotices(driver, driver.dialect);
   await shrink(driver, options);
   await driver.reclaim();
 }

@@ -7,6 +7,7 @@ import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
 import * as changes from './change-incident.ts';
 import * as changeLog from './change-log.ts';
+import * as claims from './claim-notice.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
 import { listFamily } from './incident-table.ts';
@@ -14,6 +15,8 @@ import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
 import { type MergeOutcome, mergeIncidents, takeApart } from './merge.ts';
 import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
+import type { NewsRules } from './note-news.ts';
+import * as notices from './notice-table.ts';
 import * as occurrences from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
@@ -49,6 +52,7 @@ export interface Store {
   countVisitorsSince(digest: string, since: number): Promise<number>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
+  listEnvironments(): Promise<string[]>;
   listSimilar(digest: string, limit: number): Promise<Incident[]>;
   listFeedback(digest: string, limit: number): Promise<Feedback[]>;
   /** What people and the store itself changed, the latest first, also before a merge. */
@@ -103,6 +107,16 @@ export interface Store {
   tellDead(run: string, incident: Intake): Promise<boolean>;
   listRuns(limit: number): Promise<Run[]>;
 
+  /** @returns undefined where nothing is due for it */
+  claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined>;
+  settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void>;
+  storeTestNotice(
+    target: notices.NoticeTarget,
+    sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
+  ): Promise<void>;
+  /** What waits and what was told. @param limit of each (a count) */
+  listNotices(limit: number): Promise<notices.NoticeLists>;
+
   readMeta(): Promise<Readonly<Record<string, string>>>;
   retain(options: RetentionOptions): Promise<void>;
   usedBytes(): Promise<number>;
@@ -116,10 +130,14 @@ export interface StoreOptions {
   readonly rule: number;
   /** Told of what the database does not allow, and the desk goes on without. */
   readonly log?: DeskLog;
+  /** What is told, and whom; nobody where it is left out. */
+  readonly news?: NewsRules;
 }
 
+const TOLD_TO_NOBODY: NewsRules = { after: 1, targets: [] };
+
 /** @throws StoreAwayError */
-export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions): Promise<Store> {
+export async function openStore(driver: SqlDriver, { rule, log, news }: StoreOptions): Promise<Store> {
   try {
     await migrate(driver, { rule });
     await prepareSearch(driver, log);
@@ -127,7 +145,7 @@ export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions):
     await driver.close();
     throw error;
   }
-  return new SqlStore(driver);
+  return new SqlStore(driver, news ?? TOLD_TO_NOBODY);
 }
 
 /**
@@ -139,7 +157,9 @@ export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions):
 export async function openMadeStore(driver: SqlDriver, options: StoreOptions): Promise<Store | undefined> {
   if (!(await hasSchema(driver, driver.dialect))) return undefined;
   const { schema } = await readMeta(driver);
-  return Number(schema) === SCHEMA_VERSION ? new SqlStore(driver) : openStore(driver, options);
+  return Number(schema) === SCHEMA_VERSION
+    ? new SqlStore(driver, options.news ?? TOLD_TO_NOBODY)
+    : openStore(driver, options);
 }
 
 /** Ends a transaction that was only a trial. */
@@ -148,20 +168,22 @@ class TriedError extends Error {}
 class SqlStore implements Store {
   readonly isShared: boolean;
   readonly #driver: SqlDriver;
+  readonly #news: NewsRules;
 
-  constructor(driver: SqlDriver) {
+  constructor(driver: SqlDriver, news: NewsRules) {
     this.#driver = driver;
+    this.#news = news;
     this.isShared = driver.isShared;
   }
 
   takeIn(batch: Batch): Promise<void> {
-    return this.#driver.transaction((sql) => takeIn(sql, this.#driver.dialect, batch));
+    return this.#driver.transaction((sql) => takeIn(sql, this.#driver.dialect, batch, this.#news));
   }
 
   async wouldTake(intake: Intake): Promise<boolean> {
     try {
       await this.#driver.transaction(async (sql) => {
-        await takeIn(sql, this.#driver.dialect, { entries: [intake] });
+        await takeIn(sql, this.#driver.dialect, { entries: [intake] }, this.#news);
         throw new TriedError();
       });
     } catch (error) {
@@ -221,6 +243,10 @@ class SqlStore implements Store {
 
   listReleases(digest: string): Promise<IncidentRelease[]> {
     return lookUp.listReleases(this.#driver, digest);
+  }
+
+  listEnvironments(): Promise<string[]> {
+    return list.listEnvironments(this.#driver);
   }
 
   listFeedback(digest: string, limit: number): Promise<Feedback[]> {
@@ -386,13 +412,34 @@ class SqlStore implements Store {
   tellDead(run: string, incident: Intake): Promise<boolean> {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
-      await takeIn(sql, this.#driver.dialect, { entries: [incident] });
+      const environment = await runs.readEnvironment(sql, run);
+      await takeIn(sql, this.#driver.dialect, { entries: [incident], environment }, this.#news);
       return true;
     });
   }
 
   listRuns(limit: number): Promise<Run[]> {
     return runs.listRuns(this.#driver, limit);
+  }
+
+  async claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
+    if (!(await claims.hasWaiting(this.#driver, target))) return undefined;
+    return this.#driver.transaction((sql) => claims.claimNotice(sql, this.#driver.dialect, target));
+  }
+
+  settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void> {
+    return this.#driver.transaction((sql) => claims.settleNotice(sql, this.#driver.dialect, notice, outcome));
+  }
+
+  storeTestNotice(
+    target: notices.NoticeTarget,
+    sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
+  ): Promise<void> {
+    return notices.storeTest(this.#driver, this.#driver.dialect, target, sent);
+  }
+
+  listNotices(limit: number): Promise<notices.NoticeLists> {
+    return notices.listNotices(this.#driver, limit);
   }
 
   readMeta(): Promise<Readonly<Record<string, string>>> {

@@ -6,6 +6,7 @@ import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
 import { storeFeedback } from './feedback-table.ts';
 import { withoutForgotten } from './forgotten-table.ts';
+import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
@@ -17,6 +18,8 @@ import { storeVisitors } from './visitor-table.ts';
 /** What is taken in at once. */
 export interface Batch {
   readonly entries: readonly Intake[];
+  /** Where it happened: `SENTRY_ENVIRONMENT` of the server, whatever the browser says. */
+  readonly environment?: string | undefined;
   /** The journal that it came from, and where that goes on behind it. */
   readonly from?: { readonly run: string; readonly next: JournalPosition };
 }
@@ -25,10 +28,11 @@ export interface Batch {
  * Takes a batch in, and with it the place where the journal goes on: both or none, so that each line
  * counts once whatever dies in between.
  */
-export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
+export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch, news: NewsRules): Promise<void> {
   const entries = await withoutForgotten(sql, batch.entries);
   const tallies = tallyBatch(entries);
-  if (tallies.length > 0) await storeTallies(sql, dialect, tallies);
+  if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
+  if (batch.environment) await storeEnvironment(sql, tallies, batch.environment);
   await storeAliases(sql, entries);
   await storeFeedback(
     sql,
@@ -38,7 +42,7 @@ export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promi
   if (batch.entries.length > 0) await noteChange(sql);
 }
 
-async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[]): Promise<void> {
+async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[], news: NewsRules): Promise<void> {
   const counted = await storeIncidents(sql, tallies);
   await storeReleases(sql, tallies);
   const hours = await storeHours(sql, tallies);
@@ -54,6 +58,7 @@ async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tal
     wholes.map(({ failure }) => failure),
   );
   await settleStates(sql, dialect, tallies, counted);
+  await noteNews(sql, dialect, { tallies, counted, hours: [...hours.values()] }, news);
 }
 
 /** On PostgreSQL the rows are locked by it until all is stored. */
@@ -160,9 +165,12 @@ async function storeReleases(sql: Sql, tallies: readonly Tally[]): Promise<void>
   );
 }
 
-interface HourRow {
-  readonly digest: string;
-  readonly hour: number;
+async function storeEnvironment(sql: Sql, tallies: readonly Tally[], environment: string): Promise<void> {
+  const rows = tallies.map(({ digest }): SqlValue[] => [digest, toColumn(environment)]);
+  await insertRows(sql, 'desk_environments', ['digest', 'environment'], rows, 'ON CONFLICT DO NOTHING');
+}
+
+interface HourRow extends CountedHour {
   readonly kept: number;
   readonly wholes: number;
 }
@@ -183,7 +191,7 @@ async function storeHours(sql: Sql, tallies: readonly Tally[]): Promise<Readonly
     'desk_hours',
     HOUR_COLUMNS,
     rows,
-    `${ON_KNOWN_HOUR} RETURNING digest, hour, kept, wholes`,
+    `${ON_KNOWN_HOUR} RETURNING ${HOUR_COLUMNS.join(', ')}`,
   );
   return new Map(known.map((row) => [`${row.digest} ${row.hour}`, row]));
 }
@@ -202,6 +210,8 @@ function chooseOccurrences(tallies: readonly Tally[], known: ReadonlyMap<string,
       const row = known.get(`${tally.digest} ${hour.hour}`) ?? {
         digest: tally.digest,
         hour: hour.hour,
+        server_count: 0,
+        browser_count: 0,
         kept: 0,
         wholes: 0,
       };

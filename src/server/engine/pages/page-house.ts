@@ -32,6 +32,8 @@ export interface PageHouse {
   readonly hasOneHost: boolean;
   /** Whether kept pages are kept compressed too. */
   readonly compresses: boolean;
+  /** Visitors may say something of a failure. */
+  readonly takesFeedback: boolean;
   /** No browser and no proxy may keep any of it. */
   readonly isSecret: boolean;
   readonly deadlineMs: number;

@@ -50,6 +50,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** What of that is the same for everyone, such as settings: static pages can read it too. */
   readonly sharedContext?: object;
   readonly lang?: string;
+  /** Visitors may say something of a failure: the page that needs nothing has the form for it. */
+  readonly takesFeedback?: boolean;
   /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
   readonly isSecret?: boolean;
   /** The folder of the tables, for the words of a mistake in them; `product` by default. */
@@ -120,6 +122,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
+    takesFeedback: options.takesFeedback ?? false,
     isSecret: options.isSecret ?? false,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,

@@ -1,5 +1,6 @@
 import type { Response as ExpressResponse } from 'express';
 import type { Engine } from '../../../shared/engine/engine-context.ts';
+import FailureHelpView from '../../../shared/engine/failure-help-view.tsx';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire.ts';
@@ -59,7 +60,7 @@ export async function sendDocument(
   });
   if (rendered instanceof LastResort) {
     visit.info.digest = rendered.pageError.digest;
-    sendLastResort(response.req, response, rendered.pageError);
+    sendLastResort(response.req, response, rendered.pageError, house.takesFeedback);
     return;
   }
   if (rendered.kind === 'redirect') sendRedirect(response, house, rendered.status, rendered.location);
@@ -78,6 +79,7 @@ export function renderDocument(
     engine: {
       ...toHost(house, visit),
       errorPages: house.errorPages,
+      failureHelp: FailureHelpView,
       modules: house.modules,
       styles: new Map(Object.entries(payload.styles)),
     },

@@ -171,7 +171,7 @@ export class SharedVisit extends Ending implements Visit {
   }
 
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy };
+    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy, isShared: true };
   }
 }
 

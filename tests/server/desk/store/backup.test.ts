@@ -88,7 +88,7 @@ describeStores('a backup', (open) => {
       expect(await restored.readSession('hash')).toBeUndefined();
       expect(await restored.listRuns(9)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
       // Ids go on behind those that were restored, and the search with what comes.
-      expect(await restored.addNote(digest, 'Another', 'ada')).toBe(true);
+      expect(await restored.addNote(digest, 'Another', 'ada')).toMatchObject({ text: 'Another' });
       await takeIn(restored, wholeOf({ digest: '00000003', title: 'Later' }));
       expect((await restored.listIncidents({ limit: 9, search: 'later' })).incidents).toHaveLength(1);
       expect(await restored.readChanges()).toBeGreaterThan(Date.now() - 60_000);
