@@ -17,6 +17,7 @@ import { readRelease } from './build/release.mjs';
 import { createSites } from './build/sites.mjs';
 import { toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
+import { bundleTerminal } from './build/terminal.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -44,10 +45,11 @@ export async function build({
   });
 
   const options = { root, dev, owner, styles };
-  const [client, deskClient, server, publicFiles] = await Promise.all([
+  const [client, deskClient, server, terminal, publicFiles] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
     buildClientApp(desk, { ...options, outdir: clientFolder }),
     bundleServer({ ...options, entry: serverEntry, outdir: 'dist/server', warn: log }),
+    bundleTerminal(root),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 
@@ -69,6 +71,7 @@ export async function build({
   const sites = createSites(root, bundled.unserved.filter(isMap), owner);
   const files = [
     ...bundled.unserved,
+    ...terminal,
     ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },

@@ -45,8 +45,6 @@ export default defineConfig({
           include: ['tests/e2e/**/*.test.{ts,tsx}', 'tests/bin/product/**/*.test.ts'],
           fileParallelism: false,
           testTimeout: 90_000,
-          // Watchers, builds and a browser race where a machine is shared; each try begins from nothing.
-          retry: 2,
           sequence: { groupOrder: 1 },
         },
       },

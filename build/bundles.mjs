@@ -27,6 +27,7 @@ const serverParts = {
   sentry: 'src/server/reporting/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
   'health-check': 'src/server/health-check.ts',
+  mail: 'src/server/desk/notify/send-mail.ts',
 };
 
 /** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */
@@ -51,7 +52,7 @@ function commonOptions({ root, dev, owner }) {
     logLevel: 'silent',
     legalComments: 'none',
     conditions: [dev ? 'development' : 'production'],
-    alias: owner.alias,
+    alias: { ...owner.alias, ...routerContexts(root, { dev }) },
     loader: assetLoaders,
     assetNames: 'assets/[name]-[hash]',
     publicPath: '/',
@@ -114,7 +115,6 @@ export function serverOptions({ root, entry, outdir, dev, owner, styles, warn })
       excerpts(root),
       inlineScripts(root, browserTarget),
       ...owner.plugins,
-      routerContexts(root, { dev }),
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],
   };

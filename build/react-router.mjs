@@ -29,7 +29,6 @@ export function reactRouter(root, { dev }) {
   return {
     name: 'react-router',
     setup(build) {
-      openContexts(build, dist);
       copyRouter(build, join(dist, 'lib/router'));
       if (!dev) {
         openFrontDoors(build, root, dist);
@@ -40,14 +39,16 @@ export function reactRouter(root, { dev }) {
 }
 
 /**
- * For the server's bundle, which has no first load to keep small.
+ * An alias, and no plugin's answer: esbuild reads the package's `type` in its own resolution alone, and
+ * one file that is reached in both ways is compiled by whichever was first, so that builds of the same
+ * sources would differ.
  *
  * @param {string} root
  * @param {{ dev: boolean }} mode
- * @returns {import('esbuild').Plugin}
+ * @returns {Record<string, string>}
  */
 export function routerContexts(root, { dev }) {
-  return { name: 'router-contexts', setup: (build) => openContexts(build, distOf(root, dev)) };
+  return { [contexts]: join(distOf(root, dev), 'lib/context.js') };
 }
 
 /** Where the package really is, as esbuild names its files: a linked one would otherwise be in the bundle twice. */
@@ -55,16 +56,10 @@ function distOf(root, dev) {
   return join(realpathSync(join(root, 'node_modules/react-router')), 'dist', dev ? 'development' : 'production');
 }
 
-function openContexts(build, dist) {
-  build.onResolve({ filter: /^spillway:router-contexts$/ }, () => ({
-    path: join(dist, 'lib/context.js'),
-    sideEffects: false,
-  }));
-}
-
 function copyRouter(build, folder) {
   const namespace = 'router-copy';
   build.onResolve({ filter: /^spillway:/ }, ({ path }) => {
+    if (path === contexts) return undefined;
     const file = ownModules[path];
     if (file) return { path: file, namespace, sideEffects: false };
     const known = [...Object.keys(ownModules), contexts].join(', ');

@@ -3,11 +3,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What decides the build besides `src`; the lockfile stands for the installed packages. */
-const inputFiles = ['build.mjs', 'package.json', 'package-lock.json'];
+const inputFiles = ['build.mjs', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
+/** What `node dist/desk.mjs` needs: the door, which an older Node can run too, and the command behind it. */
+export const terminalFiles = ['dist/desk.mjs', 'dist/server/desk.js'];
+
 /** Without these there is nothing to serve, whatever the stamp says. */
-const outputFiles = ['dist/server/main.js', 'dist/server/keeper.js', 'dist/server/sentry.js', 'dist/manifest.json'];
+const outputFiles = [
+  'dist/server/main.js',
+  'dist/server/keeper.js',
+  'dist/server/sentry.js',
+  ...terminalFiles,
+  'dist/manifest.json',
+];
 
 /**
  * Names the kind of a build and its inputs. Contents are hashed, not times: a checkout, a copy and an image layer

@@ -50,8 +50,8 @@ export function createDevBuild(root) {
   let client;
   let server;
   let entries = '';
-  /** Of the desk's last build. */
-  let deskName = '';
+  /** What pages name of the client's last build. */
+  let manifestText = '';
   /** What is on the disk already, so that a rebuild writes what is new alone. */
   const written = new Map();
   const keepNames = createStableNames(root);
@@ -119,7 +119,6 @@ export function createDevBuild(root) {
         readRouteModules(root, routeTables, { plugins: [styles.plugin] }),
         readFiles(join(root, 'src/client/public')),
       ]);
-      deskName = builtDesk.name;
       requireClientInputs(built.metafile);
       const { metafile, outputFiles } = keepNames(built);
       const sheets = await bundleStyles({
@@ -137,6 +136,7 @@ export function createDevBuild(root) {
         styleUrls: sheets.urlsByUser.set(devEntry, sheets.urlsByUser.get(wiring) ?? []),
       });
       const manifest = { buildId, ...assets, apps: { desk: builtDesk.assets } };
+      manifestText = `${JSON.stringify(manifest, null, 2)}\n`;
       const { served, unserved } = sortOutputs(dist, [...outputFiles, ...builtDesk.outputFiles], { serveMaps: true });
       await write([
         ...[...served, ...sheets.files, ...builtDesk.sheets, ...publicFiles].map((file) => ({
@@ -144,7 +144,7 @@ export function createDevBuild(root) {
           path: `client/${file.path}`,
         })),
         ...unserved,
-        { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
+        { path: 'manifest.json', contents: manifestText },
       ]);
       return {
         modules: listModules(metafile),
@@ -162,8 +162,8 @@ export function createDevBuild(root) {
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
       const bundles = outputFiles.filter(({ path }) => path.endsWith('.js'));
-      // Pages of the desk reload, and so need a server that knows the names of their new style sheets.
-      return hash([deskName, ...bundles.map(({ contents }) => hash(contents))].join(' '));
+      // A server reads the manifest once: a page that is loaded anew would get the sheets and scripts of an earlier build.
+      return hash([manifestText, ...bundles.map(({ contents }) => hash(contents))].join(' '));
     },
 
     /** Takes what an earlier build left out of the way, and says that this is no build to start from. */

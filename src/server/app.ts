@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { DESK_API_PATH } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
@@ -50,6 +51,8 @@ export interface AppDeps {
   readonly tunnel?: (fail: ErrorHandler) => Step;
   /** Where operators look, in front of all that is the owner's. */
   readonly desk?: DeskPages | undefined;
+  /** The same for programs. */
+  readonly deskApi?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -90,6 +93,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.compression) app.use(compress());
   app.use(lateWrites({ funnel }));
   if (deps.desk) app.use(deps.desk.step);
+  if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
   for (const step of deps.steps ?? []) app.use(seenAsPage(step));
   app.use('/api', deps.api);
   app.use(pages.data);

@@ -3,6 +3,14 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { Second } from '../shared/units.ts';
 import {
+  parseHttpUrls,
+  parseMailAddress,
+  parseMailAddresses,
+  parsePrivateTargets,
+  parseSmtpUrl,
+  type WebhookFormat,
+} from './desk/notify/settings.ts';
+import {
   type NamedToken,
   ONLY_OPERATOR,
   ONLY_VIEWER,
@@ -33,6 +41,7 @@ export class ConfigError extends Error {
 const ON = new Set(['1', 'true', 'on', 'yes']);
 const OFF = new Set(['0', 'false', 'off', 'no']);
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const WEBHOOK_FORMATS = ['json', 'slack'] as const;
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 /** Text that `parse` turns into a value, or refuses by answering undefined. */
@@ -203,6 +212,89 @@ export const SETTINGS = {
     example: 'off',
     schema: toggle().prefault('off'),
   },
+  DESK_ORIGIN: {
+    about:
+      'Where the desk is found by those who are told of an incident: the origin that links in messages begin with. Unset: the first of PUBLIC_ORIGINS, or where DESK_PORT is set the address that it listens on.',
+    example: 'https://desk.example.com',
+    schema: parsed('is no origin. Use one http(s) origin without a path, such as https://desk.example.com.', (text) => {
+      const origins = parseOrigins(text);
+      return origins && origins.length <= 1 ? (origins[0] ?? '') : undefined;
+    }).prefault(''),
+  },
+  WEBHOOK_URL: {
+    about:
+      'Where new incidents, regressions and storms are posted to: one address or several, separated by commas. Unset: nowhere.',
+    example: 'https://hooks.example.com/spillway',
+    schema: parsed(
+      'holds something that is no address to post to. Use http(s) addresses without user and password, separated by commas.',
+      parseHttpUrls,
+    ).prefault(''),
+  },
+  WEBHOOK_FORMAT: {
+    about:
+      'What is posted: json, or slack for Slack, Mattermost and Rocket.Chat. Unset: slack for hooks.slack.com, json for all others.',
+    example: 'json',
+    schema: parsed('is no format. Use json or slack.', (text) => {
+      return WEBHOOK_FORMATS.find((format) => format === text.toLowerCase());
+    }).optional(),
+  },
+  WEBHOOK_SECRET: {
+    about:
+      'What posted messages are signed with (HMAC-SHA256), so that a receiver knows whom they are from. Unset: they are not signed.',
+    example: '9d3f61c07be84a25a1f0c6d2',
+    schema: parsed('is too short to sign with. Use 16 to 200 characters without spaces.', (text) => {
+      return text === '' || /^\S{16,200}$/.test(text) ? text : undefined;
+    }).prefault(''),
+  },
+  SMTP_URL: {
+    about:
+      'The mail server that takes mails of the same, with MAIL_FROM and MAIL_TO. smtps is TLS from the start (port 465), smtp asks for it (587) and sends no password without. Unset: nothing is mailed.',
+    example: 'smtps://user:password@mail.example.com',
+    schema: parsed(
+      'is no address of a mail server. Use smtps://user:password@host or smtp://host:port; characters such as @ in a password as %40.',
+      (text) => (text === '' ? text : parseSmtpUrl(text)),
+    ).prefault(''),
+  },
+  MAIL_FROM: {
+    about: 'The address that mails are from.',
+    example: 'desk@example.com',
+    schema: parsed('is no mail address. Use one such as desk@example.com.', (text) => {
+      return text === '' ? text : parseMailAddress(text);
+    }).prefault(''),
+  },
+  MAIL_TO: {
+    about: 'Who gets mails, separated by commas.',
+    example: 'ada@example.com,grace@example.com',
+    schema: parsed(
+      'holds something that is no mail address. Use addresses such as ada@example.com, separated by commas.',
+      parseMailAddresses,
+    ).prefault(''),
+  },
+  NOTIFY_AFTER: {
+    about: 'How often an incident must have happened before somebody is told of it.',
+    example: '1',
+    schema: parsed('is no count. Use a whole number from 1 to 1000000.', (text) => {
+      return /^[1-9]\d{0,6}$/.test(text) && Number(text) <= 1e6 ? Number(text) : undefined;
+    }).prefault('1'),
+  },
+  NOTIFY_PRIVATE_TARGETS: {
+    about:
+      'Which of WEBHOOK_URL, SMTP_URL and HEARTBEAT_URL may lead to an address that is not public: host names, addresses and networks, separated by commas. Unset: none.',
+    example: 'mail.internal,10.0.0.0/24',
+    schema: parsed(
+      'holds something that is no host. Use host names without a port, addresses and networks, separated by commas, such as mail.internal,10.0.0.0/24.',
+      parsePrivateTargets,
+    ).prefault(''),
+  },
+  HEARTBEAT_URL: {
+    about:
+      'An address that is called every minute while the server and the store of its desk are well, so that somebody outside notices silence. Unset: none.',
+    example: 'https://hc.example.com/ping/1f9c',
+    schema: parsed('is no http(s) address. Use one without user and password.', (text) => {
+      const urls = parseHttpUrls(text);
+      return urls && urls.length <= 1 ? (urls[0] ?? '') : undefined;
+    }).prefault(''),
+  },
   SENTRY_DSN: {
     about: 'Where failures are forwarded to, beside the desk: the DSN of a Sentry project. Unset: nowhere.',
     example: 'https://publickey@o1.ingest.sentry.io/2',
@@ -285,6 +377,20 @@ export interface Config {
   /** Undefined where the desk is on `port`. */
   readonly deskPort: number | undefined;
   readonly deskOnly: boolean;
+  /** Undefined where it follows from other settings. */
+  readonly deskOrigin: string | undefined;
+  readonly webhookUrls: readonly string[];
+  /** Undefined where the host decides. */
+  readonly webhookFormat: WebhookFormat | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+  readonly mailTo: readonly string[];
+  /** A count. */
+  readonly notifyAfter: number;
+  /** Names, addresses and networks. */
+  readonly notifyPrivateTargets: readonly string[];
+  readonly heartbeatUrl: string | undefined;
   readonly sentryDsn: Dsn | undefined;
   readonly sentryEnvironment: string;
   /** How a place in the source is opened, with `{file}` and the like to be filled in. */
@@ -345,6 +451,16 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
     deskPort: values.DESK_PORT,
     deskOnly: values.DESK_ONLY,
+    deskOrigin: values.DESK_ORIGIN || undefined,
+    webhookUrls: values.WEBHOOK_URL,
+    webhookFormat: values.WEBHOOK_FORMAT,
+    webhookSecret: values.WEBHOOK_SECRET || undefined,
+    smtpUrl: values.SMTP_URL || undefined,
+    mailFrom: values.MAIL_FROM || undefined,
+    mailTo: values.MAIL_TO,
+    notifyAfter: values.NOTIFY_AFTER,
+    notifyPrivateTargets: values.NOTIFY_PRIVATE_TARGETS,
+    heartbeatUrl: values.HEARTBEAT_URL || undefined,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
     sourceLink: values.SOURCE_LINK,

@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { routes } from '../shared/desk/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
+import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { requireDataFolder } from './desk/data-folder.ts';
 import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -56,6 +59,9 @@ async function startDesk(): Promise<void> {
   requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const told = toNotifySettings(config);
+  // The site is down: whoever waits for its heartbeat is to notice.
+  const notify = told && { ...told, heartbeatUrl: undefined };
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const scrubPath = createPathScrubber(scrubber);
   const funnel = createFunnel({
@@ -76,13 +82,21 @@ async function startDesk(): Promise<void> {
     release,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
   });
   const where = { host: config.host, port: config.deskPort ?? config.port };
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
-  const signIn = openSignIn({ tokens, proxy, desk, toSender: openVisitors(() => desk.ask('readSalt')) });
+  const toSender = openVisitors(() => desk.ask('readSalt'));
+  const signIn = openSignIn({ tokens, proxy, desk, toSender });
+  const facts = {
+    environment: config.sentryEnvironment,
+    release,
+    sourceLink: config.sourceLink,
+    notify: presentNotify(notify),
+  };
   const app = createDeskApp({
     log,
     funnel,
@@ -98,11 +112,12 @@ async function startDesk(): Promise<void> {
     desk: await createDeskPages({
       desk,
       readAccess: signIn.readAccess,
-      facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+      facts,
       manifest,
       funnel,
       origins,
     }),
+    api: createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender }),
     compression: config.compression,
     inFlight,
     scrubPath,

@@ -7,11 +7,13 @@ import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
 /** Knows the secrets among the settings and in the addresses of pages too: an error's message may hold one. */
 export function createEnvironmentScrubber(
   env: Environment,
-  { scrubKeys: keys, scrubPatterns }: Config,
+  { scrubKeys: keys, scrubPatterns, webhookUrls, heartbeatUrl }: Config,
   routes: readonly RouteLine[],
 ): Scrubber {
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
-  return scrubber.with(listEnvironmentSecrets(env, scrubber));
+  // Whoever knows such an address can post to it.
+  const addresses = [...webhookUrls, ...(heartbeatUrl === undefined ? [] : [heartbeatUrl])];
+  return scrubber.with([...listEnvironmentSecrets(env, scrubber), ...addresses]);
 }

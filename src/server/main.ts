@@ -9,11 +9,14 @@ import { routes } from '../shared/product/routes.tsx';
 import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { requireDataFolder } from './desk/data-folder.ts';
 import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
+import { presentNotify } from './desk/pages/present-notify.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -101,6 +104,7 @@ async function start(): Promise<void> {
   requireDataFolder(config.dataDir);
   const { tokens, newcomer } = listTokens(config, log);
   const proxy = toProxySignIn(config);
+  const notify = toNotifySettings(config);
   const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
   const funnel = createFunnel({
     log,
@@ -161,6 +165,7 @@ async function start(): Promise<void> {
     release,
     namespace: config.digestNamespace,
     dist: DIST,
+    notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
     log,
@@ -169,10 +174,17 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
+  const facts = {
+    environment: config.sentryEnvironment,
+    release,
+    sourceLink: config.sourceLink,
+    notify: presentNotify(notify),
+  };
+  const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
-    facts: { environment: config.sentryEnvironment, release, sourceLink: config.sourceLink },
+    facts,
     manifest,
     funnel,
     origins: deskOrigins ?? origins,
@@ -211,6 +223,7 @@ async function start(): Promise<void> {
     reportPath,
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
+    deskApi: deskAt ? undefined : deskApi,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -233,6 +246,7 @@ async function start(): Promise<void> {
         readiness,
         files,
         desk: deskPages,
+        api: deskApi,
         compression: config.compression,
         inFlight,
         scrubPath,

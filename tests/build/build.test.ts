@@ -69,6 +69,7 @@ const app = {
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
   'src/server/health-check.ts': '',
+  'src/server/terminal.ts': `console.log('the command');`,
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
   'src/shared/desk/pages/home.tsx': `
@@ -193,6 +194,24 @@ describe("the server's bundle", () => {
     expect(readServer('sentry.js')).toContain('a part of its own');
     const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/server/main.js')]);
     expect(stdout).toContain('a part of its own');
+  });
+});
+
+describe("the desk's command", () => {
+  it('is a bundle behind a door, without maps and sites: its failures are no incidents', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/desk.mjs')]);
+    expect(stdout).toBe('the command\n');
+    expect(listFiles(join(built, 'dist/maps')).filter((path) => /desk\.m?js\.map$/.test(path))).toEqual([]);
+    expect(readFileSync(join(built, 'dist/sites.json'), 'utf8')).not.toContain('terminal.ts');
+    expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /desk\.m?js$/.test(path))).toEqual([]);
+  });
+
+  it('is part of what is current', () => {
+    const root = createApp();
+    cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
+    expect(hasCurrentBuild(root, { dev: false })).toBe(true);
+    rmSync(join(root, 'dist/server/desk.js'));
+    expect(hasCurrentBuild(root, { dev: false })).toBe(false);
   });
 });
 

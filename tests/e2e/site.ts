@@ -20,13 +20,17 @@ export interface Site {
   open(path: string, options?: VisitOptions): Promise<Visit>;
 }
 
-/** The built server and a browser, for the tests of one file. Pages are closed after each test. */
-export function useSite(): Site {
+/**
+ * The built server and a browser, for the tests of one file. Pages are closed after each test.
+ *
+ * @param prepare brings settings of its own
+ */
+export function useSite(prepare: () => Promise<Record<string, string>> = async () => ({})): Site {
   const contexts: BrowserContext[] = [];
   let server: E2eServer;
   let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(), launchBrowser()]);
+    [server, browser] = await Promise.all([prepare().then(startServer), launchBrowser()]);
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map(close));

@@ -32,6 +32,16 @@ it('has a default for everything', () => {
     authProxyOperators: [],
     deskPort: undefined,
     deskOnly: false,
+    deskOrigin: undefined,
+    webhookUrls: [],
+    webhookFormat: undefined,
+    webhookSecret: undefined,
+    smtpUrl: undefined,
+    mailFrom: undefined,
+    mailTo: [],
+    notifyAfter: 1,
+    notifyPrivateTargets: [],
+    heartbeatUrl: undefined,
     sentryDsn: undefined,
     sentryEnvironment: 'production',
     sourceLink: undefined,
@@ -64,6 +74,21 @@ it('reads lists of origins and of proxies', () => {
   expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
   expect(readConfig({ TRUST_PROXY: 'off' }).trustProxy).toBe(0);
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
+});
+
+it('reads who is told of incidents', () => {
+  const config = readConfig({
+    WEBHOOK_URL: 'https://hooks.example.com/a,b?c=d, http://10.0.0.1:8080/x',
+    WEBHOOK_FORMAT: 'Slack',
+    SMTP_URL: 'smtps://ada%40example.com:p%23@mail.example.com',
+    MAIL_TO: 'ada@example.com, grace@example.com,',
+    NOTIFY_PRIVATE_TARGETS: '10.0.0.0/8, mail.internal,fd00::1',
+  });
+  expect(config.webhookUrls).toEqual(['https://hooks.example.com/a,b?c=d', 'http://10.0.0.1:8080/x']);
+  expect(config.webhookFormat).toBe('slack');
+  expect(config.smtpUrl).toBe('smtps://ada%40example.com:p%23@mail.example.com');
+  expect(config.mailTo).toEqual(['ada@example.com', 'grace@example.com']);
+  expect(config.notifyPrivateTargets).toEqual(['10.0.0.0/8', 'mail.internal', 'fd00::1']);
 });
 
 it('reads who may look at the desk', () => {
@@ -116,6 +141,16 @@ describe('a wrong value', () => {
     ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
     ['DESK_PORT', ['canary', '65536', '-1']],
     ['DESK_ONLY', ['canary', '2']],
+    ['DESK_ORIGIN', ['canary', 'https://canary/desk', 'https://canary,https://x', 'ftp://canary']],
+    ['WEBHOOK_URL', ['canary', 'ftp://canary', 'https://u:canary@x', 'https://x,canary:x,https://y', 'file:///canary']],
+    ['WEBHOOK_FORMAT', ['canary']],
+    ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
+    ['SMTP_URL', ['canary', 'https://canary', 'smtp://', 'smtp://canary/x', 'smtp://:canary@x', 'smtp://canary?x=1']],
+    ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
+    ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
+    ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001']],
+    ['NOTIFY_PRIVATE_TARGETS', ['canary:80', 'http://canary', '10.0.0.0/33', '300.1.1.1', '*', 'a,canary canary']],
+    ['HEARTBEAT_URL', ['canary', 'ftp://canary', 'https://a,https://canary', 'https://u:canary@x']],
     ['SENTRY_DSN', ['canary', 'https://canary.example/2', 'ftp://key@canary/2']],
     ['SENTRY_ENVIRONMENT', ['canary canary', 'x'.repeat(65)]],
     [

@@ -40,6 +40,8 @@ describe('DESK_ONLY', () => {
     const page = await fetch(`${server.url}/desk`, { headers: { Cookie } });
     expect(page.status).toBe(200);
     const html = await page.text();
+    const Authorization = `Bearer ${TOKEN}`;
+    expect((await fetch(`${server.url}/api/desk/incidents`, { headers: { Authorization } })).status).toBe(200);
     const [script] = /\/assets\/desk-\w+\.js/.exec(html) ?? [''];
     expect((await fetch(`${server.url}${script}`)).status).toBe(200);
   });
@@ -59,6 +61,10 @@ describe('DESK_PORT', () => {
     const url = /The desk is on (http[^"\s]+)\/desk/.exec(server.log())?.[1] ?? '';
     expect((await fetch(`${url}/desk`)).status).toBe(401);
     expect((await fetch(`${url}/`, { redirect: 'manual' })).status).toBe(302);
+    expect((await fetch(`${url}/api/desk/openapi.json`)).status).toBe(200);
+    expect((await fetch(`${server.url}/api/desk/openapi.json`)).status).toBe(421);
+    const Host = { Host: 'example.com' };
+    expect((await fetch(`${server.url}/api/desk/openapi.json`, { headers: Host })).status).not.toBe(200);
     expect((await fetch(`${server.url}/desk`)).status).toBe(421);
     expect((await fetch(`${server.url}/desk`, { headers: { Host: 'example.com' } })).status).not.toBe(200);
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);

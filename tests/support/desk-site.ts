@@ -3,14 +3,19 @@ import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
+import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
+import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
 import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
+import { createBearerCheck } from '../../src/server/desk/sign-in/bearer-check.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
 import { createSignIn, type SignIn } from '../../src/server/desk/sign-in/sign-in.ts';
+import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
@@ -41,6 +46,12 @@ export interface DeskSiteOptions {
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
+  /** What the store is on; an SQLite in memory by default. */
+  readonly driver?: SqlDriver;
+  /** Who is told, as the pages show it. */
+  readonly notify?: NotifyFacts;
+  /** What the keeper does without the store. */
+  readonly calls?: Partial<KeeperHandlers>;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -69,12 +80,12 @@ export interface DeskSite {
 
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
-  const driver = openSqlite(':memory:', { log: createTestLog().log });
+  const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { rule: 1 });
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = store[name] as unknown as (...args: unknown[]) => unknown;
+    const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
     return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
   }) as unknown as Desk['ask'];
 
@@ -83,21 +94,31 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const funnel = createFunnel({ log, build: MANIFEST.buildId });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
-    const signIn = createSignIn({ tokens: createOperatorTokens(tokens), sessions, now: () => now });
+    const known = createOperatorTokens(tokens);
+    const signIn = createSignIn({ tokens: known, sessions, now: () => now });
+    const toSender = (address: string) => `hash of ${address}`;
+    const facts = { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) };
     const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
     const desk = await createDeskPages({
       desk: { ask },
-      readAccess: createReadAccess({ signIn, proxy, toSender: (address) => `hash of ${address}` }),
-      facts: { environment: 'test', release: 'v1' },
+      readAccess: createReadAccess({ signIn, proxy, toSender }),
+      facts,
       manifest: MANIFEST,
       funnel,
       origins,
     });
-    const app = createTestApp({ log, funnel, desk, publicOrigins, trustProxy, ...options.deps });
+    const api = createDeskApi({
+      desk: { ask },
+      facts,
+      checkBearer: createBearerCheck({ tokens: known, sessions, now: () => now }),
+      toSender,
+    });
+    const app = createTestApp({ log, funnel, desk, deskApi: api, publicOrigins, trustProxy, ...options.deps });
     const alone = createDeskApp({
       log,
       funnel,
       desk,
+      api,
       origins: createDeskOrigins(ORIGIN),
       trust: createProxyTrust(trustProxy),
       readiness: { draining: false },

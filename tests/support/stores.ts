@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { toThin } from '../../src/server/desk/journal-entry.ts';
+import type { NewsRules } from '../../src/server/desk/store/note-news.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
@@ -11,7 +12,7 @@ import { createFailure, createTestLog } from './desk.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
 
 /** A store that goes away with the test, and what is below it. */
-export type OpenTestStore = () => Promise<{ store: Store; driver: SqlDriver }>;
+export type OpenTestStore = (news?: NewsRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
 /** Says the same of a store in SQLite and of one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
@@ -24,9 +25,9 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
     PostgreSQL: async () => openPostgres(await postgres.createDatabase()),
   };
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
-    say(async () => {
+    say(async (news) => {
       const driver = await openDriver();
-      const store = await openStore(driver, { rule: 2 });
+      const store = await openStore(driver, { rule: 2, ...(news && { news }) });
       onTestFinished(() => store.close());
       return { store, driver };
     });

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { type ErrorHandler, errorHandler } from '../engine/errors/error-handler.ts';
 import type { Funnel } from '../engine/errors/funnel.ts';
@@ -22,6 +22,7 @@ import type { PublicFile } from '../engine/http/public-files.ts';
 import { requestId } from '../engine/http/request-id.ts';
 import { securityHeaders, strictTransport } from '../engine/http/security-headers.ts';
 import { chain, type Step } from '../engine/http/step.ts';
+import { DESK_API_PATH } from './api/desk-api.ts';
 import type { DeskPages } from './pages/desk-pages.ts';
 
 export interface DeskAppDeps {
@@ -33,6 +34,7 @@ export interface DeskAppDeps {
   readonly readiness: Readiness;
   readonly files: ReadonlyMap<string, PublicFile>;
   readonly desk: DeskPages;
+  readonly api: RequestHandler;
   readonly compression?: boolean;
   readonly inFlight?: InFlight;
   readonly scrubPath?: ScrubPath;
@@ -50,7 +52,7 @@ export function createDeskOrigins(listening: string): Origins {
 
 /** What happens to a request on a listener of the desk's own, in order: nothing of the product. */
 export function createDeskApp(deps: DeskAppDeps): RequestListener {
-  const { log, funnel, origins, trust, readiness, files, desk } = deps;
+  const { log, funnel, origins, trust, readiness, files, desk, api } = deps;
   const fail = errorHandler({ funnel });
   const app = express();
   app.disable('x-powered-by');
@@ -74,6 +76,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   if (deps.compression) app.use(compress());
   app.use(lateWrites({ funnel }));
   app.use(desk.step);
+  app.use(DESK_API_PATH, api);
   app.get('/', (_req, res) => void res.redirect(302, '/desk'));
   app.use(() => {
     throw notFoundHere();

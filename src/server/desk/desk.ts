@@ -12,6 +12,7 @@ import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
+import type { NotifySettings } from './notify/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
 
 /** Where failures are kept and looked up. Whatever happens to it, the site is served. */
@@ -57,6 +58,8 @@ export interface DeskOptions {
   readonly namespace: string;
   /** The folder of the build: `dist`. */
   readonly dist: string;
+  /** Who is told of what is new; undefined for nobody. */
+  readonly notify?: NotifySettings | undefined;
   /** What is being answered at the moment, bounded, the oldest first. */
   readonly inFlight: () => readonly InFlightRequest[];
   /** Told when the event loop goes on after it stood still for over a second. */
@@ -104,6 +107,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       release: options.release,
       namespace: options.namespace,
       dist: options.dist,
+      notify: options.notify,
     },
     log,
     onBlocked: options.onBlockedLoop,

@@ -87,3 +87,37 @@ export const MAX_ATTEMPTS = 5;
 export const MAX_ATTEMPTS_OF_ALL = 30;
 /** A form of the desk (bytes): a note has the most of them. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
+
+// Telling
+
+/**
+ * What counts as a storm: an incident that an hour of the clock has counted so often (a count), and so
+ * many times as often as the busiest of the 24 hours before (a factor). It is told of once a day.
+ */
+export const STORM = { least: 100, times: 10 };
+/** Different visitors within a day who must have met what only browsers have seen (a count, SPEC section 6). */
+export const BELIEVED_VISITORS = 2;
+/** Messages to one target in an hour (a count, SPEC section 7); what comes beyond is told together. */
+export const MAX_NOTICES_AN_HOUR = 20;
+/** How long a summary waits for more to gather (ms); there is one an hour at most. */
+export const SUMMARY_GATHER_TIME = 30 * Second;
+/** Tries of one message (a count): with the waits below, over two and a half hours. */
+export const MAX_NOTICE_TRIES = 12;
+/** First and longest wait before a target that failed is tried again (ms); a `Retry-After` may ask for more. */
+export const NOTICE_RETRY_FIRST = 5 * Second;
+export const NOTICE_RETRY_LONGEST = 1 * Hour;
+/** How long one replica may take to send what it claimed (ms): after it another one, or the next start, tries. */
+export const NOTICE_CLAIM_TIME = 1 * Minute;
+/** What could not be told for this long is no news (ms). */
+export const NOTICE_PATIENCE = 1 * Day;
+/** How long the record of what was told is kept (ms). */
+export const NOTICE_AGE = 30 * Day;
+/** How often it is looked whether something is due (ms). */
+export const NOTICE_INTERVAL = 5 * Second;
+/** A receiver's time to take a connection, and to answer in all (ms). */
+export const TARGET_CONNECT_TIME = 5 * Second;
+export const TARGET_TIME = 10 * Second;
+/** What is read of a receiver's answer before the connection is cut (bytes); nobody looks at it. */
+export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
+/** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */
+export const HEARTBEAT_INTERVAL = 1 * Minute;

@@ -10,6 +10,11 @@ export const routes = defineRoutes([
     page: () => import('./pages/root/root.tsx'),
     children: [
       { id: 'incidents', path: '/desk', page: () => import('./pages/incidents/incidents.tsx') },
+      {
+        id: 'notifications',
+        path: '/desk/notifications',
+        page: () => import('./pages/notifications/notifications.tsx'),
+      },
       { id: 'incident', path: '/desk/:digest/:occurrence?', page: () => import('./pages/incident/incident.tsx') },
     ],
   },

@@ -336,3 +336,36 @@ export interface IncidentData {
   readonly similar: readonly SimilarShape[];
   readonly changes: readonly ChangeShape[];
 }
+
+/** A message to somebody who is told. */
+export interface NoticeShape {
+  readonly id: number;
+  /** `New`, `Regression`, `Storm`, `Summary`, `Test` */
+  readonly label: string;
+  readonly digest?: string;
+  /** Of the incident, as long as it is there. */
+  readonly title?: string;
+  readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
+  /** When it ended; of one that waits, when it was made. */
+  readonly at: number;
+  /** When one that waits is tried next. */
+  readonly dueAt?: number;
+  readonly tries: number;
+  /** How the last try ended, in words. */
+  readonly outcome: string;
+  /** `Webhook hooks.example.com` */
+  readonly target: string;
+}
+
+export interface NotificationsData {
+  readonly now: number;
+  readonly operator: OperatorShape;
+  /** Names without what is secret in them. */
+  readonly targets: readonly string[];
+  readonly settings: readonly (readonly [name: string, words: string])[];
+  /** The one that is due next first. */
+  readonly waiting: readonly NoticeShape[];
+  readonly waitingCount: number;
+  /** The latest first. */
+  readonly done: readonly NoticeShape[];
+}

@@ -73,6 +73,11 @@ describe('an edit', () => {
     await expectKept();
     expect(await page.locator('link[rel="stylesheet"]').count()).toBe(1);
     expect(documents).toEqual(['/']);
+    // A page that is loaded now has the new sheet too.
+    const [sheet] = await page
+      .locator('link[rel="stylesheet"]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    await poll(async () => (await fetch(app.url)).text()).toContain(sheet);
   });
 
   test('that adds a class to a sheet and uses it is shown, and costs no state', async () => {

@@ -44,6 +44,8 @@ let page: LivePage | undefined;
 let applying = Promise.resolve();
 /** Why the page has to be loaded anew, once there is a server to load it from. */
 let reloadBecause: string | undefined;
+/** The page goes on hearing of builds until it is gone. */
+let isReloading = false;
 
 /**
  * Learns what the last build is, and follows the builds to come.
@@ -202,7 +204,8 @@ async function exchangeStyles(
 /** The server of the last build has to be there first: the page would be an older one, and hydrated by newer modules. */
 function reload(why: string): void {
   reloadBecause = why;
-  if (state.served !== state.build) return;
+  if (state.served !== state.build || isReloading) return;
+  isReloading = true;
   console.info(`Spillway reloads this page, because ${why}.`);
   keepPlace();
   window.location.reload();

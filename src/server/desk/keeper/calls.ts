@@ -1,12 +1,15 @@
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
+import type { TestSent } from '../notify/notifier.ts';
+import type { NotifySettings } from '../notify/settings.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { LoggedChange, Note } from '../store/change-log.ts';
 import type { Forgotten } from '../store/forget.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
+import type { NoticeLists } from '../store/notice-table.ts';
 import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from '../store/records.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
@@ -44,8 +47,9 @@ export interface KeeperCalls {
   mergeIncidents(digest: string, into: string, by: ChangeBy): MergeOutcome;
   /** @param digest one of the incident's `aliases` */
   takeApart(digest: string, by: ChangeBy): MergeOutcome;
+  /** Undefined where there is no such incident. */
+  addNote(digest: string, text: string, author: string): Note | undefined;
   /** Each answers whether there was something to do it to. */
-  addNote(digest: string, text: string, author: string): boolean;
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(digest: string, id: string, author: string): boolean;
   deleteIncident(digest: string): boolean;
@@ -63,6 +67,11 @@ export interface KeeperCalls {
   /** Counts an attempt to sign in. @param sender a hash of the address */
   countAttempt(sender: string): AttemptCounts;
   forgiveAttempt(sender: string): void;
+
+  /** What waits to be told, and what was told. @param limit of each (a count) */
+  listNotices(limit: number): NoticeLists;
+  /** Sends a test to everybody who is told. */
+  sendTestNotices(): TestSent[];
 
   listRuns(limit: number): Run[];
   /** @param path within `dist`: `sites.json`, `maps/server/main.js.map` */
@@ -102,6 +111,8 @@ export interface KeeperStart {
   readonly namespace: string;
   /** The folder of the build. */
   readonly dist: string;
+  /** Who is told; undefined for nobody. */
+  readonly notify?: NotifySettings | undefined;
 }
 
 export type ToKeeper =

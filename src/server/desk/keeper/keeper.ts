@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
@@ -13,15 +12,23 @@ import {
   RETRY_FIRST,
   RETRY_LONGEST,
 } from '../limits.ts';
+import { createAddressFinder } from '../notify/find-address.ts';
+import { startHeartbeat } from '../notify/heartbeat.ts';
+import type { MessageFacts } from '../notify/message.ts';
+import { createNotifier } from '../notify/notifier.ts';
+import { createSendRequest } from '../notify/send-request.ts';
+import type { NotifySettings } from '../notify/settings.ts';
+import { createTargets } from '../notify/targets.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { readBeatFile } from './beat-file.ts';
+import { createBuildFiles } from './build-files.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import type { Digester } from './digester.ts';
-import { createMapReader, type MapText } from './map-reader.ts';
+import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
 import { createRuns } from './runs.ts';
@@ -47,7 +54,7 @@ export interface KeeperOptions {
 }
 
 export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
-  const { run, build, release, dist, dataDir, databaseUrl } = start;
+  const { run, build, release, dist, dataDir, databaseUrl, notify } = start;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -63,12 +70,15 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       signals.storeState = 'away';
     },
   });
+  const files = createBuildFiles({ build, dist, holder });
   const maps = createMapReader({
-    readMap,
-    findFunction: async (of, frame) => digester.findFunction(frame, await readSites(of)),
+    readMap: files.readMap,
+    findFunction: async (of, frame) => digester.findFunction(frame, await files.readSites(of)),
   });
-  const prepare = createPrepare({ maps, digester, readSites, log });
-  const writer = createWriter({ run, folder, signals, holder, prepare, log });
+  const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
+  const targets = notify ? createTargets({ settings: notify }) : [];
+  const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
+  const writer = createWriter({ run, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const runs = createRuns({
     run: { id: run, build, release, startedAt: start.startedAt },
@@ -83,8 +93,6 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   let isCatchingUp = false;
   /** The store may have gone and come back in the middle. */
   let isCatchUpDue = false;
-  /** The table that was read last: one failure asks for each of its frames. */
-  let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
@@ -92,10 +100,23 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
   ];
+  const endHeartbeat = beatAbroad();
   holder.start();
 
   async function open(): Promise<Store> {
-    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log });
+    const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log, news });
+  }
+
+  /** @returns what ends it */
+  function beatAbroad(): () => void {
+    if (notify?.heartbeatUrl === undefined) return () => undefined;
+    return startHeartbeat({
+      url: notify.heartbeatUrl,
+      sendRequest: createSendRequest({ addresses: createAddressFinder(notify.privateTargets) }),
+      isHealthy: () => holder.reachableSince !== undefined && watchdog.blocked === undefined,
+      log,
+    });
   }
 
   /** What is to be done whenever the store can be used again. */
@@ -144,7 +165,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function lookAfter(): Promise<void> {
     maps.sweep();
-    sites = undefined;
+    files.sweep();
     await quietly('The store could not be looked at.', async () => {
       await holder.use((store) => store.check());
       await holder.use((store) => store.endIgnores());
@@ -165,30 +186,6 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
     } catch (error) {
       if (!(error instanceof StoreAwayError)) log.error({ err: error }, sentence);
     }
-  }
-
-  async function readMap(of: string, file: string): Promise<MapText | undefined> {
-    const path = `maps/${file}.map`;
-    if (of !== build) return readStored(of, path);
-    return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
-  }
-
-  async function readBuilt(path: string): Promise<MapText | undefined> {
-    const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : { path, text };
-  }
-
-  async function readStored(of: string, path: string): Promise<MapText | undefined> {
-    const bytes = await holder.use((store) => store.readBuildFile(of, path));
-    return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
-  }
-
-  async function readSites(of: string): Promise<string | undefined> {
-    if (sites?.build !== of) {
-      const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
-      sites = { build: of, text: found?.text };
-    }
-    return sites.text;
   }
 
   /** Whoever asks wants to know of what happened before the question. */
@@ -213,8 +210,13 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
+    endHeartbeat();
     writer.stop();
-    await quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun()));
+    await Promise.all([
+      quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun())),
+      // A message whose end nobody writes down is sent again.
+      quietly('A message was cut off.', () => within(CLOSE_PATIENCE, notifier.stop())),
+    ]);
     for (const journal of dead ?? []) journal.release(false);
     await within(CLOSE_PATIENCE, holder.close()).catch(() => undefined);
   }
@@ -261,6 +263,8 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
       countAttempt: (sender) => holder.use((store) => store.countAttempt(sender)),
       forgiveAttempt: (sender) => holder.use((store) => store.forgiveAttempt(sender)),
+      listNotices: (limit) => holder.use((store) => store.listNotices(limit)),
+      sendTestNotices: () => notifier.sendTest(),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
@@ -271,6 +275,10 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       close,
     },
   };
+}
+
+function toMessageFacts(notify: NotifySettings | undefined): MessageFacts {
+  return { environment: notify?.environment ?? '', deskOrigin: notify?.deskOrigin };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -28,10 +28,12 @@ export interface WriterOptions {
   readonly holder: Pick<StoreHolder, 'use'>;
   /** Makes an entry into what is stored: source maps, late digests. */
   readonly prepare: (entries: readonly JournalEntry[]) => Promise<Intake[]>;
+  /** Told when something is in the store. */
+  readonly onTaken?: () => void;
   readonly log: DeskLog;
 }
 
-export function createWriter({ run, folder, signals, holder, prepare, log }: WriterOptions): Writer {
+export function createWriter({ run, folder, signals, holder, prepare, onTaken, log }: WriterOptions): Writer {
   const turns = createTurns();
   let timer: NodeJS.Timeout | undefined;
   let wait = RETRY_FIRST;
@@ -93,6 +95,7 @@ export function createWriter({ run, folder, signals, holder, prepare, log }: Wri
       if (error instanceof StoreAwayError) throw error;
       await takeInOneByOne(entries, from, error);
     }
+    onTaken?.();
   }
 
   async function takeInOneByOne(

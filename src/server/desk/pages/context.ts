@@ -2,6 +2,7 @@ import type { EngineContext } from '../../engine/pages/server-page.ts';
 import type { Desk } from '../desk.ts';
 import type { Access } from '../sign-in/access.ts';
 import type { Operator } from '../sign-in/sign-in.ts';
+import type { NotifyFacts } from './present-notify.ts';
 
 /** What every loader, action and guard of the desk gets as `context`. */
 export interface DeskContext extends EngineContext {
@@ -16,6 +17,8 @@ export interface DeskFacts {
   readonly release: string;
   /** How a place in the source is opened: `https://github.com/acme/shop/blob/{release}/{file}#L{line}`. */
   readonly sourceLink?: string | undefined;
+  /** Who is told; nobody where it is left out. */
+  readonly notify?: NotifyFacts;
 }
 
 /**

@@ -3,20 +3,8 @@ import type { MissedShape } from '../../../shared/desk/shapes.ts';
 import { notFound, redirect } from '../../../shared/engine/outcome.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
 import type { Address } from '../address.ts';
-import type { Neighbours } from '../store/occurrence-table.ts';
-import type { Found, Incident, Occurrence } from '../store/records.ts';
-import type { DeskContext } from './context.ts';
-
-type Ask = DeskContext['ask'];
-
-/** The incident of an address, and the occurrence to be shown for it. */
-export interface Shown {
-  readonly found: Incident;
-  /** Undefined where none is kept. */
-  readonly shown: Occurrence | undefined;
-  readonly missed: MissedShape | undefined;
-  readonly neighbours: Neighbours;
-}
+import type { Found, Occurrence } from '../store/records.ts';
+import type { AskStore, Shown } from './read-incident.ts';
 
 /**
  * Leads an address to where its incident is by now, and finds the occurrence that it names, or the
@@ -24,11 +12,17 @@ export interface Shown {
  *
  * @param params as the address spells them: another spelling is answered with a redirect
  */
-export async function findShown(asked: Address, params: LoaderArgs['params'], ask: Ask): Promise<Shown> {
+export async function findShown(asked: Address, params: LoaderArgs['params'], ask: AskStore): Promise<Shown> {
   const found = (await ask('find', toText(asked))) ?? notFound();
   const { digest } = found.incident;
   const occurrence = found.occurrence?.occurrence ?? asked.occurrence;
   if (params.digest !== digest || params.occurrence !== occurrence) redirect(toIncidentHref(digest, occurrence));
+  return chooseShown(found, occurrence, ask);
+}
+
+/** @param occurrence the one that was asked for; undefined for the latest whole one */
+export async function chooseShown(found: Found, occurrence: string | undefined, ask: AskStore): Promise<Shown> {
+  const { digest } = found.incident;
   const neighbours = await ask('findNeighbours', digest, occurrence ?? '');
   if (found.occurrence?.whole) return { found: found.incident, shown: found.occurrence, missed: undefined, neighbours };
   const nearest = neighbours.nearestWhole && (await ask('find', toText(neighbours.nearestWhole)))?.occurrence;

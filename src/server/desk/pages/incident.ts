@@ -2,7 +2,6 @@ import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
-import { toExactTime } from '../../../shared/desk/words.ts';
 import { notFound, redirect } from '../../../shared/engine/outcome.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import {
@@ -19,17 +18,9 @@ import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
-import { presentChanges } from './present-changes.ts';
-import { presentCharts, presentMarks } from './present-charts.ts';
-import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
-import { presentOccurrence } from './present-occurrence.ts';
+import { readIncident } from './read-incident.ts';
+import { toStandingWords } from './standing-words.ts';
 import { unlessAway } from './unless-away.ts';
-
-/** What a page lists (counts). */
-const RECENT = 12;
-const SIMILAR = 8;
-const FEEDBACK = 50;
-const CHANGES = 100;
 
 /** Longest name of somebody who has an incident (characters). */
 const MAX_ASSIGNEE = 100;
@@ -111,39 +102,12 @@ export const incident = {
 } satisfies LoadingPage<'incident', IncidentData, DeskContext> & ActingPage<'incident', IncidentActions, DeskContext>;
 
 async function load({ params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
-  const now = Date.now();
   const { ask, facts } = context;
   const { name, role } = operatorOf(context);
-  const asked = toAddress(params);
-  const { found, shown, missed, neighbours } = await findShown(asked, params, ask);
-  const { digest } = found;
-  const [hours, releases, builds, recent, feedback, similar, changes, notes] = await Promise.all([
-    ask('listHours', digest),
-    ask('listReleases', digest),
-    ask('listBuilds'),
-    ask('listOccurrences', digest, { limit: RECENT }),
-    ask('listFeedback', digest, FEEDBACK),
-    ask('listSimilar', digest, SIMILAR),
-    ask('listChanges', digest, CHANGES),
-    ask('listNotes', digest, CHANGES),
-  ]);
-  const { day, fortnight } = presentCharts(hours, now);
+  const shown = await findShown(toAddress(params), params, ask);
   return {
-    now,
     operator: { name, canChange: role === 'operator' },
-    ...presentIncident(found, shown?.whole),
-    day,
-    fortnight,
-    marks: presentMarks(builds, now),
-    releases: releases.map(presentRelease),
-    ...(shown && { shown: presentOccurrence(shown, { sourceLink: facts.sourceLink }) }),
-    ...(missed && { missed }),
-    ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
-    ...(neighbours.older && { older: neighbours.older.occurrence }),
-    recent: recent.occurrences.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
-    feedback: feedback.map(presentFeedback),
-    similar: similar.map((other) => presentSimilar(other, found)),
-    changes: presentChanges(changes, notes),
+    ...(await readIncident(shown, { ask, sourceLink: facts.sourceLink, now: Date.now() })),
   };
 }
 
@@ -193,8 +157,5 @@ async function change(
 /** @param seen the version that the form was made of; empty where it says none */
 function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
   if (seen === '' || seen === String(before.version)) return undefined;
-  const who = before.stateBy ?? 'the desk';
-  const when = before.stateAt === undefined ? '' : ` at ${toExactTime(before.stateAt)}`;
-  const assigned = before.assignee === undefined ? '' : `, assigned to ${before.assignee}`;
-  return `it was changed: ${before.state}${assigned}, last by ${who}${when}`;
+  return `it was changed: ${toStandingWords(before)}`;
 }

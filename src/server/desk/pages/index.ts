@@ -4,10 +4,12 @@ import type { ServerPages } from '../../engine/pages/server-page.ts';
 import type { DeskContext } from './context.ts';
 import { incident } from './incident.ts';
 import { incidents } from './incidents.ts';
+import { notifications } from './notifications.ts';
 import { root } from './root.ts';
 
 export const pages = {
   root,
   incidents,
   incident,
+  notifications,
 } satisfies ServerPages<typeof routes, DeskContext, DeskActions>;

@@ -25,6 +25,11 @@ export function keepToken(dataDir: string): KeptToken {
   return { token, isNew: true };
 }
 
+/** The same where it was made before. @returns undefined where there is none */
+export function readKeptToken(dataDir: string): string | undefined {
+  return readKept(join(dataDir, 'desk-token')) || undefined;
+}
+
 function readKept(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();

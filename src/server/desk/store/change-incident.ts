@@ -82,6 +82,8 @@ async function changeState(
     ignored_browser: base.browser,
     regressed_at: null,
     regressed_release: null,
+    // Whoever changes it knows of it.
+    untold: null,
   };
   await update(sql, digest, values, `state_at = ${dialect.now}`);
   const { state, ...detail } = to;

@@ -70,12 +70,12 @@ export async function storeNote(
   sql: Sql,
   { now }: SqlDialect,
   { digest, author, text }: Pick<Note, 'digest' | 'author' | 'text'>,
-): Promise<void> {
-  await sql.run(`INSERT INTO desk_notes (digest, at, author, text) VALUES (?, ${now}, ?, ?)`, [
-    digest,
-    toColumn(author),
-    toColumn(text, MAX_NOTE_LENGTH),
-  ]);
+): Promise<Note | undefined> {
+  const [note] = await sql.all<Note>(
+    `INSERT INTO desk_notes (digest, at, author, text) VALUES (?, ${now}, ?, ?) RETURNING id, digest, at, author, text`,
+    [digest, toColumn(author), toColumn(text, MAX_NOTE_LENGTH)],
+  );
+  return note;
 }
 
 /** The latest first. */

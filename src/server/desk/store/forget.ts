@@ -1,6 +1,7 @@
 import type { Address } from '../address.ts';
 import { lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
+import { storeForgotten } from './forgotten-table.ts';
 import { listFamily } from './incident-table.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 
@@ -90,8 +91,11 @@ export interface Forgotten {
  */
 export async function forgetVisitor(
   sql: Sql,
+  dialect: SqlDialect,
   { visitors = [], email }: Forgotten,
 ): Promise<{ occurrences: number; feedback: number }> {
+  // What is on its way from a journal is not taken in either.
+  await storeForgotten(sql, dialect, { visitors, ...(email !== undefined && { email }) });
   const condition = `visitor IN (${placeholders(visitors)})`;
   let occurrences = 0;
   let feedback = 0;

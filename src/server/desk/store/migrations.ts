@@ -244,6 +244,51 @@ const migrations: readonly Migration[] = [
       "INSERT INTO desk_meta (name, value) VALUES ('changes', '0') ON CONFLICT (name) DO NOTHING",
     ],
   },
+  {
+    version: 4,
+    statements: ({ keyed }) => [
+      `CREATE TABLE desk_forgotten (
+        mark TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (mark)
+      ) ${keyed}`,
+    ],
+  },
+  {
+    version: 5,
+    statements: ({ serial }) => [
+      "ALTER TABLE desk_incidents ADD COLUMN untold TEXT DEFAULT 'new'",
+      // What is known already is no news.
+      'UPDATE desk_incidents SET untold = NULL',
+      'ALTER TABLE desk_incidents ADD COLUMN stormed_at BIGINT NOT NULL DEFAULT 0',
+      `CREATE TABLE desk_notices (
+        id ${serial} PRIMARY KEY,
+        uid TEXT NOT NULL,
+        target TEXT NOT NULL,
+        target_name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        digest TEXT,
+        detail TEXT NOT NULL,
+        made_at BIGINT NOT NULL,
+        state TEXT NOT NULL,
+        due_at BIGINT NOT NULL,
+        begun_at BIGINT,
+        done_at BIGINT,
+        tries BIGINT NOT NULL DEFAULT 0,
+        outcome TEXT NOT NULL DEFAULT '',
+        summary BIGINT
+      )`,
+      "CREATE INDEX desk_notices_due ON desk_notices (target, due_at) WHERE state = 'waiting'",
+      'CREATE INDEX desk_notices_begun ON desk_notices (target, begun_at)',
+      'CREATE INDEX desk_notices_summary ON desk_notices (summary) WHERE summary IS NOT NULL',
+      `CREATE TABLE desk_targets (
+        id TEXT PRIMARY KEY,
+        failures BIGINT NOT NULL,
+        paused_until BIGINT NOT NULL
+      )`,
+      "INSERT INTO desk_meta (name, value) VALUES ('notices', '') ON CONFLICT (name) DO NOTHING",
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */
@@ -256,18 +301,48 @@ export const SCHEMA_VERSION = migrations.at(-1)?.version ?? 0;
  */
 export async function migrate(driver: SqlDriver, { rule }: { rule: number }): Promise<void> {
   await driver.transaction(async (sql) => {
-    // Any number does, as long as nothing else takes it: "desk" in ASCII.
-    if (driver.dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
-    await sql.run('CREATE TABLE IF NOT EXISTS desk_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
-    const meta = await readMeta(sql);
-    requireWriter(meta);
-    const version = Number(meta.schema ?? 0);
-    for (const migration of migrations) {
-      if (migration.version > version) await apply(sql, migration, driver.dialect);
-    }
+    await lockSchema(sql, driver.dialect);
+    const meta = await applyMigrations(sql, driver.dialect);
     await writeMeta(sql, 'salt', meta.salt ?? randomBytes(32).toString('hex'));
     if (Number(meta.rule ?? 0) < rule) await writeMeta(sql, 'rule', String(rule));
   });
+}
+
+/** Until the transaction ends, nobody else changes the schema. */
+export async function lockSchema(sql: Sql, dialect: SqlDialect): Promise<void> {
+  // Any number does, as long as nothing else takes it: "desk" in ASCII.
+  if (dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+}
+
+/**
+ * In a transaction.
+ *
+ * @param to the last version that is applied: a backup is put into the schema that it was made of
+ * @returns what the store said of itself before
+ */
+export async function applyMigrations(
+  sql: Sql,
+  dialect: SqlDialect,
+  to = SCHEMA_VERSION,
+): Promise<Readonly<Record<string, string>>> {
+  await sql.run('CREATE TABLE IF NOT EXISTS desk_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
+  const meta = await readMeta(sql);
+  requireWriter(meta);
+  const version = Number(meta.schema ?? 0);
+  for (const migration of migrations) {
+    if (migration.version > version && migration.version <= to) await apply(sql, migration, dialect);
+  }
+  return meta;
+}
+
+/** Whether a database has a desk at all. */
+export async function hasSchema(sql: Sql, dialect: SqlDialect): Promise<boolean> {
+  const rows = await sql.all(
+    dialect.name === 'postgres'
+      ? "SELECT 1 AS one WHERE to_regclass('desk_meta') IS NOT NULL"
+      : "SELECT 1 AS one FROM sqlite_master WHERE name = 'desk_meta'",
+  );
+  return rows.length > 0;
 }
 
 async function apply(sql: Sql, migration: Migration, dialect: SqlDialect): Promise<void> {
@@ -289,7 +364,7 @@ export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-async function writeMeta(sql: Sql, name: string, value: string): Promise<void> {
+export async function writeMeta(sql: Sql, name: string, value: string): Promise<void> {
   await sql.run(
     'INSERT INTO desk_meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     [name, value],

@@ -64,6 +64,12 @@ class PostgresDriver implements SqlDriver {
     return this.#withClient((client) => this.#toSql(client).run(sql, values));
   }
 
+  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#withClient((client) =>
+      this.#inTransaction(client, read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
+    );
+  }
+
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -96,9 +102,9 @@ class PostgresDriver implements SqlDriver {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
-  async #inTransaction<T>(client: pg.PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
+  async #inTransaction<T>(client: pg.PoolClient, work: (sql: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
     const sql = this.#toSql(client);
-    await sql.run('BEGIN');
+    await sql.run(begin);
     try {
       const result = await work(sql);
       await sql.run('COMMIT');

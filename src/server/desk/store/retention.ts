@@ -1,5 +1,6 @@
 import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
+import { dropOldNotices } from './notice-table.ts';
 import { dropOldSessions } from './session-table.ts';
 import type { SqlDriver } from './sql.ts';
 import type { WholeRole } from './take-in.ts';
@@ -25,7 +26,10 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   await driver.run('DELETE FROM desk_feedback WHERE at < ?', [now - maxAge]);
   await driver.run('DELETE FROM desk_runs WHERE ended_at < ?', [now - RUN_AGE]);
   await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
+  // What it would keep out is as old.
+  await driver.run('DELETE FROM desk_forgotten WHERE at < ?', [now - maxAge]);
   await dropOldSessions(driver, driver.dialect);
+  await dropOldNotices(driver, driver.dialect);
   await shrink(driver, options);
   await driver.reclaim();
 }

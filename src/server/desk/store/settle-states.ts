@@ -71,7 +71,7 @@ async function settleResolved(
   if (!returned) return;
   const { release, build } = returned;
   const at = toBelievedTime(returned, standing);
-  const columns = { regressed_at: at, regressed_release: release };
+  const columns = { regressed_at: at, regressed_release: release, untold: 'regressed' };
   await reopen(sql, dialect, standing, columns, { action: 'regressed', detail: { release, build } });
 }
 
@@ -115,7 +115,8 @@ async function settleIgnored(
   const before = (hour: number) => (hour === since ? standing[`ignored_${side}`] : 0);
   const grown = rows.map(({ hour, count }) => count - before(hour));
   if (Math.max(...grown) < standing.ignored_growth) return;
-  await reopen(sql, dialect, standing, {}, { action: 'grown', detail: { count: Math.max(...grown) } });
+  const columns = { untold: 'grown' };
+  await reopen(sql, dialect, standing, columns, { action: 'grown', detail: { count: Math.max(...grown) } });
 }
 
 /** Only as it was read: whoever changed it meanwhile knew of this return. */

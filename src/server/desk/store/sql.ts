@@ -15,6 +15,8 @@ export interface SqlDriver extends Sql {
   readonly isShared: boolean;
   /** One after the other. All of it stays, or nothing. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Reads what is stored at one moment, however long it takes, and holds up nobody who writes meanwhile. */
+  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T>;
   /** What the rows take (bytes), without what was deleted. */
   usedBytes(): Promise<number>;
   /** Gives room that was deleted back to the disk, a part of it at a time. */

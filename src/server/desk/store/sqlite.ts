@@ -8,6 +8,8 @@ import { createTurns } from './turns.ts';
 
 /** For the command line, which writes beside a running server (ms). */
 const BUSY_TIMEOUT = 2 * Second;
+/** For the command line itself: whoever waits for it sees that it waits (ms). */
+const PATIENT_TIMEOUT = 10 * Second;
 /** Prepared statements that are kept (a count). */
 const MAX_STATEMENTS = 200;
 /** Longer ones have hundreds of rows, and seldom the same number of them (characters). */
@@ -50,6 +52,22 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
   );
   try {
     return new SqliteDriver(path, openSound(path));
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+/**
+ * Opens a file that is there, beside a server that runs perhaps: nothing is made, looked through or set
+ * aside.
+ *
+ * @throws StoreAwayError where it cannot be opened
+ */
+export function openMadeSqlite(path: string): SqlDriver {
+  try {
+    const database = new DatabaseSync(path, { timeout: PATIENT_TIMEOUT });
+    database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF');
+    return new SqliteDriver(path, database);
   } catch (error) {
     throw toStoreError(error);
   }
@@ -117,10 +135,18 @@ class SqliteDriver implements SqlDriver {
   }
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#between('BEGIN IMMEDIATE', work);
+  }
+
+  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#between('BEGIN', read);
+  }
+
+  #between<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#turns.take(async () => {
       // What is written to a deleted file is lost, and nobody is told.
       await this.check();
-      this.#ask(() => this.#database.exec('BEGIN IMMEDIATE'));
+      this.#ask(() => this.#database.exec(begin));
       try {
         const result = await work(this.#direct);
         this.#ask(() => this.#database.exec('COMMIT'));

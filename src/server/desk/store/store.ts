@@ -7,13 +7,16 @@ import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
 import * as changes from './change-incident.ts';
 import * as changeLog from './change-log.ts';
+import * as claims from './claim-notice.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
 import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
 import { type MergeOutcome, mergeIncidents, takeApart } from './merge.ts';
-import { migrate, readMeta } from './migrations.ts';
+import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
+import type { NewsRules } from './note-news.ts';
+import * as notices from './notice-table.ts';
 import * as occurrences from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
@@ -62,8 +65,8 @@ export interface Store {
   endIgnores(): Promise<void>;
   mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
   takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome>;
-  /** @returns false where there is no such incident */
-  addNote(digest: string, text: string, author: string): Promise<boolean>;
+  /** @returns undefined where there is no such incident */
+  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined>;
   /** @returns false where it is gone already */
   deleteNote(id: number, author: string): Promise<boolean>;
   /** @param digest the incident whose log tells of it. @returns false where it is gone already */
@@ -103,6 +106,16 @@ export interface Store {
   tellDead(run: string, incident: Intake): Promise<boolean>;
   listRuns(limit: number): Promise<Run[]>;
 
+  /** @returns undefined where nothing is due for it */
+  claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined>;
+  settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void>;
+  storeTestNotice(
+    target: notices.NoticeTarget,
+    sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
+  ): Promise<void>;
+  /** What waits and what was told. @param limit of each (a count) */
+  listNotices(limit: number): Promise<notices.NoticeLists>;
+
   readMeta(): Promise<Readonly<Record<string, string>>>;
   retain(options: RetentionOptions): Promise<void>;
   usedBytes(): Promise<number>;
@@ -116,10 +129,14 @@ export interface StoreOptions {
   readonly rule: number;
   /** Told of what the database does not allow, and the desk goes on without. */
   readonly log?: DeskLog;
+  /** What is told, and whom; nobody where it is left out. */
+  readonly news?: NewsRules;
 }
 
+const TOLD_TO_NOBODY: NewsRules = { after: 1, targets: [] };
+
 /** @throws StoreAwayError */
-export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions): Promise<Store> {
+export async function openStore(driver: SqlDriver, { rule, log, news }: StoreOptions): Promise<Store> {
   try {
     await migrate(driver, { rule });
     await prepareSearch(driver, log);
@@ -127,7 +144,21 @@ export async function openStore(driver: SqlDriver, { rule, log }: StoreOptions):
     await driver.close();
     throw error;
   }
-  return new SqlStore(driver);
+  return new SqlStore(driver, news ?? TOLD_TO_NOBODY);
+}
+
+/**
+ * Opens one that a server has made; it is written to where its schema is an older one alone.
+ *
+ * @returns undefined where the database has no desk
+ * @throws StoreAwayError
+ */
+export async function openMadeStore(driver: SqlDriver, options: StoreOptions): Promise<Store | undefined> {
+  if (!(await hasSchema(driver, driver.dialect))) return undefined;
+  const { schema } = await readMeta(driver);
+  return Number(schema) === SCHEMA_VERSION
+    ? new SqlStore(driver, options.news ?? TOLD_TO_NOBODY)
+    : openStore(driver, options);
 }
 
 /** Ends a transaction that was only a trial. */
@@ -136,20 +167,22 @@ class TriedError extends Error {}
 class SqlStore implements Store {
   readonly isShared: boolean;
   readonly #driver: SqlDriver;
+  readonly #news: NewsRules;
 
-  constructor(driver: SqlDriver) {
+  constructor(driver: SqlDriver, news: NewsRules) {
     this.#driver = driver;
+    this.#news = news;
     this.isShared = driver.isShared;
   }
 
   takeIn(batch: Batch): Promise<void> {
-    return this.#driver.transaction((sql) => takeIn(sql, this.#driver.dialect, batch));
+    return this.#driver.transaction((sql) => takeIn(sql, this.#driver.dialect, batch, this.#news));
   }
 
   async wouldTake(intake: Intake): Promise<boolean> {
     try {
       await this.#driver.transaction(async (sql) => {
-        await takeIn(sql, this.#driver.dialect, { entries: [intake] });
+        await takeIn(sql, this.#driver.dialect, { entries: [intake] }, this.#news);
         throw new TriedError();
       });
     } catch (error) {
@@ -249,11 +282,10 @@ class SqlStore implements Store {
     return this.#change((sql) => takeApart(sql, this.#driver.dialect, digest, by));
   }
 
-  addNote(digest: string, text: string, author: string): Promise<boolean> {
+  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined> {
     return this.#change(async (sql) => {
       const incident = await changes.lockIncident(sql, this.#driver.dialect, digest);
-      if (incident) await changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
-      return incident !== undefined;
+      return incident && changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
     });
   }
 
@@ -284,7 +316,7 @@ class SqlStore implements Store {
   }
 
   forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
-    return this.#change((sql) => forget.forgetVisitor(sql, whom));
+    return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
   }
 
   /** A change that somebody made: who shows what it changed hears of it. */
@@ -375,13 +407,33 @@ class SqlStore implements Store {
   tellDead(run: string, incident: Intake): Promise<boolean> {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
-      await takeIn(sql, this.#driver.dialect, { entries: [incident] });
+      await takeIn(sql, this.#driver.dialect, { entries: [incident] }, this.#news);
       return true;
     });
   }
 
   listRuns(limit: number): Promise<Run[]> {
     return runs.listRuns(this.#driver, limit);
+  }
+
+  async claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
+    if (!(await claims.hasWaiting(this.#driver, target))) return undefined;
+    return this.#driver.transaction((sql) => claims.claimNotice(sql, this.#driver.dialect, target));
+  }
+
+  settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void> {
+    return this.#driver.transaction((sql) => claims.settleNotice(sql, this.#driver.dialect, notice, outcome));
+  }
+
+  storeTestNotice(
+    target: notices.NoticeTarget,
+    sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
+  ): Promise<void> {
+    return notices.storeTest(this.#driver, this.#driver.dialect, target, sent);
+  }
+
+  listNotices(limit: number): Promise<notices.NoticeLists> {
+    return notices.listNotices(this.#driver, limit);
   }
 
   readMeta(): Promise<Readonly<Record<string, string>>> {

@@ -5,6 +5,8 @@ import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
 import { storeFeedback } from './feedback-table.ts';
+import { withoutForgotten } from './forgotten-table.ts';
+import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
@@ -24,19 +26,20 @@ export interface Batch {
  * Takes a batch in, and with it the place where the journal goes on: both or none, so that each line
  * counts once whatever dies in between.
  */
-export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch): Promise<void> {
-  const tallies = tallyBatch(batch.entries);
-  if (tallies.length > 0) await storeTallies(sql, dialect, tallies);
-  await storeAliases(sql, batch.entries);
+export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch, news: NewsRules): Promise<void> {
+  const entries = await withoutForgotten(sql, batch.entries);
+  const tallies = tallyBatch(entries);
+  if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
+  await storeAliases(sql, entries);
   await storeFeedback(
     sql,
-    batch.entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
+    entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
   );
   if (batch.from) await storePosition(sql, dialect, batch.from);
   if (batch.entries.length > 0) await noteChange(sql);
 }
 
-async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[]): Promise<void> {
+async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[], news: NewsRules): Promise<void> {
   const counted = await storeIncidents(sql, tallies);
   await storeReleases(sql, tallies);
   const hours = await storeHours(sql, tallies);
@@ -52,6 +55,7 @@ async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tal
     wholes.map(({ failure }) => failure),
   );
   await settleStates(sql, dialect, tallies, counted);
+  await noteNews(sql, dialect, { tallies, counted, hours: [...hours.values()] }, news);
 }
 
 /** On PostgreSQL the rows are locked by it until all is stored. */
@@ -158,9 +162,7 @@ async function storeReleases(sql: Sql, tallies: readonly Tally[]): Promise<void>
   );
 }
 
-interface HourRow {
-  readonly digest: string;
-  readonly hour: number;
+interface HourRow extends CountedHour {
   readonly kept: number;
   readonly wholes: number;
 }
@@ -181,7 +183,7 @@ async function storeHours(sql: Sql, tallies: readonly Tally[]): Promise<Readonly
     'desk_hours',
     HOUR_COLUMNS,
     rows,
-    `${ON_KNOWN_HOUR} RETURNING digest, hour, kept, wholes`,
+    `${ON_KNOWN_HOUR} RETURNING ${HOUR_COLUMNS.join(', ')}`,
   );
   return new Map(known.map((row) => [`${row.digest} ${row.hour}`, row]));
 }
@@ -200,6 +202,8 @@ function chooseOccurrences(tallies: readonly Tally[], known: ReadonlyMap<string,
       const row = known.get(`${tally.digest} ${hour.hour}`) ?? {
         digest: tally.digest,
         hour: hour.hour,
+        server_count: 0,
+        browser_count: 0,
         kept: 0,
         wholes: 0,
       };

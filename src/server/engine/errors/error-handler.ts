@@ -94,10 +94,10 @@ function clearHeaders(res: ServerResponse): void {
 function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
   if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
   const headers = shown.kind === 'failure' ? undefined : read(error, 'headers');
-  const allow = read(headers, 'Allow');
-  const retryAfter = read(headers, 'Retry-After');
-  if (typeof allow === 'string') res.setHeader('Allow', allow);
-  if (typeof retryAfter === 'string') res.setHeader('Retry-After', retryAfter);
+  for (const name of ['Allow', 'Retry-After', 'WWW-Authenticate']) {
+    const value = read(headers, name);
+    if (typeof value === 'string') res.setHeader(name, value);
+  }
 }
 
 /** A browser that navigates always names `text/html`; whoever names JSON and not HTML gets JSON. */

@@ -12,6 +12,8 @@ export interface Problem {
   readonly instance?: string;
   /** The kind of failure: the first half of its address. */
   readonly digest?: string;
+  /** What is wrong with what was sent, by field. */
+  readonly errors?: Readonly<Record<string, string>>;
 }
 
 export const PROBLEM_TYPE = 'application/problem+json';
@@ -28,8 +30,9 @@ export function presentProblem(error: PageError): Problem {
   };
 }
 
-export function sendProblem(res: ServerResponse, error: PageError): void {
-  const body = Buffer.from(JSON.stringify(presentProblem(error)), 'utf8');
+/** @param errors what is wrong with what was sent, by field */
+export function sendProblem(res: ServerResponse, error: PageError, errors?: Problem['errors']): void {
+  const body = Buffer.from(JSON.stringify({ ...presentProblem(error), errors }), 'utf8');
   res.statusCode = error.status;
   res.setHeader('Content-Type', PROBLEM_TYPE);
   res.setHeader('Content-Length', body.length);

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb } from '../errors/failure.ts';
+import { drawRandom } from '../random.ts';
 
 /** W3C Trace Context: what the outgoing requests of this request carry on. */
 export interface Trace {
@@ -79,7 +79,7 @@ export class RequestInfo {
 
   get trace(): Trace {
     this.#trace ??= parseTraceparent(this.#traceparent) ?? {
-      traceId: randomBytes(16).toString('hex'),
+      traceId: drawRandom(16, 'hex'),
       parentId: undefined,
       sampled: true,
     };

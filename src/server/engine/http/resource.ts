@@ -1,15 +1,24 @@
 import { type RequestHandler, Router } from 'express';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
+import type { Operation } from './operation.ts';
 import { requestInfo } from './request-info.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] };
+export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] | Operation };
+
+/** A router for one path, which knows what its operations say of themselves. */
+export type Resource = Router & {
+  /** Of the router that it is used by: `/notes/:id`. */
+  readonly pattern: string;
+  readonly operations: { readonly [M in Method]?: Operation };
+};
 
 /**
  * The methods that one path takes: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`.
- * HEAD follows GET, OPTIONS is answered with `Allow`, and every other method gets 405.
+ * HEAD follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. What is an
+ * `operation()` is told of by `createOpenApi()` too.
  */
-export function resource(path: string, methods: Methods): Router {
+export function resource(path: string, methods: Methods): Resource {
   const router = Router();
   const allow = listAllowed(methods);
   const route = router.route(path);
@@ -20,13 +29,20 @@ export function resource(path: string, methods: Methods): Router {
   route.options((_req, res) => {
     res.status(204).setHeader('Allow', allow).end();
   });
-  for (const [method, handlers] of Object.entries(methods)) {
-    route[toVerb(method as Method)](...[handlers].flat());
+  const operations: { [M in Method]?: Operation } = {};
+  for (const [name, handler] of Object.entries(methods)) {
+    const method = name as Method; // the keys of `Methods`
+    if (isOperation(handler)) operations[method] = handler;
+    route[toVerb(method)](...(isOperation(handler) ? handler.handlers : [handler].flat()));
   }
   route.all(() => {
     throw methodNotAllowed(allow);
   });
-  return router;
+  return Object.assign(router, { pattern: path, operations });
+}
+
+function isOperation(handler: Methods[Method]): handler is Operation {
+  return typeof handler === 'object' && 'facts' in handler;
 }
 
 /** What no router under `/api` knows is said in JSON, never with a page. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { drawRandom } from '../random.ts';
 import type { Trace } from './request-info.ts';
 
 /** What Sentry's dynamic sampling context names beside the trace, each where it is known. */
@@ -30,7 +30,7 @@ export function createTraceHeaders(project: TracedProject): (trace: Trace) => Tr
   });
 
   return function traceHeaders({ traceId, parentId, sampled }) {
-    const spanId = randomBytes(8).toString('hex');
+    const spanId = drawRandom(8, 'hex');
     const isDecided = parentId !== undefined;
     return {
       traceparent: `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`,

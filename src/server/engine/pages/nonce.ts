@@ -1,16 +1,9 @@
-import { randomFillSync } from 'node:crypto';
+import { drawRandom } from '../random.ts';
 
 /** 128 bits, as CSP asks for (https://www.w3.org/TR/CSP3/#security-nonces). */
 const NONCE_BYTES = 16;
-const pool = Buffer.alloc(256 * NONCE_BYTES);
-let used = pool.length;
 
-/** A nonce for one answer. Random bytes are drawn for many at once: the call costs more than the bytes. */
+/** A nonce for one answer. */
 export function createNonce(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += NONCE_BYTES;
-  return pool.toString('base64', used - NONCE_BYTES, used);
+  return drawRandom(NONCE_BYTES, 'base64');
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Response as ExpressResponse } from 'express';
 import type { Engine } from '../../../shared/engine/engine-context.ts';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
@@ -9,6 +8,7 @@ import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
 import type { Trace } from '../http/request-info.ts';
+import { drawRandom } from '../random.ts';
 import { type EncodedPage, encodePage, toEncodeOptions, toPageErrorOf } from './encode-page.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
@@ -190,7 +190,7 @@ function toEarlyScript({ policy }: PageHouse, nonce: string | undefined): string
 
 /** So that the browser goes on with the trace of the request that brought its document (F8); a kept page carries nobody's. */
 function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
-  const spanId = randomBytes(8).toString('hex');
+  const spanId = drawRandom(8, 'hex');
   // Nothing is recorded here: of a trace that begins here nobody has decided whether it is sampled.
   const [decision, entry] = parentId === undefined ? ['', ''] : [`-${sampled ? 1 : 0}`, `,sentry-sampled=${sampled}`];
   return (

@@ -61,8 +61,9 @@ describe('the list', () => {
 
   it('goes on where a page ends', async () => {
     const { store, list, show } = await start();
+    const last = Date.now() - 3 * Hour;
     const many = Array.from({ length: 50 }, (_, index) =>
-      wholeOf({ digest: `A${String(index).padStart(7, '0')}`, at: Date.now() - 3 * Hour - index }),
+      wholeOf({ digest: `A${String(index).padStart(7, '0')}`, at: last - index }),
     );
     await takeIn(store, ...many);
     const { text } = await show('/desk');

@@ -196,8 +196,8 @@ describeStores('the state of an incident', (open) => {
   it('keeps notes with author and time', async () => {
     const { store } = await openWith({});
     const text = `It is the cache.\n${'x'.repeat(2000)}`;
-    expect(await store.addNote(digest, text, 'ada')).toBe(true);
-    expect(await store.addNote('00000000', text, 'ada')).toBe(false);
+    expect(await store.addNote(digest, text, 'ada')).toEqual((await store.listNotes(digest, 1))[0]);
+    expect(await store.addNote('00000000', text, 'ada')).toBeUndefined();
     const [note] = await store.listNotes(digest, 10);
     expect(note).toMatchObject({ digest, author: 'ada', text });
     expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(true);

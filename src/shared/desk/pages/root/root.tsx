@@ -76,6 +76,7 @@ function Search() {
 function SignedIn({ operator, canSignOut }: RootData) {
   return (
     <div className={styles.who}>
+      {operator.canChange && <NavLink to="/desk/notifications">Notifications</NavLink>}
       <span className={styles.name} title={operator.canChange ? 'Operator' : 'Viewer: looks, and changes nothing'}>
         {operator.name}
       </span>

@@ -1,0 +1,94 @@
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { Second } from '../../../shared/units.ts';
+import { HttpError, notFoundHere } from '../../engine/errors/http-error.ts';
+import { type OpenApiOptions, openApi } from '../../engine/http/openapi.ts';
+import type { Resource } from '../../engine/http/resource.ts';
+import type { Desk } from '../desk.ts';
+import { RETRY_LONGEST } from '../limits.ts';
+import type { DeskFacts } from '../pages/context.ts';
+import { AWAY } from '../pages/unless-away.ts';
+import type { CheckBearer } from '../sign-in/bearer-check.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import { requireCaller } from './caller.ts';
+import type { ApiContext } from './context.ts';
+import { exportOneResource, exportResource } from './export.ts';
+import { feedbackResource, oneFeedbackResource } from './feedback.ts';
+import { incidentResource, mergeResource, separateResource } from './incident.ts';
+import { buildsResource, findResource, incidentsResource } from './incidents.ts';
+import { noteResource, notesResource } from './notes.ts';
+import { occurrenceResource, occurrencesResource } from './occurrences.ts';
+
+export interface DeskApiOptions {
+  readonly desk: Pick<Desk, 'ask'>;
+  readonly facts: DeskFacts;
+  readonly checkBearer: CheckBearer;
+  /** Tells senders apart, without an address. */
+  readonly toSender: (address: string) => string;
+}
+
+/** Where it is mounted. */
+export const DESK_API_PATH = '/api/desk';
+
+/** What operators do on the desk's pages, for programs. It answers everything that it is mounted for. */
+export function createDeskApi({ desk, facts, checkBearer, toSender }: DeskApiOptions): RequestHandler {
+  const resources = listResources({ ask: (name, ...args) => desk.ask(name, ...args), facts });
+  return Router()
+    .use(keepPrivate)
+    .use(openApi('/openapi.json', { ...DOCUMENT, resources }))
+    .use(requireCaller({ check: checkBearer, toSender }))
+    .use(resources)
+    .use(() => {
+      throw notFoundHere();
+    })
+    .use(tellAway);
+}
+
+function listResources(context: ApiContext): Resource[] {
+  return [
+    incidentsResource(context),
+    incidentResource(context),
+    mergeResource(context),
+    separateResource(context),
+    occurrencesResource(context),
+    occurrenceResource(context),
+    notesResource(context),
+    noteResource(context),
+    feedbackResource(context),
+    oneFeedbackResource(context),
+    exportResource(context),
+    exportOneResource(context),
+    findResource(context),
+    buildsResource(context),
+  ];
+}
+
+const PROBLEMS = {
+  401: 'There is no token, or it is none of this desk.',
+  429: 'There were too many wrong tokens from this address.',
+  503: 'The store is away.',
+};
+const MAY_NOT = 'The token is a viewer’s, or a browser sends this from another site.';
+
+const DOCUMENT: Omit<OpenApiOptions, 'resources'> = {
+  title: 'Desk',
+  version: '1',
+  about:
+    'What operators do on the pages of the desk. Tokens are those of `OPERATOR_TOKEN` and `VIEWER_TOKEN`; a viewer’s changes nothing. Times are milliseconds since 1970.',
+  base: DESK_API_PATH,
+  security: { token: { type: 'http', scheme: 'bearer' } },
+  problems: (method) => (method === 'GET' ? PROBLEMS : { ...PROBLEMS, 403: MAY_NOT }),
+};
+
+/** The readers' own caches may keep what has an `ETag`, and ask each time whether it still holds. */
+const keepPrivate: RequestHandler = function keepPrivate(req, res, next) {
+  res.setHeader('X-Robots-Tag', 'noindex, nofollow');
+  res.setHeader('Cache-Control', req.method === 'GET' || req.method === 'HEAD' ? 'private, no-cache' : 'no-store');
+  res.vary('Authorization');
+  next();
+};
+
+/** There is nothing to mend in the desk. Express tells error handlers by their four parameters. */
+const tellAway: ErrorRequestHandler = function tellAway(error, _req, _res, next) {
+  const retryAfter = { 'Retry-After': String(RETRY_LONGEST / Second) };
+  next(error instanceof StoreAwayError ? new HttpError(503, AWAY, retryAfter) : error);
+};

@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import type { Sent } from '../../engine/http/operation.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { presentIncident as presentHead } from '../pages/present-incident.ts';
+import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
+import type { IncidentFilter } from '../store/list-incidents.ts';
+import type { Incident } from '../store/records.ts';
+import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { presentOccurrence } from './present.ts';
+import { ExportLine } from './replies.ts';
+import { ExportOneQuery, ExportQuery, OfIncident, toStoreFilter } from './requests.ts';
+
+type Line = Sent<z.input<typeof ExportLine>>;
+type Depth = z.output<typeof ExportOneQuery>['occurrences'];
+
+/** What is held at once (counts): a whole occurrence can be a hundred times as long as a thin one. */
+const INCIDENTS = 50;
+const OCCURRENCES = { brief: 500, whole: 10 };
+
+const LINES = { 200: { about: 'One line of JSON each (NDJSON).', lines: ExportLine } };
+const ABOUT =
+  'It is sent as fast as it is read, and as it stands when each part of it is reached: what happens meanwhile may be in it or not. The last line is an `end` with what was sent; where it is missing, something went wrong on the way.';
+
+export function exportResource(context: ApiContext): Resource {
+  return resource('/export', {
+    GET: operation({
+      id: 'exportIncidents',
+      summary: 'Export incidents with their occurrences',
+      about: `${ABOUT} Those that were first seen last come first.`,
+      query: ExportQuery,
+      replies: LINES,
+    }).handle(({ query }) => {
+      const incidents = walkIncidents(toStoreFilter(query, Date.now()), context);
+      return { status: 200, lines: toLines(incidents, query.occurrences, context) };
+    }),
+  });
+}
+
+export function exportOneResource(context: ApiContext): Resource {
+  return resource('/incidents/:digest/export', {
+    GET: operation({
+      id: 'exportIncident',
+      summary: 'Export one incident with its occurrences',
+      about: ABOUT,
+      params: OfIncident,
+      query: ExportOneQuery,
+      replies: LINES,
+      problems: { 404: UNKNOWN },
+    }).handle(async ({ params, query }) => {
+      const incident = await requireIncident(context, params.digest);
+      return { status: 200, lines: toLines([incident], query.occurrences, context) };
+    }),
+  });
+}
+
+/** By when they were first seen: one that happens again meanwhile keeps its place, so none is left out. */
+async function* walkIncidents(filter: IncidentFilter, { ask }: ApiContext): AsyncGenerator<Incident> {
+  let cursor: string | undefined;
+  do {
+    const page = await ask('listIncidents', {
+      ...filter,
+      order: 'firstSeen',
+      limit: INCIDENTS,
+      ...(cursor !== undefined && { cursor }),
+    });
+    yield* page.incidents;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+async function* toLines(
+  found: Iterable<Incident> | AsyncIterable<Incident>,
+  depth: Depth,
+  context: ApiContext,
+): AsyncGenerator<Line> {
+  let incidents = 0;
+  let occurrences = 0;
+  for await (const incident of found) {
+    const { firstRelease, lastRelease } = incident;
+    incidents += 1;
+    yield { type: 'incident', ...presentHead(incident, undefined), firstRelease, lastRelease };
+    if (depth === 'none') continue;
+    for await (const occurrence of walkOccurrences(incident.digest, depth, context)) {
+      occurrences += 1;
+      yield occurrence;
+    }
+  }
+  yield { type: 'end', incidents, occurrences };
+}
+
+async function* walkOccurrences(
+  digest: string,
+  depth: Exclude<Depth, 'none'>,
+  { ask, facts }: ApiContext,
+): AsyncGenerator<Line> {
+  let cursor: string | undefined;
+  do {
+    const page = await ask('listOccurrences', digest, {
+      limit: OCCURRENCES[depth],
+      withWholes: depth === 'whole',
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const found of page.occurrences) {
+      const told = presentOccurrence(presentForPage(found, { sourceLink: facts.sourceLink }));
+      yield { type: 'occurrence', digest, ...told };
+    }
+    cursor = page.next;
+  } while (cursor !== undefined);
+}

@@ -1,0 +1,42 @@
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { presentFeedback } from '../pages/present-incident.ts';
+import { authorOf } from './caller.ts';
+import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { FeedbackList } from './replies.ts';
+import { LimitQuery, OfFeedback, OfIncident } from './requests.ts';
+
+export function feedbackResource(context: ApiContext): Resource {
+  return resource('/incidents/:digest/feedback', {
+    GET: operation({
+      id: 'listFeedback',
+      summary: 'List what visitors said of an incident',
+      params: OfIncident,
+      query: LimitQuery,
+      replies: { 200: { about: 'What they said.', body: FeedbackList } },
+      problems: { 404: UNKNOWN },
+    }).handle(async ({ params, query }) => {
+      const { digest } = await requireIncident(context, params.digest);
+      const feedback = await context.ask('listFeedback', digest, query.limit);
+      return { status: 200, body: { feedback: feedback.map(presentFeedback) } };
+    }),
+  });
+}
+
+export function oneFeedbackResource(context: ApiContext): Resource {
+  const gone = 'No visitor said anything with this id, or it is gone.';
+  return resource('/incidents/:digest/feedback/:id', {
+    DELETE: operation({
+      id: 'deleteFeedback',
+      summary: 'Delete what a visitor said',
+      params: OfFeedback,
+      replies: { 204: { about: 'It is gone.' } },
+      problems: { 404: gone },
+    }).handle(async ({ params }, request) => {
+      const { digest } = await requireIncident(context, params.digest);
+      if (!(await context.ask('deleteFeedback', digest, params.id, authorOf(request)))) throw new HttpError(404, gone);
+      return { status: 204 };
+    }),
+  });
+}

@@ -1,0 +1,161 @@
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { chooseShown } from '../pages/find-shown.ts';
+import { presentStatus } from '../pages/present-status.ts';
+import { readIncident } from '../pages/read-incident.ts';
+import { toStandingWords } from '../pages/standing-words.ts';
+import type { IncidentChange } from '../store/change-incident.ts';
+import type { Found, Incident } from '../store/records.ts';
+import { authorOf } from './caller.ts';
+import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { toExpected, toIncidentTag } from './incident-tag.ts';
+import { presentIncident } from './present.ts';
+import { ChangedIncident, Incident as IncidentReply } from './replies.ts';
+import { IfMatch, IncidentPatch, Merge, OfIncident } from './requests.ts';
+
+const CONFLICT = 'Somebody has changed it since it had the `ETag` of `If-Match`.';
+const TAGGED = {
+  'Content-Location': 'Of the incident, where the digest that was asked for was merged into another one.',
+};
+
+export function incidentResource(context: ApiContext): Resource {
+  const { ask } = context;
+  return resource('/incidents/:digest', {
+    GET: operation({
+      id: 'getIncident',
+      summary: 'Get an incident with its story',
+      about: 'All that its page shows. A digest that was merged into another one leads there.',
+      params: OfIncident,
+      replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
+      problems: { 404: UNKNOWN },
+    }).handle(async ({ params }) => {
+      const found = await ask('find', params.digest);
+      if (!found) throw new HttpError(404, UNKNOWN);
+      const told = await tell(found, context);
+      return { status: 200, body: told, headers: toHeaders(told, params.digest) };
+    }),
+
+    PATCH: operation({
+      id: 'changeIncident',
+      summary: 'Change the state of an incident, or who has it',
+      about:
+        'With `If-Match` it is refused where somebody has changed the incident since; new occurrences are no change. Without, it wins, and `replaced` says over what.',
+      params: OfIncident,
+      headers: IfMatch,
+      body: IncidentPatch,
+      replies: {
+        200: {
+          about: 'It was changed.',
+          body: ChangedIncident,
+          headers: { ETag: 'Of the incident as it is now.', ...TAGGED },
+        },
+      },
+      problems: { 404: UNKNOWN, 412: CONFLICT },
+    }).handle(async ({ params, headers, body }, request) => {
+      const current = await requireIncident(context, params.digest);
+      const expected = toExpected(headers['if-match'], current);
+      const by = { author: authorOf(request), ...(expected !== undefined && { expected }) };
+      const changed = await ask('changeIncident', current.digest, toChange(body), by);
+      if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+      if (changed.outcome === 'conflict') throw toConflict(changed.incident);
+      const { before, after } = changed;
+      const incident = await tell({ incident: after }, context);
+      const { assignee } = before;
+      return {
+        status: 200,
+        body: {
+          incident,
+          replaced: {
+            status: presentStatus(before),
+            ...(assignee !== undefined && { assignee }),
+            version: String(before.version),
+          },
+        },
+        headers: toHeaders(incident, params.digest),
+      };
+    }),
+
+    DELETE: operation({
+      id: 'deleteIncident',
+      summary: 'Delete an incident with all that is merged into it',
+      about: 'Its counts go too. When it happens again it is a new one.',
+      params: OfIncident,
+      headers: IfMatch,
+      replies: { 204: { about: 'It is gone.' } },
+      problems: { 404: UNKNOWN, 412: CONFLICT },
+    }).handle(async ({ params, headers }) => {
+      const current = await requireIncident(context, params.digest);
+      const expected = toExpected(headers['if-match'], current);
+      if (expected !== undefined && expected !== current.version) throw toConflict(current);
+      if (!(await ask('deleteIncident', current.digest))) throw new HttpError(404, UNKNOWN);
+      return { status: 204 };
+    }),
+  });
+}
+
+export function mergeResource(context: ApiContext): Resource {
+  return resource('/incidents/:digest/merge', {
+    POST: operation({
+      id: 'mergeIncident',
+      summary: 'Let another incident stand for this one too',
+      params: OfIncident,
+      body: Merge,
+      replies: { 200: { about: 'The incident that stands for both.', body: IncidentReply } },
+      problems: { 404: UNKNOWN, 409: 'Both are one already.' },
+    }).handle(async ({ params, body }, request) => {
+      const { digest } = await requireIncident(context, params.digest);
+      const merged = await context.ask('mergeIncidents', digest, body.into, { author: authorOf(request) });
+      if (merged.outcome === 'unknown')
+        throw new HttpError(404, 'No incident has the digest that it is to be merged into.');
+      if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are one already.');
+      return { status: 200, body: await tell({ incident: merged.incident }, context) };
+    }),
+  });
+}
+
+export function separateResource(context: ApiContext): Resource {
+  return resource('/incidents/:digest/separate', {
+    POST: operation({
+      id: 'separateIncident',
+      summary: 'Take an incident out of the one that it was merged into',
+      params: OfIncident,
+      replies: { 200: { about: 'It stands for itself again.', body: IncidentReply } },
+      problems: { 404: UNKNOWN, 409: 'It is merged into nothing.' },
+    }).handle(async ({ params }, request) => {
+      const apart = await context.ask('takeApart', params.digest, { author: authorOf(request) });
+      if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+      if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'It is merged into nothing.');
+      return { status: 200, body: await tell({ incident: apart.incident }, context) };
+    }),
+  });
+}
+
+/** All that is known of it, with the latest of its occurrences. */
+async function tell(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
+  const shown = await chooseShown({ incident: found.incident }, undefined, ask);
+  return presentIncident(await readIncident(shown, { ask, sourceLink: facts.sourceLink, now: Date.now() }));
+}
+
+function toHeaders(told: { readonly digest: string; readonly version: string }, asked: string): Record<string, string> {
+  return {
+    ETag: toIncidentTag(told),
+    ...(told.digest !== asked && { 'Content-Location': `/api/desk/incidents/${told.digest}` }),
+  };
+}
+
+function toConflict(current: Incident): HttpError {
+  return new HttpError(412, `It was changed in the meantime: ${toStandingWords(current)}. Get it again.`);
+}
+
+type Patch = Parameters<typeof IncidentPatch.parse>[0] & ReturnType<typeof IncidentPatch.parse>;
+
+function toChange({ status, assignee }: Patch): IncidentChange {
+  return { ...(status && { to: toState(status) }), ...(assignee !== undefined && { assignee }) };
+}
+
+function toState(status: NonNullable<Patch['status']>): NonNullable<IncidentChange['to']> {
+  if (status.state !== 'ignored') return status;
+  const { state, until, untilMore } = status;
+  return { state, ...(until !== undefined && { until }), ...(untilMore !== undefined && { growth: untilMore }) };
+}

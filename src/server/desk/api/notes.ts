@@ -1,0 +1,55 @@
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { authorOf } from './caller.ts';
+import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { presentNote } from './present.ts';
+import { Note, NoteList } from './replies.ts';
+import { LimitQuery, NewNote, OfIncident, OfNote } from './requests.ts';
+
+export function notesResource(context: ApiContext): Resource {
+  const { ask } = context;
+  return resource('/incidents/:digest/notes', {
+    GET: operation({
+      id: 'listNotes',
+      summary: 'List notes on an incident',
+      params: OfIncident,
+      query: LimitQuery,
+      replies: { 200: { about: 'The notes.', body: NoteList } },
+      problems: { 404: UNKNOWN },
+    }).handle(async ({ params, query }) => {
+      const { digest } = await requireIncident(context, params.digest);
+      const notes = await ask('listNotes', digest, query.limit);
+      return { status: 200, body: { notes: notes.map(presentNote) } };
+    }),
+
+    POST: operation({
+      id: 'addNote',
+      summary: 'Write a note on an incident',
+      params: OfIncident,
+      body: NewNote,
+      replies: { 201: { about: 'The note.', body: Note, headers: { Location: 'What deletes it.' } } },
+      problems: { 404: UNKNOWN },
+    }).handle(async ({ params, body }, request) => {
+      const note = await ask('addNote', params.digest, body.text, authorOf(request));
+      if (!note) throw new HttpError(404, UNKNOWN);
+      return { status: 201, body: presentNote(note), headers: { Location: `/api/desk/notes/${note.id}` } };
+    }),
+  });
+}
+
+export function noteResource({ ask }: ApiContext): Resource {
+  const gone = 'No note has this id, or it is gone.';
+  return resource('/notes/:id', {
+    DELETE: operation({
+      id: 'deleteNote',
+      summary: 'Delete a note',
+      params: OfNote,
+      replies: { 204: { about: 'It is gone.' } },
+      problems: { 404: gone },
+    }).handle(async ({ params }, request) => {
+      if (!(await ask('deleteNote', params.id, authorOf(request)))) throw new HttpError(404, gone);
+      return { status: 204 };
+    }),
+  });
+}

@@ -1,0 +1,83 @@
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
+import { authorOf } from './caller.ts';
+import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
+import { presentOccurrence } from './present.ts';
+import { FoundOccurrence, OccurrenceList } from './replies.ts';
+import { OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
+
+const GONE = 'No occurrence of this incident has this name, or it is gone.';
+const THINNED =
+  'This occurrence is not kept. It may be one of those that were only counted, because so many happened at once.';
+
+export function occurrencesResource(context: ApiContext): Resource {
+  return resource('/incidents/:digest/occurrences', {
+    GET: operation({
+      id: 'listOccurrences',
+      summary: 'List occurrences of an incident',
+      params: OfIncident,
+      query: OccurrenceQuery,
+      replies: { 200: { about: 'A page of the list.', body: OccurrenceList } },
+      problems: { 404: UNKNOWN },
+    }).handle(
+      async ({ params, query }) => {
+        const { digest } = await requireIncident(context, params.digest);
+        const { limit, after: cursor } = query;
+        const page = await context.ask('listOccurrences', digest, { limit, ...(cursor !== undefined && { cursor }) });
+        return {
+          status: 200,
+          body: {
+            occurrences: page.occurrences.map((found) => ({
+              ...presentForPage(found, { sourceLink: undefined }),
+              isWhole: found.isWhole,
+            })),
+            ...(page.next !== undefined && { next: page.next }),
+          },
+        };
+      },
+      { version: () => readVersion(context) },
+    ),
+  });
+}
+
+export function occurrenceResource(context: ApiContext): Resource {
+  const { ask, facts } = context;
+  return resource('/incidents/:digest/occurrences/:occurrence', {
+    GET: operation({
+      id: 'getOccurrence',
+      summary: 'Get one time that it happened',
+      params: OfOccurrence,
+      replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
+      problems: { 404: GONE },
+    }).handle(async ({ params }) => {
+      const found = await ask('find', `${params.digest}-${params.occurrence}`);
+      if (!found) throw new HttpError(404, UNKNOWN);
+      if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
+      const { digest } = found.incident;
+      const { newer, older } = await ask('findNeighbours', digest, found.occurrence.occurrence);
+      return {
+        status: 200,
+        body: {
+          digest,
+          ...presentOccurrence(presentForPage(found.occurrence, { sourceLink: facts.sourceLink })),
+          ...(newer && { newer: newer.occurrence }),
+          ...(older && { older: older.occurrence }),
+        },
+      };
+    }),
+
+    DELETE: operation({
+      id: 'deleteOccurrence',
+      summary: 'Delete one time that it happened',
+      about: 'What a visitor said of it goes too. It stays counted.',
+      params: OfOccurrence,
+      replies: { 204: { about: 'It is gone.' } },
+      problems: { 404: GONE },
+    }).handle(async ({ params }, request) => {
+      if (!(await ask('deleteOccurrence', params, authorOf(request)))) throw new HttpError(404, GONE);
+      return { status: 204 };
+    }),
+  });
+}

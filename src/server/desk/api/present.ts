@@ -1,0 +1,30 @@
+import type { z } from 'zod';
+import type { FrameShape, IncidentData, OccurrenceShape } from '../../../shared/desk/shapes.ts';
+import type { Sent } from '../../engine/http/operation.ts';
+import type { Note as StoredNote } from '../store/change-log.ts';
+import type * as replies from './replies.ts';
+
+type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
+
+/** What the page of an incident shows, without what is of the page alone. */
+export function presentIncident(data: Omit<IncidentData, 'operator'>): Told<typeof replies.Incident> {
+  const { now: _now, shown, missed: _missed, newer: _newer, older: _older, ...told } = data;
+  return { ...told, ...(shown && { latest: presentOccurrence(shown) }) };
+}
+
+export function presentOccurrence({ whole, ...thin }: OccurrenceShape): Told<typeof replies.Occurrence> {
+  if (!whole) return thin;
+  const errors = whole.errors.map((error) => ({ ...error, frames: error.frames.map(presentFrame) }));
+  return { ...thin, whole: { ...whole, errors } };
+}
+
+/** Lines of source have no colours outside of a page. */
+function presentFrame({ source, ...frame }: FrameShape) {
+  if (!source) return frame;
+  const lines = source.lines.map((spans) => spans.map((span) => (typeof span === 'string' ? span : span[1])).join(''));
+  return { ...frame, source: { start: source.start, lines } };
+}
+
+export function presentNote({ id, at, author, text }: StoredNote): Told<typeof replies.Note> {
+  return { id, at, by: author, text };
+}

@@ -1,0 +1,55 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { createNetworks, isSpecialAddress, toNetwork } from './special-addresses.ts';
+
+/** An address that may be connected to. */
+export interface CheckedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** A target that leads to where nothing may be sent. Its text says what to do. */
+export class ForbiddenTargetError extends Error {
+  constructor(host: string) {
+    super(
+      `${host} leads to an address that is not public. If that is meant, list it in NOTIFY_PRIVATE_TARGETS and start again.`,
+    );
+    this.name = 'ForbiddenTargetError';
+  }
+}
+
+export interface AddressFinder {
+  /**
+   * Looks a host up, and leaves only what may be connected to. Whoever connects must connect to one of
+   * these, because a name may lead elsewhere the next time.
+   *
+   * @param host a name or an address; IPv6 without brackets
+   * @throws ForbiddenTargetError
+   */
+  find(host: string): Promise<readonly CheckedAddress[]>;
+  /** Whether somebody has listed it: what lies within an own network. */
+  isListed(host: string): boolean;
+}
+
+export type Lookup = (host: string) => Promise<readonly { readonly address: string }[]>;
+
+/** @param listed names, addresses and networks that are allowed although they are not public */
+export function createAddressFinder(
+  listed: readonly string[],
+  resolve: Lookup = (host) => lookup(host, { all: true }),
+): AddressFinder {
+  const names = new Set(listed.filter((item) => !toNetwork(item)).map((item) => item.toLowerCase()));
+  const isListedAddress = createNetworks(listed);
+  const isListed = (host: string) => names.has(host.toLowerCase().replace(/\.$/, ''));
+  return {
+    isListed: (host) => isListed(host) || (isIP(host) > 0 && isListedAddress(host)),
+    async find(host) {
+      const found = isIP(host) > 0 ? [{ address: host }] : await resolve(host);
+      const allowed = found.filter(
+        ({ address }) => isListed(host) || !isSpecialAddress(address) || isListedAddress(address),
+      );
+      if (allowed.length === 0) throw new ForbiddenTargetError(host);
+      return allowed.map(({ address }) => ({ address, family: isIP(address) === 6 ? 6 : 4 }));
+    },
+  };
+}

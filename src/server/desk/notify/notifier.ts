@@ -1,0 +1,121 @@
+import type { DeskLog } from '../desk-log.ts';
+import { NOTICE_INTERVAL } from '../limits.ts';
+import type { ClaimedNotice, NoticeOutcome } from '../store/claim-notice.ts';
+import { createUid } from '../store/notice-table.ts';
+import type { StoredFailure } from '../store/records.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import type { Store } from '../store/store.ts';
+import { type MessageFacts, toMessage, toTestMessage } from './message.ts';
+import type { Target } from './targets.ts';
+
+/** How a test went. */
+export interface TestSent {
+  readonly target: string;
+  readonly ok: boolean;
+  readonly words: string;
+}
+
+/** Sends what the store says is due. */
+export interface Notifier {
+  /** Something was taken in: there may be news. */
+  wake(): void;
+  /** Sends a test to each target, now and once. */
+  sendTest(): Promise<TestSent[]>;
+  /** Starts nothing more, and waits for what is under way. */
+  stop(): Promise<void>;
+}
+
+export interface NotifierOptions {
+  readonly targets: readonly Target[];
+  readonly facts: MessageFacts;
+  readonly holder: { use<T>(work: (store: Store) => Promise<T>): Promise<T> };
+  readonly log: DeskLog;
+}
+
+/** Each target has its own turn, so that one that is slow holds up no other. */
+export function createNotifier({ targets, facts, holder, log }: NotifierOptions): Notifier {
+  const lines = targets.map((target) => createLine(target));
+  const timer = setInterval(() => wake(), NOTICE_INTERVAL);
+  if (targets.length === 0) clearInterval(timer);
+  let isStopped = false;
+
+  function wake(): void {
+    for (const line of lines) line.wake();
+  }
+
+  function createLine(target: Target) {
+    let working: Promise<void> | undefined;
+    let isWanted = false;
+    /** Failures since it last took something, of which the first alone is logged. */
+    let isTold = false;
+
+    async function work(): Promise<void> {
+      while (isWanted && !isStopped) {
+        isWanted = false;
+        while (!isStopped && (await sendNext())) {
+          // The next one.
+        }
+      }
+    }
+
+    /** @returns false where nothing is due */
+    async function sendNext(): Promise<boolean> {
+      const claimed = await holder.use((store) => store.claimNotice(target));
+      if (!claimed) return false;
+      const message = toMessage(claimed, await readWhole(claimed), facts);
+      const outcome = await target.send(message);
+      tell(outcome);
+      await holder.use((store) => store.settleNotice(claimed.notice, outcome));
+      return true;
+    }
+
+    function tell(outcome: NoticeOutcome): void {
+      if (!outcome.ok && !isTold) {
+        log.warn({ target: target.name, outcome: outcome.words }, 'A message of the desk could not be sent.');
+      }
+      isTold = !outcome.ok;
+    }
+
+    return {
+      wake(): void {
+        isWanted = true;
+        working ??= work()
+          .catch((error: unknown) => {
+            // It is looked at again soon; a store that is away has been told of already.
+            if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'Messages of the desk were not sent.');
+          })
+          .finally(() => {
+            working = undefined;
+          });
+      },
+      idle: () => working ?? Promise.resolve(),
+    };
+  }
+
+  /** An occurrence of which all is kept: it knows the line. */
+  async function readWhole({ incident }: ClaimedNotice): Promise<StoredFailure | undefined> {
+    if (!incident) return undefined;
+    return holder.use(async (store) => {
+      const { nearestWhole } = await store.findNeighbours(incident.digest, '');
+      const found = nearestWhole && (await store.find(nearestWhole));
+      return found?.occurrence?.whole;
+    });
+  }
+
+  async function testOne(target: Target): Promise<TestSent> {
+    const uid = createUid();
+    const { ok, words } = await target.send(toTestMessage(uid, facts));
+    await holder.use((store) => store.storeTestNotice(target, { uid, ok, words }));
+    return { target: target.name, ok, words };
+  }
+
+  return {
+    wake,
+    sendTest: () => Promise.all(targets.map(testOne)),
+    async stop() {
+      isStopped = true;
+      clearInterval(timer);
+      await Promise.all(lines.map((line) => line.idle()));
+    },
+  };
+}

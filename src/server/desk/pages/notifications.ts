@@ -1,0 +1,55 @@
+import type { NotificationsActions } from '../../../shared/desk/pages/notifications/notifications.tsx';
+import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
+import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
+import { LABELS } from '../notify/message.ts';
+import type { ListedNotice } from '../store/notice-table.ts';
+import { type DeskContext, operatorOf } from './context.ts';
+import { presentTitle } from './present-title.ts';
+import { unlessAway } from './unless-away.ts';
+
+/** Messages of each kind that are shown (a count). */
+const SHOWN = 50;
+
+export const notifications = {
+  loader: ({ context }) => unlessAway(load(context)),
+
+  actions: {
+    async test({ context }) {
+      if ((context.facts.notify?.targets ?? []).length === 0) {
+        return invalid({ errors: { '': 'There is nobody to send it to: set WEBHOOK_URL or SMTP_URL first.' } });
+      }
+      return { results: await unlessAway(context.ask('sendTestNotices')) };
+    },
+  },
+} satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
+  ActingPage<'notifications', NotificationsActions, DeskContext>;
+
+async function load(context: DeskContext): Promise<NotificationsData> {
+  const { name, role } = operatorOf(context);
+  const { waiting, done, waitingCount } = await context.ask('listNotices', SHOWN);
+  return {
+    now: Date.now(),
+    operator: { name, canChange: role === 'operator' },
+    targets: context.facts.notify?.targets ?? [],
+    settings: context.facts.notify?.settings ?? [],
+    waiting: waiting.map(presentNotice),
+    waitingCount,
+    done: done.map(presentNotice),
+  };
+}
+
+function presentNotice(notice: ListedNotice): NoticeShape {
+  const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notice;
+  return {
+    id,
+    label: LABELS[kind],
+    ...(digest !== undefined && { digest }),
+    ...(incident && { title: presentTitle(incident) }),
+    state,
+    at: doneAt ?? madeAt,
+    ...(state === 'waiting' && { dueAt }),
+    tries,
+    outcome,
+    target: targetName,
+  };
+}

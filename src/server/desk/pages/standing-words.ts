@@ -1,0 +1,10 @@
+import { toExactTime } from '../../../shared/desk/words.ts';
+import type { Incident } from '../store/records.ts';
+
+/** How an incident stands, for whom it is news: `resolved, assigned to ada, last by vera at 2026-11-21 20:31:07 UTC`. */
+export function toStandingWords({ state, stateBy, stateAt, assignee }: Incident): string {
+  const who = stateBy ?? 'the desk';
+  const when = stateAt === undefined ? '' : ` at ${toExactTime(stateAt)}`;
+  const assigned = assignee === undefined ? '' : `, assigned to ${assignee}`;
+  return `${state}${assigned}, last by ${who}${when}`;
+}

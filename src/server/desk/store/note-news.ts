@@ -1,0 +1,130 @@
+import { Day, Hour } from '../../../shared/units.ts';
+import type { FailureKind } from '../../engine/errors/failure.ts';
+import { BELIEVED_VISITORS, STORM } from '../limits.ts';
+import { type NoticeTarget, storeNotices } from './notice-table.ts';
+import { countVisitorsSince } from './occurrence-table.ts';
+import type { SideCounts } from './records.ts';
+import type { CountedRow } from './settle-states.ts';
+import { placeholders, type Sql, type SqlDialect } from './sql.ts';
+import type { Tally } from './tally.ts';
+
+/** What is worth telling of, and whom. */
+export interface NewsRules {
+  /** Nothing is told of an incident before it happened so often (a count). */
+  readonly after: number;
+  /** Where none is, what is new is still marked as known: whoever sets one later hears of what comes from then on. */
+  readonly targets: readonly NoticeTarget[];
+}
+
+/** An hour as it stands after a batch was counted. */
+export interface CountedHour {
+  readonly digest: string;
+  readonly hour: number;
+  readonly server_count: number;
+  readonly browser_count: number;
+}
+
+export interface CountedBatch {
+  readonly tallies: readonly Tally[];
+  readonly counted: readonly CountedRow[];
+  readonly hours: readonly CountedHour[];
+}
+
+interface NewsRow {
+  readonly digest: string;
+  readonly kind: FailureKind;
+  readonly untold: 'new' | 'regressed' | 'grown' | null;
+  readonly stormed_at: number;
+  readonly visitors: number;
+  /** With all that is merged into it. */
+  readonly server: number;
+  readonly browser: number;
+}
+
+/** What browsers tell of a page without anything having failed for its visitor: seen on the desk, and told to nobody. */
+const QUIET_KINDS: ReadonlySet<FailureKind> = new Set(['csp', 'deprecation', 'intervention', 'script-error']);
+
+/**
+ * Writes down what is to be told of a batch, in its transaction: each thing once, whichever replica
+ * takes it in. Incidents that are resolved or ignored by the end of it are passed over.
+ */
+export async function noteNews(sql: Sql, dialect: SqlDialect, batch: CountedBatch, rules: NewsRules): Promise<void> {
+  const roots = new Map(batch.counted.map(({ digest, merged_into }) => [digest, merged_into ?? digest]));
+  const stormy = batch.hours.filter(isBusy);
+  const busy = [...new Set(stormy.map(({ digest }) => roots.get(digest) ?? digest))];
+  for (const row of await readNews(sql, [...new Set(roots.values())], busy)) {
+    if (QUIET_KINDS.has(row.kind)) continue;
+    const own = batch.tallies.filter(({ digest }) => roots.get(digest) === row.digest);
+    if (!(await isBelieved(sql, row, own))) continue;
+    await noteUntold(sql, dialect, row, rules);
+    const hours = stormy.filter(({ digest }) => roots.get(digest) === row.digest);
+    for (const hour of hours) await noteStorm(sql, dialect, row, hour, rules);
+  }
+}
+
+/** Hours that lie back are told of by nobody: journals of dead processes come late. */
+function isBusy({ hour, server_count, browser_count }: CountedHour): boolean {
+  return server_count + browser_count >= STORM.least && hour > Date.now() - 2 * Hour;
+}
+
+function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): Promise<NewsRow[]> {
+  const merged = (side: keyof SideCounts) =>
+    `i.${side}_count + COALESCE((SELECT SUM(f.${side}_count) FROM desk_incidents f WHERE f.merged_into = i.digest), 0) AS ${side}`;
+  const orBusy = busy.length > 0 ? `OR i.digest IN (${placeholders(busy)})` : '';
+  return sql.all<NewsRow>(
+    `SELECT i.digest, i.kind, i.untold, i.stormed_at, i.visitors, ${merged('server')}, ${merged('browser')}
+      FROM desk_incidents i WHERE i.digest IN (${placeholders(roots)}) AND i.state = 'open'
+      AND (i.untold IS NOT NULL ${orBusy}) ORDER BY i.digest`,
+    [...roots, ...busy],
+  );
+}
+
+/** Anybody can send what a browser would: of that alone nobody is told before a second visitor met it. */
+async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
+  if (row.server > 0) return true;
+  // Counted per day and never less, so that most are answered without looking at occurrences.
+  if (row.visitors < BELIEVED_VISITORS) return false;
+  const last = Math.max(...tallies.map(({ lastAt }) => lastAt));
+  return (await countVisitorsSince(sql, row.digest, last - Day)) >= BELIEVED_VISITORS;
+}
+
+async function noteUntold(
+  sql: Sql,
+  dialect: SqlDialect,
+  { digest, untold, server, browser }: NewsRow,
+  { after, targets }: NewsRules,
+): Promise<void> {
+  if (untold === null || server + browser < after) return;
+  const claimed = await sql.run('UPDATE desk_incidents SET untold = NULL WHERE digest = ? AND untold = ?', [
+    digest,
+    untold,
+  ]);
+  if (claimed === 0) return;
+  const notice =
+    untold === 'grown' ? ({ kind: 'storming', detail: { wasIgnored: true } } as const) : { kind: untold, detail: {} };
+  await storeNotices(sql, dialect, targets, { digest, ...notice });
+}
+
+async function noteStorm(
+  sql: Sql,
+  dialect: SqlDialect,
+  { digest, stormed_at, server }: NewsRow,
+  hour: CountedHour,
+  { after, targets }: NewsRules,
+): Promise<void> {
+  const side = server > 0 ? 'server' : 'browser';
+  const count = hour[`${side}_count`];
+  if (count < Math.max(STORM.least, after) || stormed_at > hour.hour - Day) return;
+  const [past] = await sql.all<{ most: number }>(
+    `SELECT COALESCE(MAX(${side}_count), 0) AS most FROM desk_hours WHERE digest = ? AND hour >= ? AND hour < ?`,
+    [hour.digest, hour.hour - Day, hour.hour],
+  );
+  const most = past?.most ?? 0;
+  if (count < STORM.times * most) return;
+  const claimed = await sql.run('UPDATE desk_incidents SET stormed_at = ? WHERE digest = ? AND stormed_at = ?', [
+    hour.hour,
+    digest,
+    stormed_at,
+  ]);
+  if (claimed > 0) await storeNotices(sql, dialect, targets, { digest, kind: 'storming', detail: { count, most } });
+}

@@ -1,0 +1,61 @@
+import { userInfo } from 'node:os';
+import { toAgo, toCount, toExactTime } from '../../../shared/desk/words.ts';
+import type { ChangeOutcome } from '../store/change-incident.ts';
+import type { Store } from '../store/store.ts';
+import { type Desktop, draw } from './desktop.ts';
+import type { Line } from './paint.ts';
+import type { ChangeCommand } from './parse-command.ts';
+import { TerminalError } from './terminal-error.ts';
+
+/**
+ * Each for itself: one that is not known stops none of the others.
+ *
+ * @throws TerminalError that names those that are not known
+ */
+export async function changeIncidents(
+  { digests, to, author }: ChangeCommand,
+  store: Store,
+  desktop: Desktop,
+): Promise<void> {
+  const by = { author: author ?? readUser() };
+  const unknown: string[] = [];
+  for (const digest of digests) {
+    const outcome = await store.changeIncident(digest, { to }, by);
+    if (outcome.outcome === 'changed') draw(desktop, [toChangedLine(outcome, by.author, desktop.now)]);
+    else unknown.push(digest);
+  }
+  if (unknown.length > 0) throw new TerminalError(`No incident is known by ${unknown.join(', ')}.`);
+}
+
+function toChangedLine(
+  { before, after }: Extract<ChangeOutcome, { outcome: 'changed' }>,
+  author: string,
+  now: number,
+): Line {
+  const { digest, state, resolvedIn, ignoredUntil, ignoredGrowth, title } = after;
+  const how = [
+    resolvedIn === 'next' && ' in the next release',
+    ignoredUntil !== undefined && ` until ${toExactTime(ignoredUntil)}`,
+    ignoredGrowth !== undefined && ` until ${toCount(ignoredGrowth)} more within an hour`,
+    state === 'ignored' && ignoredUntil === undefined && ignoredGrowth === undefined && ' for ever',
+  ].filter((words) => words !== false);
+  const who = before.stateBy === undefined ? '' : `, by ${before.stateBy}`;
+  const since = before.stateAt === undefined ? '' : ` since ${toAgo(before.stateAt, now)}`;
+  return {
+    pieces: [
+      ['address', digest],
+      ` ${state}${how.join('')} by ${author}`,
+      ['quiet', ` (it was ${before.state}${since}${who})  ${title}`],
+    ],
+    overflow: 2,
+  };
+}
+
+/** A container may know no name for its user. */
+export function readUser(): string {
+  try {
+    return userInfo().username || 'terminal';
+  } catch {
+    return 'terminal';
+  }
+}

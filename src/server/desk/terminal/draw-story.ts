@@ -1,0 +1,56 @@
+import type { StoryShape } from '../../../shared/desk/shapes.ts';
+import { toAgo, toDuration, toExactTime, toMebibytes } from '../../../shared/desk/words.ts';
+import { toCleanLines } from './clean-text.ts';
+import { drawPairs, drawSection } from './draw-section.ts';
+import { flow, type Line } from './paint.ts';
+
+/** What is told of a kind alone. */
+export function drawStory(story: StoryShape, now: number): Line[] {
+  switch (story.kind) {
+    case 'hydration':
+      return drawSection('What differed', [
+        ...(story.meaning === '' ? [] : [flow([story.meaning])]),
+        ...(story.said === '' ? [] : toCleanLines(story.said).map(drawDifference)),
+      ]);
+    case 'unclean-death':
+      return drawDeath(story, now);
+    case 'blocked-loop': {
+      const since = story.since === undefined ? '' : ` from ${toExactTime(story.since)} on`;
+      return drawSection('Nobody was answered', [
+        flow([['bad', toDuration(story.ms)], `${since}. The stack below is what ran meanwhile.`]),
+      ]);
+    }
+    case 'report':
+      return drawSection('What the browser reported', drawPairs(story.facts));
+  }
+}
+
+/** `+` is what the browser rendered, `-` what the server had sent. */
+function drawDifference(line: string): Line {
+  if (/^\s*\+/.test(line)) return flow([['good', line]], 2);
+  return flow(/^\s*-/.test(line) ? [['bad', line]] : [line], 2);
+}
+
+function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: number): Line[] {
+  const { lastHeardAt, startedAt, memory, blockedFor, inFlight } = story;
+  const facts: [string, string][] = [
+    ['Last heard of', `${toAgo(lastHeardAt, now)}, ${toExactTime(lastHeardAt)}`],
+    ...(startedAt === undefined ? [] : [['Had run for', toDuration(lastHeardAt - startedAt)] as [string, string]]),
+    ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as [string, string]]),
+    ...(blockedFor === undefined ? [] : [['Stood still for', toDuration(blockedFor)] as [string, string]]),
+  ];
+  const requests =
+    inFlight.length === 0
+      ? [flow(['It was answering no request when it was last heard of.'])]
+      : [
+          flow(['It was answering, the longest first:']),
+          ...inFlight.map(({ ms, method, route, requestId }) =>
+            flow([`  ${toDuration(ms)}  ${method} ${route}  `, ['quiet', requestId]], 4),
+          ),
+        ];
+  return drawSection('How it ended', [
+    ...drawPairs(facts),
+    flow(['It was killed, ran out of memory, or the machine went away: nothing was thrown.']),
+    ...requests,
+  ]);
+}

@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DeskLog } from '../desk-log.ts';
+import { openPostgres } from '../store/postgres.ts';
+import type { SqlDriver } from '../store/sql.ts';
+import { openMadeSqlite, openSqlite } from '../store/sqlite.ts';
+import { openMadeStore, openStore, type Store } from '../store/store.ts';
+import { listRunFolders } from './list-journals.ts';
+import type { TerminalSettings } from './read-terminal-settings.ts';
+import { TerminalError } from './terminal-error.ts';
+
+export interface MadeStore {
+  readonly store: Store;
+  readonly driver: SqlDriver;
+}
+
+/**
+ * Opens the store that a server has made, beside that server. Where none is, and a server died before
+ * it made one, it is made for what stands in its journal.
+ *
+ * @throws TerminalError where there is none
+ * @throws StoreAwayError where it cannot be used
+ */
+export async function openTerminalStore(
+  settings: TerminalSettings,
+  { rule, log }: { readonly rule: number; readonly log: DeskLog },
+): Promise<MadeStore> {
+  const driver = openMadeDriver(settings, log);
+  try {
+    const isAwaited = listRunFolders(settings.dataDir).length > 0;
+    const store =
+      (await openMadeStore(driver, { rule, log })) ?? (isAwaited && (await openStore(driver, { rule, log })));
+    if (store) return { store, driver };
+    throw new TerminalError(toNoDesk(settings));
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+function openMadeDriver({ dataDir, databaseUrl }: TerminalSettings, log: DeskLog): SqlDriver {
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl);
+  const path = toSqlitePath(dataDir);
+  if (existsSync(path)) return openMadeSqlite(path);
+  if (listRunFolders(dataDir).length === 0) throw new TerminalError(toNoDesk({ dataDir, databaseUrl }));
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return openSqlite(path, { log });
+}
+
+export function toSqlitePath(dataDir: string): string {
+  return join(dataDir, 'desk.sqlite');
+}
+
+function toNoDesk({ dataDir, databaseUrl }: Pick<TerminalSettings, 'dataDir' | 'databaseUrl'>): string {
+  return databaseUrl === undefined
+    ? `There is no desk in ${dataDir} (DATA_DIR) yet: the first start of the server makes it. Start the server once, or set DATA_DIR as it has it; with PostgreSQL, set DESK_DATABASE_URL.`
+    : 'The database of DESK_DATABASE_URL has no desk yet: the first start of the server makes it. Start the server once, or look whether it is the right database.';
+}

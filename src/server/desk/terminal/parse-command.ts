@@ -1,0 +1,258 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { SORTS, WITHIN } from '../../../shared/desk/choices.ts';
+import { USUAL_VIEW } from '../../../shared/desk/href.ts';
+import type { ViewShape } from '../../../shared/desk/shapes.ts';
+import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
+import { Day, Hour, Minute } from '../../../shared/units.ts';
+import { parseAddress } from '../address.ts';
+import type { StateChange } from '../store/change-incident.ts';
+import { toClean } from './clean-text.ts';
+import { UsageError } from './terminal-error.ts';
+
+/** What is to be done. */
+export type Command =
+  | { readonly is: 'help' }
+  | { readonly is: 'list'; readonly view: ViewShape; readonly limit: number; readonly json: boolean }
+  /** @property text a digest, an address, or the id of a request or a trace */
+  | { readonly is: 'show'; readonly text: string; readonly json: boolean }
+  | ChangeCommand
+  /** @property name of a token; undefined where there is one alone */
+  | { readonly is: 'link'; readonly name: string | undefined }
+  | { readonly is: 'backup'; readonly file: string; readonly force: boolean }
+  | { readonly is: 'restore'; readonly file: string; readonly replace: boolean }
+  | { readonly is: 'forget'; readonly whom: string };
+
+export interface ChangeCommand {
+  readonly is: 'change';
+  readonly digests: readonly string[];
+  readonly to: StateChange;
+  /** Undefined for the user of this system. */
+  readonly author: string | undefined;
+}
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+const TEXT = { type: 'string' } as const;
+const SWITCH = { type: 'boolean' } as const;
+
+const LIST_OPTIONS = {
+  state: TEXT,
+  search: TEXT,
+  release: TEXT,
+  route: TEXT,
+  side: TEXT,
+  kind: TEXT,
+  assignee: TEXT,
+  within: TEXT,
+  sort: TEXT,
+  limit: TEXT,
+} satisfies Options;
+
+interface Reader {
+  readonly options: Options;
+  /** @param rest what stands behind the name. @param now milliseconds since 1970 */
+  read(rest: readonly string[], values: Values, now: number): Command;
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  help: { options: {}, read: () => ({ is: 'help' }) },
+  list: { options: { ...LIST_OPTIONS, json: SWITCH }, read: readList },
+  resolve: {
+    options: { in: TEXT, as: TEXT },
+    read: (rest, values) => toChange(rest, values, { state: 'resolved', in: readResolvedIn(values.in) }),
+  },
+  ignore: {
+    options: { for: TEXT, 'until-more': TEXT, as: TEXT },
+    read: (rest, values, now) => toChange(rest, values, toIgnored(values, now)),
+  },
+  reopen: { options: { as: TEXT }, read: (rest, values) => toChange(rest, values, { state: 'open' }) },
+  link: { options: {}, read: (rest) => ({ is: 'link', name: readOptionalOne(rest, 'the name of one token') }) },
+  backup: {
+    options: { force: SWITCH },
+    read: (rest, values) => ({ is: 'backup', file: readOne(rest, 'backup <file>'), force: values.force === true }),
+  },
+  restore: {
+    options: { replace: SWITCH },
+    read: (rest, values) => ({
+      is: 'restore',
+      file: readOne(rest, 'restore <file>'),
+      replace: values.replace === true,
+    }),
+  },
+  forget: {
+    options: {},
+    read: (rest) => ({ is: 'forget', whom: readOne(rest, 'forget <visitor, e-mail or address>') }),
+  },
+};
+
+/** Options of other commands, so that what is wrong about one that stands at the wrong place is known. */
+const ALL_OPTIONS: Options = Object.assign({}, ...Object.values(READERS).map(({ options }) => options), {
+  help: { type: 'boolean', short: 'h' },
+});
+
+/**
+ * @param now milliseconds since 1970
+ * @throws UsageError
+ */
+export function parseCommand(args: readonly string[], now: number): Command {
+  const { values, positionals } = parseAll(args);
+  if (values.help) return { is: 'help' };
+  const [first, ...rest] = positionals;
+  if (first === undefined) return readAs('list', [], values, now);
+  if (Object.hasOwn(READERS, first)) return readAs(first, rest, values, now);
+  if (rest.length > 0 && !parseAddress(positionals.join(''))) {
+    throw new UsageError(`${quote(first)} is no command. ${SEE_HELP}`);
+  }
+  requireKnown(values, { json: SWITCH }, 'the story of an incident');
+  return { is: 'show', text: positionals.join(' '), json: values.json === true };
+}
+
+function readAs(name: string, rest: readonly string[], values: Values, now: number): Command {
+  const reader = READERS[name];
+  if (!reader) throw new UsageError(SEE_HELP);
+  requireKnown(values, reader.options, name);
+  return reader.read(rest, values, now);
+}
+
+const SEE_HELP = 'Run it with "help" to see what there is.';
+
+function parseAll(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: ALL_OPTIONS,
+      allowPositionals: true,
+      strict: true,
+    });
+    return { values: values as Values, positionals }; // none is `multiple`
+  } catch (error) {
+    throw new UsageError(toSentence(error));
+  }
+}
+
+/** Node's own words go on for a paragraph. */
+function toSentence(error: unknown): string {
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  const option = /'(-[^' ]*)/.exec(message)?.[1] ?? '';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `There is no option ${toClean(option)}. ${SEE_HELP}`;
+  return `The option ${toClean(option)} ${message.includes('does not take') ? 'takes no value' : 'needs a value'}. ${SEE_HELP}`;
+}
+
+function requireKnown(values: Values, options: Options, name: string): void {
+  const wrong = Object.keys(values).find((option) => !Object.hasOwn(options, option));
+  if (wrong !== undefined) throw new UsageError(`There is no option --${wrong} for ${name}. ${SEE_HELP}`);
+}
+
+function readList(rest: readonly string[], values: Values): Command {
+  const [first] = rest;
+  if (first !== undefined) throw new UsageError(`list takes options alone, and not ${quote(first)}. ${SEE_HELP}`);
+  const pick = <Name extends keyof ViewShape>(name: Name, known: readonly string[]) => {
+    const value = values[name];
+    if (value === undefined) return USUAL_VIEW[name];
+    if (!known.includes(String(value))) throw new UsageError(`--${name} is one of ${known.join(', ')}.`);
+    return value as ViewShape[Name]; // it is one of those that there are
+  };
+  const view: ViewShape = {
+    ...USUAL_VIEW,
+    state: pick('state', [...Object.keys(STATE_WORDS), 'all']),
+    sort: pick(
+      'sort',
+      SORTS.map(([value]) => value),
+    ),
+    side: pick('side', ['server', 'browser']),
+    kind: pick('kind', Object.keys(KIND_WORDS)),
+    within: pick(
+      'within',
+      WITHIN.map(([value]) => value),
+    ),
+    search: readText(values.search),
+    route: readText(values.route),
+    release: readText(values.release),
+    assignee: readText(values.assignee),
+  };
+  return { is: 'list', view, limit: readLimit(values.limit), json: values.json === true };
+}
+
+/** Incidents that are listed where nothing is said, and at most (counts). */
+const USUAL_LIMIT = 30;
+export const MAX_LIMIT = 1000;
+
+function readLimit(value: Values[string]): number {
+  if (value === undefined) return USUAL_LIMIT;
+  return readCount(value, '--limit', MAX_LIMIT);
+}
+
+function readCount(value: Values[string], option: string, max: number): number {
+  const count = /^\d{1,9}$/.test(String(value)) ? Number(value) : 0;
+  if (count < 1 || count > max) throw new UsageError(`${option} is a whole number from 1 to ${max}.`);
+  return count;
+}
+
+function readText(value: Values[string]): string {
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function readResolvedIn(value: Values[string]): 'now' | 'next' {
+  if (value === undefined) return 'now';
+  if (value !== 'now' && value !== 'next')
+    throw new UsageError('--in is one of now, next: "next" is the next release.');
+  return value;
+}
+
+/** As often as anybody waits for within an hour (a count). */
+const MAX_GROWTH = 1_000_000;
+
+function toIgnored(values: Values, now: number): StateChange {
+  const time = values.for;
+  const more = values['until-more'];
+  if (time !== undefined && more !== undefined) {
+    throw new UsageError('ignore takes --for or --until-more, and not both.');
+  }
+  if (time !== undefined) return { state: 'ignored', until: now + readDuration(String(time)) };
+  if (more !== undefined) return { state: 'ignored', growth: readCount(more, '--until-more', MAX_GROWTH) };
+  return { state: 'ignored' };
+}
+
+const UNITS: Readonly<Record<string, number>> = { m: Minute, h: Hour, d: Day, w: 7 * Day };
+
+function readDuration(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text.trim()) ?? [];
+  const time = Number(count) * (UNITS[unit] ?? 0);
+  if (time === 0) throw new UsageError('--for is a time such as 30m, 12h, 7d or 2w.');
+  return time;
+}
+
+function toChange(rest: readonly string[], values: Values, to: StateChange): ChangeCommand {
+  if (rest.length === 0) throw new UsageError('Name the incident, by the digest that the list shows.');
+  const digests = rest.map((text) => {
+    const address = parseAddress(text);
+    if (!address) throw new UsageError(`${quote(text)} is no digest: those have 8 letters and digits, as 7K3QM2XA.`);
+    return address.digest;
+  });
+  return { is: 'change', digests: [...new Set(digests)], to, author: readAuthor(values.as) };
+}
+
+function readAuthor(value: Values[string]): string | undefined {
+  if (value === undefined) return undefined;
+  const name = String(value).trim();
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,39}$/u.test(name)) {
+    throw new UsageError('--as is a name of up to 40 letters, digits, blanks and . _ @ -.');
+  }
+  return name;
+}
+
+function readOne(rest: readonly string[], usage: string): string {
+  const [first, ...others] = rest;
+  if (first === undefined || first === '' || others.length > 0) throw new UsageError(`It is called so: ${usage}.`);
+  return first;
+}
+
+function readOptionalOne(rest: readonly string[], what: string): string | undefined {
+  if (rest.length > 1) throw new UsageError(`It takes ${what}, and not ${rest.length}.`);
+  return rest[0];
+}
+
+function quote(text: string): string {
+  return `"${toClean(text.slice(0, 100))}"`;
+}

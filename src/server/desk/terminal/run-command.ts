@@ -1,0 +1,180 @@
+import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
+import { KiB } from '../../../shared/units.ts';
+import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
+import { createDigester } from '../keeper/digester.ts';
+import { chooseShown } from '../pages/find-shown.ts';
+import { presentIncidentRow } from '../pages/present-incident-row.ts';
+import { readIncident } from '../pages/read-incident.ts';
+import { ORDERS, toFilter } from '../pages/read-view.ts';
+import { checkBackup } from '../store/restore-backup.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import { writeBackup } from '../store/write-backup.ts';
+import { createAskStore } from './ask-store.ts';
+import { readBackupFile, writeBackupFile, writeBackupTo } from './backup-file.ts';
+import { changeIncidents, readUser } from './change-incidents.ts';
+import { toClean, toCleanJson } from './clean-text.ts';
+import { type Desktop, draw, write } from './desktop.ts';
+import { drawIncident } from './draw-incident.ts';
+import { drawList } from './draw-list.ts';
+import { forgetInJournals, forgetInStore, readWhom } from './forget-visitor.ts';
+import { toHelp } from './help.ts';
+import { type MadeStore, openTerminalStore } from './open-made-store.ts';
+import type { Command } from './parse-command.ts';
+import { restoreStore } from './restore-store.ts';
+import { makeSignInLink } from './sign-in-link.ts';
+import { takeInJournals } from './take-in-journals.ts';
+import { TerminalError } from './terminal-error.ts';
+
+/**
+ * Does what was asked for.
+ *
+ * @throws TerminalError, UsageError, ConfigError, BackupError, StoreAwayError with a sentence
+ */
+export async function runCommand(command: Command, desktop: Desktop): Promise<void> {
+  switch (command.is) {
+    case 'help':
+      return write(desktop, toHelp(desktop.command));
+    case 'list':
+      return withStore(desktop, (made) => list(command, made, desktop));
+    case 'show':
+      return withStore(desktop, (made) => show(command, made, desktop));
+    case 'change':
+      return withStore(desktop, ({ store }) => changeIncidents(command, store, desktop));
+    case 'link':
+      return withStore(desktop, (made) => link(command, made, desktop));
+    case 'backup':
+      return withStore(desktop, (made) => backup(command, made, desktop));
+    case 'restore':
+      return restore(command, desktop);
+    case 'forget':
+      return withStore(desktop, (made) => forget(command, made, desktop));
+  }
+}
+
+async function withStore(desktop: Desktop, work: (made: MadeStore) => Promise<void>): Promise<void> {
+  const made = await openTerminalStore(desktop.settings, { rule: DIGEST_RULE, log: desktop.log });
+  try {
+    await takeIn(made, desktop);
+    await work(made);
+  } finally {
+    await made.store.close();
+  }
+}
+
+/** What cannot be taken in is said, and what the store has is shown all the same. */
+async function takeIn(
+  { store }: Pick<MadeStore, 'store'>,
+  { settings, build, dist, log, tell }: Desktop,
+): Promise<void> {
+  const digester = createDigester({ namespace: settings.namespace });
+  try {
+    const waiting = await takeInJournals({ store, dataDir: settings.dataDir, build, dist, digester, log });
+    if (waiting === 0) return;
+    const size = toPlural(Math.ceil(waiting / KiB), 'KiB', 'KiB');
+    tell(`A running server has ${size} in its journal that are not in the store yet: the latest may be missing here.`);
+  } catch (error) {
+    if (error instanceof StoreAwayError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    tell(`What ended processes left in their journals was not taken in: ${reason}`);
+  }
+}
+
+async function list(
+  { view, limit, json }: Extract<Command, { is: 'list' }>,
+  { store }: MadeStore,
+  desktop: Desktop,
+): Promise<void> {
+  const { now, paper, command } = desktop;
+  const filter = toFilter(view, now);
+  const [page, totals] = await Promise.all([
+    store.listIncidents({ ...filter, order: ORDERS[view.sort], limit }),
+    store.countStates(filter),
+  ]);
+  const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
+  if (json) return write(desktop, `${toCleanJson({ now, view, totals, incidents: rows })}\n`);
+  const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
+  draw(desktop, drawList({ now, view, rows, total, command }, paper));
+}
+
+async function show(
+  { text, json }: Extract<Command, { is: 'show' }>,
+  { store }: MadeStore,
+  desktop: Desktop,
+): Promise<void> {
+  const { now, settings, command } = desktop;
+  const ask = createAskStore(store);
+  const led = await store.resolveQuery(text);
+  const asked = led ? toAddressText(led) : text;
+  const found = await ask('find', asked);
+  if (!found) {
+    throw new TerminalError(
+      `Nothing is known of "${toClean(text)}": it is the digest, address, request or trace of no failure that is kept. Words are searched for with: ${command} --search <words>. All commands: ${command} help.`,
+    );
+  }
+  const occurrence = found.occurrence?.occurrence ?? (led?.to === 'occurrence' ? led.occurrence : undefined);
+  const shown = await chooseShown(found, occurrence, ask);
+  const data = await readIncident(shown, { ask, sourceLink: settings.sourceLink, now });
+  if (json) write(desktop, `${toCleanJson(data)}\n`);
+  else draw(desktop, drawIncident(data));
+}
+
+function toAddressText(led: { readonly digest: string; readonly occurrence?: string }): string {
+  return led.occurrence === undefined ? led.digest : `${led.digest}-${led.occurrence}`;
+}
+
+async function link({ name }: Extract<Command, { is: 'link' }>, { store }: MadeStore, desktop: Desktop): Promise<void> {
+  const { settings, env, log, tell } = desktop;
+  const made = await makeSignInLink({ store, settings, env, name, log });
+  const may = made.whom.role === 'operator' ? 'who may change things' : 'who may look';
+  tell(`This link signs in ${made.whom.name}, ${may}, once and within 15 minutes:`);
+  write(desktop, `${made.link}\n`);
+}
+
+async function backup(
+  { file, force }: Extract<Command, { is: 'backup' }>,
+  { driver }: MadeStore,
+  { out, tell }: Desktop,
+): Promise<void> {
+  if (file === '-') {
+    if (out.isTTY) throw new TerminalError('A backup is nothing for a terminal: send it on with > file or a pipe.');
+    return writeBackupTo(out, (onLine) => writeBackup(driver, onLine), { end: false });
+  }
+  await writeBackupFile(file, (onLine) => writeBackup(driver, onLine), { force });
+  // As a restore would read it.
+  await checkBackup(readBackupFile(file));
+  tell(`The desk is in ${toClean(file)}, which you alone may read: it holds what visitors said and did.`);
+}
+
+async function restore(
+  { file, replace }: Extract<Command, { is: 'restore' }>,
+  { settings, log, tell }: Desktop,
+): Promise<void> {
+  const { header, incidents, aside } = await restoreStore({ file, settings, rule: DIGEST_RULE, log, replace });
+  tell(
+    `${toPlural(incidents, 'incident is', 'incidents are')} back, as of ${toExactTime(header.at)}. Start the server.`,
+  );
+  if (aside !== undefined)
+    tell(`What was there before is in ${toClean(aside)}. Delete it when nobody misses anything.`);
+}
+
+async function forget(
+  { whom: text }: Extract<Command, { is: 'forget' }>,
+  { store }: MadeStore,
+  desktop: Desktop,
+): Promise<void> {
+  const { settings, tell } = desktop;
+  const whom = await readWhom(text, store, desktop.now);
+  const { occurrences, feedback } = await forgetInStore(store, whom, readUser());
+  await takeIn({ store }, desktop);
+  await forgetInJournals(store, settings.dataDir, whom);
+  const gone = [toPlural(occurrences, 'occurrence'), toPlural(feedback, 'message')].join(' and ');
+  tell(
+    occurrences + feedback === 0
+      ? 'Nothing was kept of them. What a journal may still hold is left out when it is taken in.'
+      : `Deleted ${gone}. Counts remain; what a journal may still hold is left out when it is taken in.`,
+  );
+  if (settings.databaseUrl !== undefined) {
+    tell('Journals of other replicas are in their own DATA_DIR: run the same there, or start those replicas again.');
+  }
+  tell('Backups that were made before still have them.');
+}

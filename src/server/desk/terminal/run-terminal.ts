@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError, type Environment } from '../../config.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { BackupError } from '../store/restore-backup.ts';
+import { StoreAwayError } from '../store/sql.ts';
+import { toCleanLines } from './clean-text.ts';
+import type { Desktop } from './desktop.ts';
+import { toPaper } from './paper.ts';
+import { parseCommand } from './parse-command.ts';
+import { readTerminalSettings } from './read-terminal-settings.ts';
+import { runCommand } from './run-command.ts';
+import { TerminalError, UsageError } from './terminal-error.ts';
+
+export interface TerminalOptions {
+  /** Behind the name of the command. */
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly out: Desktop['out'] & { readonly columns?: number };
+  readonly err: NodeJS.WritableStream;
+  /** The folder of the build. */
+  readonly dist: string;
+  /** Milliseconds since 1970. */
+  readonly now?: number;
+}
+
+/** What stops a command with a sentence. */
+const EXPECTED = [TerminalError, ConfigError, BackupError, StoreAwayError];
+
+/** @returns the exit code: 0, 1 for what cannot be done or is not there, 2 for what is no command */
+export async function runTerminal({ args, env, out, err, dist, now = Date.now() }: TerminalOptions): Promise<number> {
+  // Some of what is said was sent by strangers, or comes from a file of theirs.
+  const tell = (text: string) => void err.write(`${toCleanLines(text).join('\n')}\n`);
+  try {
+    const command = parseCommand(args, now);
+    await runCommand(command, {
+      settings: readTerminalSettings(env),
+      env,
+      paper: toPaper(out, env),
+      out,
+      tell,
+      command: toCommandName(env),
+      build: readBuildId(dist),
+      dist,
+      log: createTerminalLog(tell),
+      now,
+    });
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      tell(error.message);
+      return 2;
+    }
+    const isExpected = EXPECTED.some((kind) => error instanceof kind);
+    tell(isExpected ? (error as Error).message : `The command failed: ${toStack(error)}`);
+    return 1;
+  }
+}
+
+function toCommandName({ npm_lifecycle_event: script }: Environment): string {
+  return script === 'desk' ? 'npm run desk --' : 'node dist/desk.mjs';
+}
+
+/** Empty where there is no build but this command's. */
+function readBuildId(dist: string): string {
+  try {
+    const { buildId } = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as { buildId?: unknown };
+    return typeof buildId === 'string' ? buildId : '';
+  } catch {
+    return '';
+  }
+}
+
+/** What the keeper would log. What goes as it should is not worth a line. */
+function createTerminalLog(tell: (text: string) => void): DeskLog {
+  const say = (_fields: object, message: string) => tell(message);
+  return { info: () => undefined, warn: say, error: say };
+}
+
+function toStack(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

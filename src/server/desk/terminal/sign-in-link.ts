@@ -1,0 +1,89 @@
+import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
+import { type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { toHttpUrl } from '../../engine/http/listen.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { listTokens } from '../sign-in/list-tokens.ts';
+import { createOperatorTokens, type OperatorToken } from '../sign-in/operator-tokens.ts';
+import { createSignIn } from '../sign-in/sign-in.ts';
+import { readKeptToken } from '../sign-in/token-file.ts';
+import type { Store } from '../store/store.ts';
+import type { TerminalSettings } from './read-terminal-settings.ts';
+import { TerminalError } from './terminal-error.ts';
+
+export interface SignInLink {
+  readonly link: string;
+  readonly whom: Pick<OperatorToken, 'name' | 'role'>;
+}
+
+export interface LinkOptions {
+  readonly store: Store;
+  readonly settings: TerminalSettings;
+  readonly env: Environment;
+  /** Of a token; undefined where there is one operator alone. */
+  readonly name: string | undefined;
+  readonly log: DeskLog;
+}
+
+/**
+ * Makes a link that signs somebody in once, with a token that the server knows too.
+ *
+ * @throws TerminalError where there is no such token
+ * @throws ConfigError where a setting is wrong
+ */
+export async function makeSignInLink({ store, settings, env, name, log }: LinkOptions): Promise<SignInLink> {
+  const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
+  const values = readSettings({ OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT }, env);
+  if (values.OPERATOR_TOKEN.length === 0 && readKeptToken(settings.dataDir) === undefined) {
+    throw new TerminalError(
+      'No token is known here. Set OPERATOR_TOKEN as the server has it, or DATA_DIR to the folder with its desk-token.',
+    );
+  }
+  const { tokens } = listTokens(
+    {
+      operatorTokens: values.OPERATOR_TOKEN,
+      viewerTokens: values.VIEWER_TOKEN,
+      dataDir: settings.dataDir,
+      deskDatabaseUrl: settings.databaseUrl,
+    },
+    log,
+  );
+  const whom = chooseToken(tokens, name);
+  const { makeTicket } = createSignIn({
+    tokens: createOperatorTokens(tokens),
+    sessions: {
+      createSession: (...args) => store.createSession(...args),
+      readSession: (...args) => store.readSession(...args),
+      endSession: (...args) => store.endSession(...args),
+      createLink: (...args) => store.createLink(...args),
+      takeLink: (...args) => store.takeLink(...args),
+      countAttempt: (...args) => store.countAttempt(...args),
+      forgiveAttempt: (...args) => store.forgiveAttempt(...args),
+    },
+  });
+  const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
+  const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
+  const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(whom.name)}`;
+  return { link, whom: { name: whom.name, role: whom.role } };
+}
+
+function chooseToken(tokens: readonly OperatorToken[], name: string | undefined): OperatorToken {
+  if (name !== undefined) {
+    const named = tokens.find((token) => token.name === name);
+    if (named) return named;
+    throw new TerminalError(`No token has this name. Those that there are: ${listNames(tokens)}.`);
+  }
+  const operators = tokens.filter(({ role }) => role === 'operator');
+  const [only] = operators;
+  if (only && operators.length === 1) return only;
+  throw new TerminalError(`Say for whom the link is: link <name>. Those that there are: ${listNames(tokens)}.`);
+}
+
+function listNames(tokens: readonly OperatorToken[]): string {
+  return tokens.map(({ name, role }) => (role === 'viewer' ? `${name} (who looks)` : name)).join(', ');
+}
+
+/** An address that stands for all of a machine's cannot be called. */
+function toReachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}

@@ -1,0 +1,77 @@
+import { Millisecond, Second } from '../../../shared/units.ts';
+import type { DeskLog } from '../desk-log.ts';
+import { claimDeadJournals } from '../keeper/adopt.ts';
+import { readBeatFile } from '../keeper/beat-file.ts';
+import { createBuildFiles } from '../keeper/build-files.ts';
+import type { Digester } from '../keeper/digester.ts';
+import { createMapReader } from '../keeper/map-reader.ts';
+import { createPrepare } from '../keeper/prepare.ts';
+import { createRuns } from '../keeper/runs.ts';
+import { createSignals } from '../keeper/signals.ts';
+import type { StoreHolder } from '../keeper/store-holder.ts';
+import { createWriter } from '../keeper/writer.ts';
+import type { Store } from '../store/store.ts';
+import { countWaiting, listRunFolders, toJournals } from './list-journals.ts';
+
+export interface TakeInOptions {
+  readonly store: Store;
+  readonly dataDir: string;
+  /** The build at hand, and its folder: what died before it was published is resolved by that. */
+  readonly build: string;
+  readonly dist: string;
+  readonly digester: Digester;
+  readonly log: DeskLog;
+}
+
+/** A journal of a running server is taken in within 100 ms of its last line; a busy machine takes longer (ms). */
+const PATIENCE = 2 * Second;
+const LOOK_INTERVAL = 50 * Millisecond;
+
+/**
+ * Takes in what dead processes left in their journals, as the next start would, under the journals' own
+ * locks; and waits until running ones have taken in their own.
+ *
+ * @returns what running processes have not taken in all the same (bytes)
+ * @throws StoreAwayError
+ */
+export async function takeInJournals(options: TakeInOptions): Promise<number> {
+  await adoptDead(options);
+  return waitForRunning(options);
+}
+
+async function adoptDead({ store, dataDir, build, dist, digester, log }: TakeInOptions): Promise<void> {
+  const dead = claimDeadJournals(toJournals(dataDir), '', log);
+  if (dead.length === 0) return;
+  const holder: Pick<StoreHolder, 'use' | 'reachableSince'> = { use: (work) => work(store), reachableSince: 0 };
+  const { readMap, readSites } = createBuildFiles({ build, dist, holder });
+  const findFunction = async (of: string, frame: Parameters<Digester['findFunction']>[0]) =>
+    digester.findFunction(frame, await readSites(of));
+  const prepare = createPrepare({ maps: createMapReader({ readMap, findFunction }), digester, readSites, log });
+  const writer = createWriter({ run: '', folder: '', signals: createSignals(), holder, prepare, log });
+  const own = { id: '', build, release: '', startedAt: Date.now() };
+  const runs = createRuns({ run: own, folder: '', holder, blocked: () => undefined, digester, prepare, log });
+  let isDone = 0;
+  try {
+    for (const journal of dead) {
+      const beside = readBeatFile(journal.folder);
+      await writer.adopt(journal);
+      isDone += 1;
+      journal.release(true);
+      await runs.tellDead(journal.run, beside);
+    }
+  } finally {
+    for (const journal of dead.slice(isDone)) journal.release(false);
+  }
+}
+
+async function waitForRunning({ store, dataDir }: TakeInOptions): Promise<number> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    let waiting = 0;
+    for (const { run, folder } of listRunFolders(dataDir)) {
+      waiting += countWaiting(folder, await store.readPosition(run));
+    }
+    if (waiting === 0 || performance.now() > end) return waiting;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
+  }
+}

@@ -1,0 +1,36 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+
+export const LINES_TYPE = 'application/x-ndjson';
+
+/**
+ * Sends values as lines of JSON (NDJSON), no faster than they are read: the next one is asked for when
+ * there is room for it, and none when the reader has left. Resolves in both cases.
+ *
+ * @throws whatever the lines throw: before the first one nothing was sent; after it the reply must be cut
+ */
+export async function sendLines(request: Request, response: Response, lines: AsyncIterable<unknown>): Promise<void> {
+  response.setHeader('Content-Type', LINES_TYPE);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const iterator = lines[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    await pipeline(Readable.from(toText(first, iterator)), response);
+  } catch (error) {
+    if (!isReaderGone(error)) throw error;
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* toText(first: IteratorResult<unknown>, iterator: AsyncIterator<unknown>): AsyncGenerator<string> {
+  for (let line = first; !line.done; line = await iterator.next()) yield `${JSON.stringify(line.value)}\n`;
+}
+
+function isReaderGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}

@@ -1,0 +1,58 @@
+import { Link } from '../../../engine/link.tsx';
+import { toIncidentHref } from '../../href.ts';
+import type { NoticeShape } from '../../shapes.ts';
+import { Ago } from '../../ui/ago.tsx';
+import { toPlural } from '../../words.ts';
+import styles from './notices.module.css';
+
+interface NoticesProps {
+  readonly of: readonly NoticeShape[];
+  readonly now: number;
+  /** Said where there are none. */
+  readonly empty: string;
+}
+
+const STATES = {
+  waiting: 'Waits',
+  sent: 'Sent',
+  failed: 'Failed',
+  summed: 'In a summary',
+  dropped: 'Left out',
+} as const satisfies Record<NoticeShape['state'], string>;
+
+export function Notices({ of: notices, now, empty }: NoticesProps) {
+  if (notices.length === 0) return <p className={styles.quiet}>{empty}</p>;
+  return (
+    <ol className={styles.notices}>
+      {notices.map((notice) => (
+        <li key={notice.id} className={styles.notice}>
+          <p className={styles.head}>
+            <strong>{notice.label}</strong>
+            {notice.digest !== undefined && (
+              <Link to={toIncidentHref(notice.digest)} className={notice.title ? styles.title : styles.digest}>
+                {notice.title || notice.digest}
+              </Link>
+            )}
+            <span className={styles[notice.state]}>{STATES[notice.state]}</span>
+            <Ago at={notice.at} now={now} />
+          </p>
+          <p className={styles.quiet}>
+            {`${notice.target}. ${notice.outcome}`}
+            {notice.tries > 1 && ` ${toPlural(notice.tries, 'try', 'tries')}.`}
+            {notice.dueAt !== undefined && <Due at={notice.dueAt} now={now} />}
+          </p>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Due({ at, now }: { readonly at: number; readonly now: number }) {
+  if (at <= now) return ' It is to be sent now.';
+  return (
+    <>
+      {' It is to be sent '}
+      <Ago at={at} now={now} />.
+    </>
+  );
+}

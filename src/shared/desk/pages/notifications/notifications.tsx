@@ -1,0 +1,108 @@
+import { Link } from '../../../engine/link.tsx';
+import type { PageProps } from '../../../engine/routes.ts';
+import { Form, useActionOutcome } from '../../actions.ts';
+import type { NotificationsData } from '../../shapes.ts';
+import { Pairs, Panel } from '../../ui/panel.tsx';
+import { PassingTime } from '../../ui/passing-time.tsx';
+import { toPlural } from '../../words.ts';
+import { Notices } from './notices.tsx';
+import styles from './notifications.module.css';
+
+/** How the test to each target went. */
+export interface TestResults {
+  readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
+}
+
+export interface NotificationsActions {
+  test(): TestResults;
+}
+
+/** Who is told of what, what was told, and what waits. */
+export default function Notifications({ data }: PageProps<NotificationsData>) {
+  const { targets, waiting, waitingCount, done } = data;
+  return (
+    <PassingTime since={data.now}>
+      <div className={styles.page}>
+        <title>Notifications · Desk</title>
+        <h1>Notifications</h1>
+        <Panel title="What is set">
+          {targets.length === 0 ? <Unset /> : <Targets of={data} />}
+          <Pairs of={data.settings} />
+        </Panel>
+        {(targets.length > 0 || waitingCount > 0) && (
+          <Panel title="What waits" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
+            <Notices of={waiting} now={data.now} empty="Nothing waits to be sent." />
+          </Panel>
+        )}
+        {(targets.length > 0 || done.length > 0) && (
+          <Panel title="What was sent lately">
+            <Notices
+              of={done}
+              now={data.now}
+              empty="Nothing was sent yet. The next incident that is new, comes back or storms is told of by itself."
+            />
+          </Panel>
+        )}
+      </div>
+    </PassingTime>
+  );
+}
+
+/** Says what to set. */
+function Unset() {
+  return (
+    <div className={styles.unset}>
+      <p>
+        <strong>Nobody is told of anything.</strong> Incidents appear at <Link to="/desk">the desk</Link> alone. To hear
+        of new ones, of regressions and of storms, set one of these and start again:
+      </p>
+      <ul className={styles.list}>
+        <li>
+          <code>WEBHOOK_URL</code> for a webhook, of Slack too, with <code>WEBHOOK_SECRET</code> to sign what is posted;
+        </li>
+        <li>
+          <code>SMTP_URL</code>, <code>MAIL_FROM</code> and <code>MAIL_TO</code> for e-mail.
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+function Targets({ of: { targets, operator } }: { readonly of: NotificationsData }) {
+  return (
+    <div className={styles.targets}>
+      <ul className={styles.list}>
+        {targets.map((target) => (
+          <li key={target}>{target}</li>
+        ))}
+      </ul>
+      {operator.canChange && (
+        <Form action="notifications.test" preventScrollReset>
+          <button type="submit" className="main">
+            Send a test
+          </button>
+        </Form>
+      )}
+      <Tested />
+    </div>
+  );
+}
+
+function Tested() {
+  const outcome = useActionOutcome('notifications.test');
+  return (
+    <div role="status" className={styles.tested}>
+      {outcome?.errors?.[''] && <strong className={styles.failed}>{outcome.errors['']}</strong>}
+      {outcome?.data && (
+        <ul className={styles.list}>
+          {outcome.data.results.map(({ target, ok, words }) => (
+            <li key={target}>
+              <strong className={ok ? styles.sent : styles.failed}>{ok ? 'Sent:' : 'Not sent:'}</strong> {target}.{' '}
+              {words}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { listBlocks } from '../support/recipe-blocks.ts';
+
+const ROUTER = 'src/server/product/api/books/router.ts';
+const blocks = listBlocks(readProjectFile('docs/recipes/openapi.md'));
+let app: OwnedApp;
+
+beforeAll(async () => {
+  app = createOwnedApp(blocks);
+  await app.build();
+}, 60_000);
+afterAll(() => app.remove());
+
+it('compiles, and does not where a handler answers what it does not promise', async () => {
+  expect(await app.check()).toBe('');
+  const router = blocks.find(({ file }) => file === ROUTER)?.text ?? '';
+  let wrong = router;
+  for (const [right, other] of [
+    ['status: 201, body: book', 'status: 202, body: book'],
+    ['status: 200, body: book }', 'status: 200, body: book.title }'],
+    ['lines: walk(books)', 'lines: books'],
+  ] as const) {
+    expect(router.split(right)).toHaveLength(2);
+    wrong = wrong.replace(right, other);
+  }
+  app.write({ [ROUTER]: wrong });
+  expect((await app.check()).match(/^src\/server\/product\/api\/books\/router\.ts\(/gm)).toHaveLength(3);
+  app.write({ [ROUTER]: router });
+});
+
+it('serves what it says, and says what it serves', async () => {
+  const { url } = await app.start();
+  const ask = (path: string, init?: RequestInit) => fetch(`${url}/api${path}`, init);
+  const add = (body: unknown) =>
+    ask('/books', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+  const document = (await (await ask('/openapi.json')).json()) as Record<string, unknown>;
+  expect(await new Validator().validate(structuredClone(document))).toMatchObject({ valid: true });
+  expect(Object.keys(document.paths as object)).toEqual([
+    '/api/books',
+    '/api/books/{id}',
+    '/api/books.ndjson',
+    '/api/openapi.json',
+  ]);
+
+  const added = await add({ title: 'Emma', year: 1815 });
+  expect([added.status, added.headers.get('location')]).toEqual([201, '/api/books/1']);
+  expect((await add({ title: 'Emma' })).status).toBe(409);
+  const wrong = await add({ title: '', pages: 1 });
+  expect(wrong.status).toBe(422);
+  expect(await wrong.json()).toMatchObject({ errors: { title: expect.any(String), pages: 'This is not known here.' } });
+  expect(await (await ask('/books/1')).json()).toEqual({ id: 1, title: 'Emma', year: 1815 });
+  expect((await ask('/books/x')).status).toBe(404);
+  expect((await ask('/books?limit=0')).status).toBe(400);
+  const list = await ask('/books');
+  const etag = String(list.headers.get('etag'));
+  expect((await ask('/books', { headers: { 'If-None-Match': etag } })).status).toBe(304);
+  expect(await (await ask('/books.ndjson')).text()).toBe('{"id":1,"title":"Emma","year":1815}\n');
+});

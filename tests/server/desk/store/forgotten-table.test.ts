@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { Minute } from '../../../../src/shared/units.ts';
+import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+
+const digest = '00000001';
+const id = 'a'.repeat(32);
+
+describeStores('whom the desk was told to forget', (open) => {
+  it('is not taken in from a journal that comes later, and counted all the same', async () => {
+    const { store } = await open();
+    await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
+    expect(await store.forgetVisitor({ visitors: ['ada'] })).toEqual({ occurrences: 1, feedback: 0 });
+
+    const said = { id, text: 'Said.', at: Date.now(), visitor: 'ada' };
+    await takeIn(
+      store,
+      wholeOf({ digest, visitor: 'ada' }),
+      thinOf({ digest, visitor: 'ada' }),
+      wholeOf({ digest, visitor: 'grace' }),
+      { entry: 'feedback', feedback: said },
+    );
+    const { occurrences } = await store.listOccurrences(digest, { limit: 9, withWholes: true });
+    expect(occurrences.map(({ visitor }) => visitor)).toEqual(['grace', 'grace']);
+    expect((await store.find({ digest }))?.incident.counts.server).toBe(5);
+    expect(await store.listFeedback(digest, 9)).toEqual([]);
+  });
+
+  it('is a new incident, as far as its name goes, where it is the first of it', async () => {
+    const { store } = await open();
+    await store.forgetVisitor({ visitors: ['ada'] });
+    await takeIn(store, wholeOf({ digest, visitor: 'ada', kind: 'load', title: 'load /x.js' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({
+      kind: 'load',
+      counts: { server: 1 },
+      message: '',
+    });
+  });
+
+  it('is somebody who may come again', async () => {
+    const { store } = await open();
+    await store.forgetVisitor({ visitors: ['ada'] });
+    await takeIn(store, wholeOf({ digest, visitor: 'ada', at: Date.now() + 5 * Minute }));
+    expect((await store.listOccurrences(digest, { limit: 9 })).occurrences).toHaveLength(1);
+  });
+
+  it('may be told by an e-mail address, which is not kept', async () => {
+    const { store, driver } = await open();
+    await store.forgetVisitor({ email: 'Ada@Example.com' });
+    await takeIn(store, wholeOf({ digest }));
+    const said = (email: string, of: string) => ({
+      entry: 'feedback' as const,
+      feedback: { id: of.repeat(32), address: digest, text: 'Said.', at: Date.now(), email },
+    });
+    await takeIn(store, said('ada@example.com', 'a'), said('grace@example.com', 'b'));
+    expect((await store.listFeedback(digest, 9)).map(({ email }) => email)).toEqual(['grace@example.com']);
+    const marks = await driver.all<{ mark: string }>('SELECT mark FROM desk_forgotten');
+    expect(JSON.stringify(marks).toLowerCase()).not.toContain('ada@');
+  });
+
+  it('is remembered for as long as anything else of that time is kept', async () => {
+    const { store, driver } = await open();
+    await store.forgetVisitor({ visitors: ['ada'] });
+    await store.retain({ build: '', now: Date.now() });
+    expect(await driver.all('SELECT mark FROM desk_forgotten')).toHaveLength(1);
+    await store.retain({ build: '', now: Date.now() + 91 * 24 * 60 * Minute });
+    expect(await driver.all('SELECT mark FROM desk_forgotten')).toEqual([]);
+  });
+});

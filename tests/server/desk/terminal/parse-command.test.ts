@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommand } from '../../../../src/server/desk/terminal/parse-command.ts';
+import { UsageError } from '../../../../src/server/desk/terminal/terminal-error.ts';
+import { Day } from '../../../../src/shared/units.ts';
+
+const NOW = Date.UTC(2026, 10, 21);
+const parse = (line: string) => parseCommand(line === '' ? [] : line.split(' '), NOW);
+
+describe('a command', () => {
+  it('lists the open ones, as the page does', () => {
+    expect(parse('')).toMatchObject({ is: 'list', limit: 30, json: false, view: { state: 'open', sort: 'last' } });
+    expect(parse('--state all --side browser --kind csp --sort count --limit 5 --json --within 7d')).toMatchObject({
+      is: 'list',
+      limit: 5,
+      json: true,
+      view: { state: 'all', side: 'browser', kind: 'csp', sort: 'count', within: '7d' },
+    });
+    expect(parse('list --search total --route /orders/:id --release v1 --assignee -')).toMatchObject({
+      view: { search: 'total', route: '/orders/:id', release: 'v1', assignee: '-' },
+    });
+  });
+
+  it('shows what is named', () => {
+    expect(parse('7k3qm2xa')).toEqual({ is: 'show', text: '7k3qm2xa', json: false });
+    expect(parse('7K3QM2XA 9F4W0R6B --json')).toEqual({ is: 'show', text: '7K3QM2XA 9F4W0R6B', json: true });
+    expect(parse('4bf92f3577b34da6a3ce929d0e0e4736')).toMatchObject({ is: 'show' });
+  });
+
+  it('changes states', () => {
+    expect(parse('resolve 7k3q-m2xa --in next --as ada')).toEqual({
+      is: 'change',
+      digests: ['7K3QM2XA'],
+      to: { state: 'resolved', in: 'next' },
+      author: 'ada',
+    });
+    expect(parse('resolve 7K3QM2XA 7k3qm2xa 0000000A')).toMatchObject({ digests: ['7K3QM2XA', '0000000A'] });
+    expect(parse('ignore 7K3QM2XA')).toMatchObject({ to: { state: 'ignored' }, author: undefined });
+    expect(parse('ignore 7K3QM2XA --for 7d')).toMatchObject({ to: { state: 'ignored', until: NOW + 7 * Day } });
+    expect(parse('ignore 7K3QM2XA --until-more 100')).toMatchObject({ to: { state: 'ignored', growth: 100 } });
+    expect(parse('reopen 7K3QM2XA')).toMatchObject({ to: { state: 'open' } });
+  });
+
+  it('takes care of the store', () => {
+    expect(parse('link')).toEqual({ is: 'link', name: undefined });
+    expect(parse('link ada')).toEqual({ is: 'link', name: 'ada' });
+    expect(parse('backup a.gz --force')).toEqual({ is: 'backup', file: 'a.gz', force: true });
+    expect(parse('restore a.gz --replace')).toEqual({ is: 'restore', file: 'a.gz', replace: true });
+    expect(parse('forget ada@example.com')).toEqual({ is: 'forget', whom: 'ada@example.com' });
+    for (const line of ['help', '--help', '-h', 'backup --help']) expect(parse(line)).toEqual({ is: 'help' });
+  });
+
+  it.each([
+    ['--bad', 'no option --bad'],
+    ['--state closed', '--state is one of open, resolved, ignored, all.'],
+    ['--side both', '--side is one of server, browser.'],
+    ['--limit 0', '--limit is a whole number from 1 to 1000.'],
+    ['--limit', 'option --limit needs a value'],
+    ['--json=yes', 'option --json takes no value'],
+    ['list 7K3QM2XA', 'list takes options alone'],
+    ['resovle 7K3QM2XA', '"resovle" is no command.'],
+    ['resolve', 'Name the incident'],
+    ['resolve nothing', '"nothing" is no digest'],
+    ['resolve 7K3QM2XA --in 2027', '--in is one of now, next'],
+    ['resolve 7K3QM2XA --for 7d', 'no option --for for resolve'],
+    ['ignore 7K3QM2XA --for soon', '--for is a time such as'],
+    ['ignore 7K3QM2XA --for 0d', '--for is a time such as'],
+    ['ignore 7K3QM2XA --for 7d --until-more 5', 'not both'],
+    ['ignore 7K3QM2XA --until-more -5', 'option --until-more needs a value'],
+    ['reopen 7K3QM2XA --as \x1b[2J', '--as is a name'],
+    ['7K3QM2XA --limit 5', 'no option --limit for the story'],
+    ['backup', 'backup <file>'],
+    ['restore a b', 'restore <file>'],
+    ['forget', 'forget <visitor'],
+    ['link a b', 'one token'],
+    ['\x1b[2J x', '"\\x1b[2J" is no command.'],
+  ])('%s is refused in one sentence', (line, words) => {
+    expect(() => parse(line)).toThrow(UsageError);
+    expect(() => parse(line)).toThrow(words);
+    try {
+      parse(line);
+    } catch (error) {
+      expect((error as Error).message.split('\n')).toHaveLength(1);
+    }
+  });
+});

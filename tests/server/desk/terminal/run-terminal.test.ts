@@ -1,0 +1,395 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../../src/server/desk/desk.ts';
+import { takeLock } from '../../../../src/server/desk/file-lock.ts';
+import { createVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
+import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
+import { Day } from '../../../../src/shared/units.ts';
+import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+import { runDesk } from '../../../support/terminal.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+const TOKEN = 'a-token-of-an-operator';
+type Env = Record<string, string>;
+
+async function sqliteEnv(): Promise<Env> {
+  return { DATA_DIR: createFolder(onTestFinished) };
+}
+
+async function postgresEnv(): Promise<Env> {
+  return {
+    DATA_DIR: createFolder(onTestFinished),
+    DESK_DATABASE_URL: await postgres.createDatabase(),
+    OPERATOR_TOKEN: TOKEN,
+  };
+}
+
+/** A server's desk, as it runs beside the command. */
+async function openBeside({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk> {
+  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
+  onTestFinished(() => desk.close());
+  await desk.flush();
+  return desk;
+}
+
+const digest = '7K3QM2XA';
+
+describe.each([
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+])('beside a server that runs, on %s', (_name, makeEnv) => {
+  it('lists what fails, tells its story, and finds it by the ids of request and trace', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const failure = createFailure({ digest, traceId });
+    desk.journal(failure);
+    desk.journal(createFailure({ digest: '0000000A', side: 'browser', title: 'load /x.js', kind: 'load' }));
+
+    const listed = await runDesk([], env);
+    expect({ code: listed.code, err: listed.err }).toEqual({ code: 0, err: '' });
+    expect(listed.out).toMatch(/^DIGEST +LAST +TIMES +VISITORS +WHERE +WHAT\n/);
+    expect(listed.out).toContain('TypeError: boom');
+    expect((await runDesk(['--side', 'browser'], env)).out).not.toContain(digest);
+    expect((await runDesk(['--search', 'nowhere'], env)).out).toBe('No incident is like that.\n');
+    const json = JSON.parse((await runDesk(['--json', '--sort', 'count'], env)).out);
+    expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
+
+    for (const text of [digest.toLowerCase(), toAddress(failure), failure.requestId ?? '', traceId]) {
+      const { code, out } = await runDesk([text], env);
+      expect({ text, code }).toEqual({ text, code: 0 });
+      expect(out).toContain(`${digest}  Open  Exception\nTypeError: boom\n`);
+      expect(out).toContain(toAddress(failure));
+    }
+    const story = JSON.parse((await runDesk([toAddress(failure), '--json'], env)).out);
+    expect(story).toMatchObject({ digest, shown: { occurrence: failure.occurrence, whole: { traceId } } });
+
+    const unknown = await runDesk(['ZZZZZZZZ'], env);
+    expect(unknown).toMatchObject({ code: 1, out: '' });
+    expect(unknown.err).toContain('Nothing is known of "ZZZZZZZZ"');
+  });
+
+  it('changes states in the name of whoever does it, and the server sees it', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    desk.journal(createFailure({ digest }));
+    const before = await desk.ask('readChanges');
+    expect(await runDesk(['resolve', digest, '--in', 'next', '--as', 'ada'], env)).toMatchObject({ code: 0, err: '' });
+    expect((await desk.ask('find', digest))?.incident).toMatchObject({
+      state: 'resolved',
+      resolvedIn: 'next',
+      stateBy: 'ada',
+    });
+    expect(await desk.ask('readChanges')).toBeGreaterThan(before);
+    await runDesk(['ignore', digest, '--for', '7d'], env);
+    const { ignoredUntil = 0 } = (await desk.ask('find', digest))?.incident ?? {};
+    expect(Math.abs(ignoredUntil - Date.now() - 7 * Day)).toBeLessThan(60_000);
+    await runDesk(['ignore', digest, '--until-more', '100'], env);
+    expect((await desk.ask('find', digest))?.incident).toMatchObject({ state: 'ignored', ignoredGrowth: 100 });
+    const reopened = await runDesk(['reopen', digest, '0000000Z', '--as', 'grace'], env);
+    expect(reopened.out).toMatch(/^7K3QM2XA open by grace \(it was ignored since just now, by /);
+    expect(reopened).toMatchObject({ code: 1, err: 'No incident is known by 0000000Z.\n' });
+  });
+
+  it('forgets a visitor in the store, in the journal that was taken in, and in what comes', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    const salt = await desk.ask('readSalt');
+    const visitor = createVisitors({ salt: () => salt })('203.0.113.7');
+    const secret = createFailure({ digest, visitor, title: 'TypeError: of-the-visitor' });
+    desk.journal(secret);
+    desk.journal(createFailure({ digest, visitor: 'somebody-else-00' }));
+    const said = { id: 'a'.repeat(32), address: digest, text: 'said-by-the-visitor', at: Date.now() };
+    desk.journalFeedback({ ...said, email: 'Ada@Example.com' });
+    await desk.flush();
+    expect(readJournals(env)).toContain('of-the-visitor');
+
+    const forgot = await runDesk(['forget', '203.0.113.7'], env);
+    expect({ code: forgot.code, err: forgot.err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('Deleted 1 occurrence and 0 messages. Counts remain'),
+    });
+    expect((await runDesk(['forget', 'ada@example.COM'], env)).err).toContain('0 occurrences and 1 message.');
+    expect(readJournals(env)).not.toMatch(/of-the-visitor|said-by-the-visitor/);
+    expect(readJournals(env)).toContain('somebody-else-00');
+    expect((await desk.ask('find', toAddress(secret)))?.occurrence).toBeUndefined();
+    expect(await desk.ask('listFeedback', digest, 9)).toEqual([]);
+
+    // What the server journaled in the same moment, and what comes behind what was cleared.
+    desk.journal(createFailure({ digest, visitor, at: Date.now() - 1000 }));
+    desk.journal(createFailure({ digest }));
+    await desk.flush();
+    expect((await desk.ask('find', digest))?.incident.counts.server).toBe(4);
+    expect((await desk.ask('listOccurrences', digest, { limit: 9 })).occurrences).toHaveLength(2);
+  });
+
+  it('forgets by the visitor that is shown, and by an occurrence', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    const mine = createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' });
+    const nobodys = createFailure({ digest });
+    for (const failure of [mine, createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }), nobodys])
+      desk.journal(failure);
+    expect((await runDesk(['forget', toAddress(nobodys)], env)).err).toContain('Deleted 1 occurrence ');
+    expect((await runDesk(['forget', toAddress(nobodys)], env)).code).toBe(1);
+    expect((await runDesk(['forget', toAddress(mine)], env)).err).toContain('Deleted 2 occurrences ');
+    const again = await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('Nothing was kept of them.') });
+    expect(await runDesk(['forget', 'the visitor'], env)).toMatchObject({ code: 2 });
+  });
+
+  it('makes a backup, and restores none', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    desk.journal(createFailure({ digest }));
+    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0, out: '' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
+    expect((await runDesk(['backup', file, '--force'], env)).code).toBe(0);
+    expect(readdirSync(env.DATA_DIR ?? '').filter((name) => name.includes('.part'))).toEqual([]);
+    const refused = await runDesk(['restore', file], env);
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/server uses .* Stop .*nothing was restored/),
+    });
+    desk.journal(createFailure({ digest }));
+    expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
+  });
+});
+
+function readJournals({ DATA_DIR = '' }: Env): string {
+  const folder = join(DATA_DIR, 'journal');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ndjson'))
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+}
+
+describe('without a server', () => {
+  it.each([
+    ['SQLite', sqliteEnv, 'There is no desk in '],
+    ['PostgreSQL', postgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
+  ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
+    const env = await makeEnv();
+    for (const args of [[], [digest], ['link'], ['backup', join(env.DATA_DIR ?? '', 'b')]]) {
+      const { code, out, err } = await runDesk(args, env);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(words);
+      expect(err).not.toContain('desk:desk@');
+    }
+    expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
+  });
+
+  it('says that PostgreSQL does not answer, and gives no password away', async () => {
+    const env = {
+      DATA_DIR: createFolder(onTestFinished),
+      DESK_DATABASE_URL: 'postgres://desk:hushhush@127.0.0.1:9/desk',
+    };
+    const { code, err } = await runDesk([], env);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^PostgreSQL cannot be used: .*\n$/);
+    expect(err).not.toContain('hushhush');
+  });
+
+  it('goes on where a setting that it does not need is wrong, and names one that it needs', async () => {
+    const env = { ...(await sqliteEnv()), PORT: 'wrong' };
+    await (await openBeside(env)).close();
+    expect((await runDesk([], env)).code).toBe(0);
+    const wrong = await runDesk([], { ...env, DESK_DATABASE_URL: 'mysql://hushhush@x/y' });
+    expect(wrong).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The setting DESK_DATABASE_URL is no address'),
+    });
+    expect(wrong.err).not.toContain('hushhush');
+  });
+
+  it('shows what a killed server left in its journal, and that it was killed', async () => {
+    const env = await sqliteEnv();
+    const child = spawn(process.execPath, [childFile], {
+      env: { ...process.env, ...env, RATE: '100' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [first] = (await once(child.stdout, 'data')) as [Buffer];
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const address = first.toString().slice(0, 17);
+    const shown = await runDesk([address], env);
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining(address) });
+    expect((await runDesk(['--kind', 'unclean-death'], env)).out).toContain('Process died');
+    expect(readdirSync(join(env.DATA_DIR ?? '', 'journal'))).toEqual([]);
+    // The next start finds nothing to do again.
+    const desk = await openBeside(env);
+    const { incidents } = await desk.ask('listIncidents', { limit: 9 });
+    expect(incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server).toBe(1);
+  });
+
+  it('sets no broken database aside', async () => {
+    const env = await sqliteEnv();
+    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'broken');
+    expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
+    expect(readdirSync(env.DATA_DIR ?? '')).toEqual(['desk.sqlite']);
+  });
+});
+
+const childFile = fileURLToPath(new URL('../../../support/desk-child.ts', import.meta.url));
+
+describe('restore', () => {
+  it('brings back what was wrecked, and keeps what was there aside', async () => {
+    const env = await sqliteEnv();
+    const folder = env.DATA_DIR ?? '';
+    const file = join(folder, 'backup.gz');
+    const desk = await openBeside(env);
+    desk.journal(createFailure({ digest }));
+    await runDesk(['backup', file], env);
+    await desk.close();
+    truncateSync(join(folder, 'desk.sqlite'), 5000);
+    expect((await runDesk([], env)).code).toBe(1);
+
+    const restored = await runDesk(['restore', file], env);
+    expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('1 incident is back') });
+    expect(statSync(join(folder, 'desk.sqlite')).mode & 0o777).toBe(0o600);
+    expect((await runDesk([digest], env)).out).toContain('TypeError: boom');
+    const [aside] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
+    expect(statSync(join(folder, aside ?? '')).size).toBe(5000);
+    expect((await (await openBeside(env)).ask('find', digest))?.incident.counts.server).toBe(1);
+  });
+
+  it('takes a backup that was made in the middle of a storm', async () => {
+    const env = await sqliteEnv();
+    const child = spawn(process.execPath, [childFile], {
+      env: { ...process.env, ...env, RATE: '400', DIGESTS: '9' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    await expect.poll(async () => (await runDesk([], env)).code, { timeout: 20_000 }).toBe(0);
+    child.stdout.resume();
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0 });
+    const there = await sqliteEnv();
+    expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
+    const { incidents } = JSON.parse((await runDesk(['--json'], there)).out) as { incidents: { digest: string }[] };
+    for (const incident of incidents) {
+      const { counts, recent } = JSON.parse((await runDesk([incident.digest, '--json'], there)).out);
+      expect(counts.server).toBeGreaterThan(0);
+      expect(recent.length).toBe(Math.min(counts.server, 12));
+    }
+    expect(incidents.length).toBeGreaterThan(0);
+  });
+
+  it.runIf(process.getuid?.() === 0)('by root leaves the store to the user of the server', async () => {
+    const env = await sqliteEnv();
+    const folder = env.DATA_DIR ?? '';
+    await (await openBeside(env)).close();
+    await runDesk(['backup', join(folder, 'backup.gz')], env);
+    chownSync(folder, 1234, 1234);
+    expect((await runDesk(['restore', join(folder, 'backup.gz')], env)).code).toBe(0);
+    for (const name of ['desk.sqlite', 'instance.lock']) expect(statSync(join(folder, name)).uid).toBe(1234);
+  });
+
+  it('touches nothing where the file is not whole', async () => {
+    const env = await sqliteEnv();
+    const folder = env.DATA_DIR ?? '';
+    const file = join(folder, 'backup.gz');
+    const desk = await openBeside(env);
+    desk.journal(createFailure({ digest }));
+    await runDesk(['backup', file], env);
+    await desk.close();
+    const before = readFileSync(join(folder, 'desk.sqlite'));
+    const whole = readFileSync(file);
+    const half = whole.subarray(0, whole.length / 2);
+    const turned = Buffer.from(whole);
+    turned[whole.length - 6] = (turned[whole.length - 6] ?? 0) ^ 1;
+    for (const bytes of [half, turned, Buffer.from('something else'), Buffer.alloc(0)]) {
+      writeFileSync(file, bytes);
+      const { code, err } = await runDesk(['restore', file], env);
+      expect(code).toBe(1);
+      expect(err).toMatch(/^(?:The backup is not whole|This is no backup)/);
+    }
+    expect((await runDesk(['restore', join(folder, 'none')], env)).err).toContain('There is no file');
+    expect(readFileSync(join(folder, 'desk.sqlite')).equals(before)).toBe(true);
+    expect(readdirSync(folder).filter((name) => /restor/.test(name))).toEqual([]);
+  });
+
+  it('moves a desk from SQLite to PostgreSQL, and over another one only where that is meant', async () => {
+    const env = await sqliteEnv();
+    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    const desk = await openBeside(env);
+    desk.journal(createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }));
+    await runDesk(['backup', file], env);
+    await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
+
+    const there = await postgresEnv();
+    expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
+    expect((await runDesk([digest], there)).out).toContain('TypeError: boom');
+    const again = await runDesk(['restore', file], there);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
+    await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], there);
+    expect((await runDesk(['restore', file, '--replace'], there)).code).toBe(0);
+    // It was forgotten after the backup was made, and stays so.
+    expect((await runDesk([digest], there)).out).toContain('No occurrence is kept');
+  });
+
+  it('is refused while somebody holds the folder, and lets go of it itself', async () => {
+    const env = await sqliteEnv();
+    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    await (await openBeside(env)).close();
+    await runDesk(['backup', file], env);
+    const lock = takeLock(join(env.DATA_DIR ?? '', 'instance.lock'));
+    expect((await runDesk(['restore', file], env)).code).toBe(1);
+    lock?.release();
+    expect((await runDesk(['restore', file], env)).code).toBe(0);
+    expect((await runDesk(['restore', file], env)).code).toBe(0);
+  });
+});
+
+describe('a sign-in link', () => {
+  const env = async (more: Env = {}) => {
+    const made = { ...(await sqliteEnv()), ...more };
+    await openBeside(made);
+    return made;
+  };
+
+  it('names whom it signs in, beside the link', async () => {
+    const made = await env({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example,https://www.shop.example' });
+    const { code, out, err } = await runDesk(['link'], made);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\n$/);
+    expect(err).toBe('This link signs in operator, who may change things, once and within 15 minutes:\n');
+    expect(out + err).not.toContain(TOKEN);
+  });
+
+  it('is for the desk where that has a listener of its own', async () => {
+    const made = await env({
+      OPERATOR_TOKEN: TOKEN,
+      PUBLIC_ORIGINS: 'https://shop.example',
+      DESK_PORT: '3001',
+      HOST: '::',
+    });
+    expect((await runDesk(['link'], made)).out).toMatch(/^http:\/\/\[::1\]:3001\/desk\?ticket=/);
+  });
+
+  it('asks for whom where there are several, and makes none for nobody', async () => {
+    const made = await env({ OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2`, VIEWER_TOKEN: `tim:${TOKEN}-3` });
+    const asked = await runDesk(['link'], made);
+    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ada, grace, tim (who looks)') });
+    expect((await runDesk(['link', 'tim'], made)).err).toContain('signs in tim, who may look,');
+    expect(await runDesk(['link', 'nobody'], made)).toMatchObject({ code: 1, out: '' });
+  });
+
+  it('makes no token where none is known', async () => {
+    const made = await env();
+    const { code, err } = await runDesk(['link'], made);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Set OPERATOR_TOKEN as the server has it') });
+    expect(existsSync(join(made.DATA_DIR ?? '', 'desk-token'))).toBe(false);
+  });
+});

@@ -1,0 +1,82 @@
+import request, { type Response, type Test } from 'supertest';
+import { expect } from 'vitest';
+import type { StoredFailure } from '../../src/server/desk/store/records.ts';
+import { type ApiDocument, readApiDocument } from './api-document.ts';
+import { createFailure } from './desk.ts';
+import { ADA, type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';
+
+export interface AskOptions {
+  /** Undefined: the operator's. Empty: none. */
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The desk's API on a store in memory: every reply is held against the document that it serves. */
+export interface TestDeskApi {
+  readonly site: DeskSite;
+  readonly document: ApiDocument;
+  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
+  get(path: string, options?: AskOptions): Promise<Response>;
+}
+
+export async function startDeskApi(options: DeskSiteOptions = {}): Promise<TestDeskApi> {
+  const site = await startDeskSite(options);
+  const described = await request(site.app).get('/api/desk/openapi.json');
+  const document = readApiDocument(described.body);
+
+  async function ask(method: string, path: string, { token = ADA.token, body, headers = {} }: AskOptions = {}) {
+    const asked = sendTo(site.app, method, `/api/desk${path}`);
+    if (token !== '') asked.set('Authorization', `Bearer ${token}`);
+    for (const [name, value] of Object.entries(headers)) asked.set(name, value);
+    const reply = await (body === undefined ? asked : asked.send(body as object)).buffer(true);
+    expect(document.complain(method, `/api/desk${path}`, reply), `${method} ${path}: ${reply.text}`).toEqual([]);
+    return reply;
+  }
+  return { site, document, ask, get: (path, asked) => ask('get', path, asked) };
+}
+
+/** A request of which the reply is kept as text, whatever its type is. */
+function sendTo(app: DeskSite['app'], method: string, path: string): Test {
+  const verb = method as 'get' | 'post' | 'patch' | 'delete' | 'put' | 'head';
+  return request(app)
+    [verb](path)
+    .parse((reply, done) => {
+      const chunks: Buffer[] = [];
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        Object.assign(reply, { text });
+        done(null, /\/(?:problem\+)?json\b/.test(String(reply.headers['content-type'])) ? JSON.parse(text) : text);
+      });
+    });
+}
+
+/** The lines of an export. */
+export function readLines(reply: Response): Record<string, unknown>[] {
+  return reply.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];
+
+/** A whole failure as the keeper prepares it, with a line of source. */
+export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
+  const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
+  const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };
+  const failure: StoredFailure = {
+    ...createFailure({
+      occurrence: '9F4W0R6B',
+      errors: [{ class: 'TypeError', message: 'boom', frames: [frame] }],
+      site: { path: place.file, function: 'loadCart', detail: 'return cart.order.total' },
+      request: { method: 'GET', url: '/orders/7', headers: { Referer: '/orders', 'User-Agent': 'curl/8.4.0' } },
+      breadcrumbs: [{ at: Date.now(), category: 'fetch', message: 'GET /carts/7', data: { status: 200 } }],
+      tags: { plan: 'business' },
+    }),
+    resolved: [[{ ...place, function: 'loadCart', own: true, context: { start: 1, lines: SOURCE } }]],
+    ...wanted,
+  };
+  return { entry: 'whole', failure } as const;
+}

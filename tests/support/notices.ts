@@ -1,0 +1,54 @@
+import type { ClaimedNotice } from '../../src/server/desk/store/claim-notice.ts';
+import type { Notice } from '../../src/server/desk/store/notice-table.ts';
+import type { Incident } from '../../src/server/desk/store/records.ts';
+
+/** An incident as the store has it, with what a test asks of it. */
+export function incidentOf(wanted: Partial<Incident> = {}): Incident {
+  return {
+    digest: '7K3QM2XA',
+    rule: 2,
+    kind: 'exception',
+    title: 'TypeError: boom',
+    class: 'TypeError',
+    message: 'boom',
+    site: { path: 'src/server/product/pages/cart.ts', function: 'load', detail: '' },
+    route: '/orders/:id',
+    weak: false,
+    state: 'open',
+    version: 0,
+    firstSide: 'server',
+    firstAt: Date.UTC(2026, 10, 21, 20, 0, 0),
+    lastAt: Date.UTC(2026, 10, 21, 20, 31, 7),
+    firstRelease: 'v1',
+    firstBuild: 'build-1',
+    lastRelease: 'v2',
+    lastBuild: 'build-2',
+    counts: { server: 1200, browser: 3 },
+    visitors: 7,
+    aliases: [],
+    ...wanted,
+  };
+}
+
+/** What a notifier claims of the store. */
+export function claimedOf(
+  wanted: Partial<Notice> = {},
+  more: Omit<Partial<ClaimedNotice>, 'notice'> = {},
+): ClaimedNotice {
+  const notice: Notice = {
+    id: 1,
+    uid: '0123456789abcdef',
+    target: 'hook',
+    targetName: 'Webhook hooks.example.com',
+    kind: 'new',
+    digest: '7K3QM2XA',
+    detail: {},
+    madeAt: 0,
+    state: 'waiting',
+    dueAt: 0,
+    tries: 1,
+    outcome: '',
+    ...wanted,
+  };
+  return { notice, isLast: false, ...(notice.kind !== 'summary' && { incident: incidentOf() }), ...more };
+}

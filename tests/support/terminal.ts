@@ -1,0 +1,22 @@
+import { PassThrough } from 'node:stream';
+import { runTerminal } from '../../src/server/desk/terminal/run-terminal.ts';
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** The desk's command as it stands in the source, in a pipe. */
+export async function runDesk(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> {
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  const texts = [out, err].map((stream) => {
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    return () => Buffer.concat(chunks).toString();
+  });
+  const code = await runTerminal({ args, env, out, err, dist: `${env.DATA_DIR}/dist` });
+  // What was written arrives a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
+  return { code, out: texts[0]?.() ?? '', err: texts[1]?.() ?? '' };
+}
