@@ -77,6 +77,8 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     ).toBe('node');
 
     expect(container.inside<string[]>(listWritable)).toEqual(image.config.volumes);
+    const link = container.exec(['node', 'dist/desk.mjs', 'link']);
+    expect(link).toMatchObject({ status: 0, stdout: expect.stringMatching(/\/desk\?\w+=/) });
     expect(container.exec(image.config.health)).toMatchObject({ status: 0, stdout: '', stderr: '' });
     const ill = container.exec(image.config.health, { PORT: '3999' });
     expect(ill).toMatchObject({

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Image } from './lay-out.ts';
 import type { MemoryLimit } from './memory-limit.ts';
@@ -42,6 +42,7 @@ export interface Container {
   /** Resolves when it listens. */
   readonly listens: Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  /** Does nothing where it has ended. */
   kill(signal: NodeJS.Signals): void;
   /** As `docker exec` does. */
   exec(command: readonly string[], env?: Readonly<Record<string, string>>): Finished;
@@ -83,19 +84,22 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
     const [file = '', ...rest] = command;
     // As the image's PATH would find it.
     const found = [`${config.env.PATH}/${file}`, ...rest];
-    return spawnSync(NSENTER, ['--target', String(findFirst(outer)), ...spaces, ...user, ...found], {
+    return spawnSync(NSENTER, ['--target', String(requireFirst(outer)), ...spaces, ...user, ...found], {
       encoding: 'utf8',
       env: { ...all, ...more },
     });
   };
   return {
     get pid() {
-      return findFirst(outer);
+      return requireFirst(outer);
     },
     log: () => output,
     listens,
     ended,
-    kill: (signal) => void process.kill(findFirst(outer), signal),
+    kill(signal) {
+      const pid = findFirst(outer);
+      if (pid !== undefined) process.kill(pid, signal);
+    },
     exec,
     inside<T>(script: string) {
       return toAnswer<T>(exec(['node', ...SCRIPT, script]));
@@ -103,7 +107,7 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
     async beside<T>(script: string) {
       const child = spawn(NSENTER, [
         '--target',
-        String(findFirst(outer)),
+        String(requireFirst(outer)),
         '--net',
         process.execPath,
         ...SCRIPT,
@@ -130,10 +134,17 @@ function toAnswer<T>({ status, stdout, stderr }: Finished): T {
   return JSON.parse(stdout) as T; // the scripts are the tests' own
 }
 
-/** The child of `unshare`, which became the server. */
-function findFirst({ pid }: ChildProcess): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return Number(children.split(' ')[0]);
+/** The child of `unshare`, which became the server; undefined where it has ended. The number 0 would stand for every process of the tests. */
+function findFirst({ pid }: ChildProcess): number | undefined {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  const [child = ''] = existsSync(file) ? readFileSync(file, 'utf8').split(' ') : [];
+  return Number.parseInt(child, 10) || undefined;
+}
+
+function requireFirst(outer: ChildProcess): number {
+  const pid = findFirst(outer);
+  if (pid === undefined) throw new Error('The container has ended.');
+  return pid;
 }
 
 async function waitFor(isThere: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
