@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
 import type { AddressFinder, CheckedAddress } from './find-address.ts';
-import type { MailSettings } from './settings.ts';
+import { type MailSettings, readLogin } from './settings.ts';
 import type { MailText } from './to-mail.ts';
 import { LateTargetError, withinTime } from './within-time.ts';
 
@@ -14,10 +14,7 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const secure = url.protocol === 'smtps:';
-  const auth = url.username
-    ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
-    : undefined;
-
+  const auth = url.username ? readLogin(url) : undefined;
   const port = Number(url.port) || (secure ? 465 : 587);
 
   return async ({ uid, subject, text, html }) => {
