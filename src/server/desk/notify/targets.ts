@@ -1,11 +1,12 @@
 import type { NoticeOutcome } from '../store/claim-notice.ts';
 import type { NoticeTarget } from '../store/notice-table.ts';
 import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Lookup } from './find-address.ts';
+import { listTargets, toFormat } from './list-targets.ts';
 import type { Message } from './message.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { SendMail } from './send-mail.ts';
 import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
-import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
+import type { MailSettings, NotifySettings } from './settings.ts';
 import { ID_HEADER, sign } from './sign.ts';
 import { toMail } from './to-mail.ts';
 import { toJsonBody, toSlackBody } from './to-webhook.ts';
@@ -15,25 +16,6 @@ import { LateTargetError } from './within-time.ts';
 export interface Target extends NoticeTarget {
   /** Never rejects. */
   send(message: Message): Promise<NoticeOutcome>;
-}
-
-/** The same without what sends: for whoever shows them. */
-export function listTargets({ webhooks, webhookFormat, mail }: NotifySettings): readonly NoticeTarget[] {
-  const targets = [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
-  return targets.map(({ id, name }, index) => {
-    const before = targets.slice(0, index).filter((other) => other.name === name).length;
-    return { id, name: before === 0 ? name : `${name} (${before + 1})` };
-  });
-}
-
-/** The path is left out: with most receivers it is the secret. */
-function nameWebhook(url: string, format: WebhookFormat | undefined): NoticeTarget {
-  const kind = toFormat(url, format) === 'slack' ? 'Slack webhook' : 'Webhook';
-  return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
-}
-
-function nameMail({ to }: MailSettings): NoticeTarget {
-  return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
 }
 
 export interface TargetsOptions {
@@ -92,10 +74,6 @@ function createPost({ settings, url, sendRequest, now }: PostOptions): Target['s
       return toConnectFailure(error);
     }
   };
-}
-
-function toFormat(url: string, asked: WebhookFormat | undefined): WebhookFormat {
-  return asked ?? (/^hooks\.slack(?:-gov)?\.com$/.test(new URL(url).hostname) ? 'slack' : 'json');
 }
 
 /** Answers that another try would not change, and what to do about them. */
