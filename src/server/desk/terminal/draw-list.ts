@@ -50,8 +50,8 @@ function toHeading({ view: { state, sort }, total }: ListToDraw): string {
   return `${toCount(total)} ${of}, sorted by: ${order}`;
 }
 
-function toEmptyWords({ state, search, side, kind, route, release, assignee }: ViewShape): string {
-  const isFiltered = [search, side, kind, route, release, assignee].some((text) => text !== '');
+function toEmptyWords({ state, search, side, kind, route, release, environment, assignee }: ViewShape): string {
+  const isFiltered = [search, side, kind, route, release, environment, assignee].some((text) => text !== '');
   if (isFiltered) return 'No incident is like that.';
   return state === 'all' ? 'There are no incidents.' : `There are no ${state} incidents.`;
 }

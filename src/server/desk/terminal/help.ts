@@ -21,8 +21,8 @@ const USAGES: readonly (readonly [usage: string, words: string, options: readonl
     'the open incidents',
     [
       '--state open|resolved|ignored|all  --side server|browser  --kind <kind>  --within 1h|24h|7d|30d',
-      '--search <words>  --route <pattern>  --release <name>  --assignee <name>, or - for nobody',
-      '--sort last|first|count|visitors  --limit <number>  --json',
+      '--search <words>  --route <pattern>  --release <name>  --environment <name>',
+      '--assignee <name>, or - for nobody  --sort last|first|count|visitors  --limit <number>  --json',
     ],
   ],
   ['7K3QM2XA', 'the story of an incident, with its latest occurrence; --json', []],

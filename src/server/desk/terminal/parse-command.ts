@@ -40,6 +40,7 @@ const LIST_OPTIONS = {
   state: TEXT,
   search: TEXT,
   release: TEXT,
+  environment: TEXT,
   route: TEXT,
   side: TEXT,
   kind: TEXT,
@@ -169,6 +170,7 @@ function readList(rest: readonly string[], values: Values): Command {
     search: readText(values.search),
     route: readText(values.route),
     release: readText(values.release),
+    environment: readText(values.environment),
     assignee: readText(values.assignee),
   };
   return { is: 'list', view, limit: readLimit(values.limit), json: values.json === true };

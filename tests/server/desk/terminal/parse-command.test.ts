@@ -15,8 +15,10 @@ describe('a command', () => {
       json: true,
       view: { state: 'all', side: 'browser', kind: 'csp', sort: 'count', within: '7d' },
     });
-    expect(parse('list --search total --route /orders/:id --release v1 --assignee -')).toMatchObject({
-      view: { search: 'total', route: '/orders/:id', release: 'v1', assignee: '-' },
+    expect(
+      parse('list --search total --route /orders/:id --release v1 --environment staging --assignee -'),
+    ).toMatchObject({
+      view: { search: 'total', route: '/orders/:id', release: 'v1', environment: 'staging', assignee: '-' },
     });
   });
 
