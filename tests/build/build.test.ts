@@ -69,6 +69,7 @@ const app = {
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
   'src/server/health-check.ts': '',
+  'src/server/desk/notify/send-mail.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
