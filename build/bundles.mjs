@@ -26,8 +26,8 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
 const serverParts = {
   sentry: 'src/server/reporting/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
-  'health-check': 'src/server/health-check.ts',
   mail: 'src/server/desk/notify/send-mail.ts',
+  'health-check': 'src/server/health-check.ts',
 };
 
 /** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */

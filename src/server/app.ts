@@ -20,14 +20,19 @@ import { hostCheck } from './engine/http/host-check.ts';
 import type { InFlight } from './engine/http/in-flight.ts';
 import { lateWrites } from './engine/http/late-writes.ts';
 import type { Origins } from './engine/http/origins.ts';
+import type { Overload } from './engine/http/overload.ts';
 import type { ProxyTrust } from './engine/http/proxy-trust.ts';
 import type { PublicFile } from './engine/http/public-files.ts';
 import { requestId } from './engine/http/request-id.ts';
 import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
 import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
 import { seenAsPage } from './engine/http/seen-as-page.ts';
+import { shed } from './engine/http/shed.ts';
 import { chain, type Step } from './engine/http/step.ts';
+import { visitorId } from './engine/http/visitor-id.ts';
 import { withoutPolicy } from './engine/http/without-policy.ts';
+import type { Metrics } from './engine/metrics/metrics.ts';
+import type { OwnersReporting } from './engine/owners-files.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
 
 export interface AppDeps {
@@ -45,6 +50,11 @@ export interface AppDeps {
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
   readonly scrubPath?: ScrubPath;
+  readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
+  /** Answers `/metrics`, where that is not on a listener of its own. */
+  readonly metricsPage?: Step | undefined;
+  /** Knows when there is too much to do; without it nothing is refused. */
+  readonly overload?: Overload | undefined;
   /** Where the tunnel takes the browser's own reports. */
   readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
@@ -53,6 +63,10 @@ export interface AppDeps {
   readonly desk?: DeskPages | undefined;
   /** The same for programs. */
   readonly deskApi?: RequestHandler | undefined;
+  /** The owner's: whose request it is, for failures. */
+  readonly visitorId?: OwnersReporting['visitorId'] | undefined;
+  /** Takes what visitors say of failures. */
+  readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
   /** The owner's, before API and pages. */
@@ -66,7 +80,8 @@ export interface AppDeps {
 /** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
 export function createApp(deps: AppDeps): RequestListener {
   const { log, funnel, origins, trust, readiness, files, pages } = deps;
-  const fail = errorHandler({ funnel, renderError: pages.renderError });
+  const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
+  const count = deps.metrics?.count;
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trust);
@@ -75,20 +90,28 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath }),
+    ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
+    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(),
     door(),
     health({ readiness }),
+    ...(deps.metricsPage ? [deps.metricsPage] : []),
     hostCheck({ origins, trust, log }),
     strictTransport({ reportPath: deps.reportPath }),
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset }),
+    ...(deps.desk ? [deps.desk.knowOperator] : []),
+    // What is above is cheap, and is answered whatever happens.
+    ...(deps.overload
+      ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isDesk, count })]
+      : []),
   ];
 
   // Before anything that could act, and before the body is read.
   app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
   app.use(expectContinue());
+  if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);
   if (deps.compression) app.use(compress());
   app.use(lateWrites({ funnel }));
@@ -107,7 +130,11 @@ export function createApp(deps: AppDeps): RequestListener {
 
   /** With an existing app, the cross-site check is for what is ours alone. */
   function covers(path: string): boolean {
-    return isApiPath(path) || (deps.desk?.covers(path) ?? false) || pages.isPage(path);
+    return isApiPath(path) || isDesk(path) || pages.isPage(path);
+  }
+
+  function isDesk(path: string): boolean {
+    return deps.desk?.covers(path) ?? false;
   }
 
   // Express calls back only where its own error handling fell through.

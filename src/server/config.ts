@@ -202,7 +202,7 @@ export const SETTINGS = {
   },
   DESK_PORT: {
     about:
-      'A port for the desk alone, where any host is answered; on PORT it is gone then. For one that only an inner network reaches. 0 takes any free one. Unset: the desk is on PORT.',
+      'A port for the desk and /metrics alone, where any host is answered and metrics need no token; on PORT both are gone then. For one that only an inner network reaches. 0 takes any free one. Unset: the desk is on PORT.',
     example: '3001',
     schema: port().optional(),
   },
@@ -338,6 +338,20 @@ export const SETTINGS = {
     example: '/KD-\\d{8}/i',
     schema: parsed(SCRUB_PATTERNS_SENTENCE, parseScrubPatterns).prefault(''),
   },
+  OVERLOAD_DELAY: {
+    about:
+      'Seconds that a page may wait for its render before new pages get 503 and Retry-After; the event loop may be late twice as long. Prefetches get it earlier, forms and the API later; health, desk and files never. 0: nothing is refused.',
+    example: '0.5',
+    schema: seconds().prefault('0.5'),
+  },
+  MAX_PAGES: {
+    about:
+      'Pages that may be in progress at once, from their first guard to their shell; more get 503. Unset: one for each 4 MB that the heap may have, from 32 to 1000.',
+    example: '200',
+    schema: parsed('is no number of pages. Use a whole number from 1 to 100000.', (text) => {
+      return /^[1-9]\d{0,4}$|^100000$/.test(text) ? Number(text) : undefined;
+    }).optional(),
+  },
   DRAIN_LAG: {
     about:
       'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
@@ -398,6 +412,10 @@ export interface Config {
   readonly tunnelPath: string;
   readonly scrubKeys: readonly string[];
   readonly scrubPatterns: readonly RegExp[];
+  /** Milliseconds; 0 where nothing is refused. */
+  readonly overloadDelay: number;
+  /** Undefined where it follows from the heap. */
+  readonly maxPages: number | undefined;
   /** Milliseconds. */
   readonly drainLag: number;
   /** Milliseconds. */
@@ -467,6 +485,8 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     tunnelPath: values.TUNNEL_PATH,
     scrubKeys: values.SCRUB_KEYS,
     scrubPatterns: values.SCRUB_PATTERNS,
+    overloadDelay: values.OVERLOAD_DELAY,
+    maxPages: values.MAX_PAGES,
     drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
     drainDeadline: values.DRAIN_DEADLINE,
   };

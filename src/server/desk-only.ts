@@ -10,6 +10,7 @@ import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { presentNotify } from './desk/pages/present-notify.ts';
+import { toMayRead } from './desk/sign-in/bearer.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
@@ -23,15 +24,18 @@ import { createDrain } from './engine/http/drain.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
 import { InFlight } from './engine/http/in-flight.ts';
 import { listen, toHttpUrl } from './engine/http/listen.ts';
+import { metricsPage } from './engine/http/metrics-page.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
 import { createStop } from './engine/http/stop.ts';
 import { onStopSignal } from './engine/http/stop-signals.ts';
 import { createLogger } from './engine/logger.ts';
+import { createMetrics } from './engine/metrics/metrics.ts';
 import { collectOrphans } from './engine/orphans.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import { readManifest } from './read-manifest.ts';
 import { startOrExit } from './start-or-exit.ts';
+import { watchServer } from './watch-server.ts';
 
 // DESK_ONLY=1: the desk, its store and health, for when the product cannot start. `main.ts` imports
 // this first, and all that it imports after it is not evaluated: whatever is broken there.
@@ -73,18 +77,22 @@ async function startDesk(): Promise<void> {
     paths: { dist: DIST },
     table: createTableLoader(DIST, log),
     scrubber,
+    count: (...counted) => metrics.count(...counted),
   });
   const inFlight = new InFlight(scrubPath);
+  const metrics = createMetrics({ build: manifest.buildId, release, process: true });
   const desk = await openDesk({
     dataDir: config.dataDir,
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
+    count: metrics.count,
     log,
   });
   const where = { host: config.host, port: config.deskPort ?? config.port };
@@ -97,6 +105,14 @@ async function startDesk(): Promise<void> {
     sourceLink: config.sourceLink,
     notify: presentNotify(notify),
   };
+  const deskPages = await createDeskPages({
+    desk,
+    readAccess: signIn.readAccess,
+    facts,
+    manifest,
+    funnel,
+    origins,
+  });
   const app = createDeskApp({
     log,
     funnel,
@@ -109,21 +125,23 @@ async function startDesk(): Promise<void> {
       details: () => ({ ...desk.condition }),
     },
     files: indexPublicFiles(join(DIST, 'client')),
-    desk: await createDeskPages({
-      desk,
-      readAccess: signIn.readAccess,
-      facts,
-      manifest,
-      funnel,
-      origins,
-    }),
+    desk: deskPages,
     api: createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender }),
     compression: config.compression,
     inFlight,
     scrubPath,
+    metrics,
+    metricsPage: metricsPage({ metrics, mayRead: config.deskPort === undefined ? toMayRead(tokens) : () => true }),
   });
-  const { server, connections } = createHttpServer(app, { log });
-  const drain = createDrain({ server, connections, lag: config.drainLag, deadline: config.drainDeadline });
+  const { server, connections } = createHttpServer(app, { log, count: metrics.count });
+  const drain = createDrain({
+    server,
+    connections,
+    onStop: deskPages.endStreams,
+    lag: config.drainLag,
+    deadline: config.drainDeadline,
+  });
+  watchServer({ metrics, inFlight, connections, drain, desk });
   const stop = createStop({
     drain,
     close: () => desk.close(),

@@ -24,6 +24,12 @@ export const KEEP_ALIVE_BUFFER = 1 * Second;
 /** Connections at once (a count); more are closed unanswered, before file descriptors run out. */
 export const MAX_CONNECTIONS = 8192;
 
+/**
+ * Connections that the system holds for us until we take them (a count). One is taken in each turn of the
+ * event loop; what finds no place tries again after 1, 3 and 7 s. The system may allow less (`somaxconn`).
+ */
+export const CONNECTION_BACKLOG = 4096;
+
 // Bodies
 
 /** A JSON or form body of the API, unless the route says otherwise (bytes). */

@@ -14,16 +14,18 @@ import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { requireDataFolder } from './desk/data-folder.ts';
 import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
+import { openFeedback } from './desk/feedback/open-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { presentNotify } from './desk/pages/present-notify.ts';
+import { toMayRead } from './desk/sign-in/bearer.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
+import { createTimingAccess } from './desk/sign-in/timing-access.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { openVisitors } from './desk/tunnel/visitors.ts';
-import { Counters } from './engine/counters.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { watchProcess } from './engine/errors/process-faults.ts';
@@ -36,6 +38,8 @@ import type { Readiness } from './engine/http/health.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
 import { InFlight } from './engine/http/in-flight.ts';
 import { listen, toHttpUrl } from './engine/http/listen.ts';
+import { metricsPage } from './engine/http/metrics-page.ts';
+import { openOverload } from './engine/http/open-overload.ts';
 import { createOrigins, type Origins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
@@ -43,6 +47,7 @@ import { createStop } from './engine/http/stop.ts';
 import { onStopSignal } from './engine/http/stop-signals.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
+import { createMetrics } from './engine/metrics/metrics.ts';
 import { collectOrphans } from './engine/orphans.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
@@ -60,6 +65,7 @@ import { createUpgrades } from './product/upgrade.ts';
 import { readManifest } from './read-manifest.ts';
 import { openUpstream } from './reporting/open-upstream.ts';
 import { startOrExit } from './start-or-exit.ts';
+import { watchServer } from './watch-server.ts';
 
 /** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
@@ -91,9 +97,9 @@ async function start(): Promise<void> {
   const settings = readProductSettings(process.env, config);
   const manifest = readManifest(DIST);
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
-  const counters = new Counters();
-  const { count } = counters;
   const release = config.release ?? manifest.release ?? manifest.buildId;
+  const metrics = createMetrics({ build: manifest.buildId, release, process: true });
+  const { count } = metrics;
   const traced = {
     release,
     environment: config.sentryEnvironment,
@@ -118,7 +124,7 @@ async function start(): Promise<void> {
     table,
     scrubber,
     splitBy: owner.reporting?.splitBy,
-    toVisitor: (address) => toVisitor(address),
+    toVisitor: (address, id) => toVisitor(address, id),
     onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
   });
   const trust = createProxyTrust(config.trustProxy);
@@ -132,6 +138,7 @@ async function start(): Promise<void> {
     release,
     environment: config.sentryEnvironment,
   });
+  const { gate, overload } = openOverload({ delayMs: config.overloadDelay, maxPages: config.maxPages, count });
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -143,9 +150,12 @@ async function start(): Promise<void> {
     funnel,
     policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
     origins,
+    takesFeedback: owner.reporting?.feedback !== false,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
+    gate,
+    readTimingAccess: (...asked) => readTimingAccess(...asked),
   });
   const readiness: Readiness = {
     get draining() {
@@ -163,11 +173,13 @@ async function start(): Promise<void> {
     databaseUrl: config.deskDatabaseUrl,
     build: manifest.buildId,
     release,
+    environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
     dist: DIST,
     notify,
     inFlight: () => inFlight.list(),
     onBlockedLoop: (report) => recordBlockedLoop(funnel, report),
+    count,
     log,
   });
   const toVisitor = openVisitors(() => desk.ask('readSalt'));
@@ -181,6 +193,7 @@ async function start(): Promise<void> {
     notify: presentNotify(notify),
   };
   const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
+  const readTimingAccess = createTimingAccess(signIn.readAccess);
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
@@ -192,7 +205,10 @@ async function start(): Promise<void> {
     reportPath,
     traced,
   });
+  const readMetrics = metricsPage({ metrics, mayRead: deskAt ? () => true : toMayRead(tokens) });
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
+  const feedback =
+    owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });
   const toTunnel = (of: Origins) =>
     openTunnel({
       path: config.tunnelPath,
@@ -207,6 +223,7 @@ async function start(): Promise<void> {
       origins: of,
       routes: [...routes, ...deskRoutes],
       toVisitor,
+      isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
     });
@@ -220,10 +237,15 @@ async function start(): Promise<void> {
     findOldAsset: desk.findOldAsset,
     inFlight,
     scrubPath,
+    metrics,
+    metricsPage: deskAt ? undefined : readMetrics,
+    overload,
     reportPath,
     tunnel: toTunnel(origins),
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : deskApi,
+    visitorId: owner.reporting?.visitorId,
+    feedback,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -250,21 +272,24 @@ async function start(): Promise<void> {
         compression: config.compression,
         inFlight,
         scrubPath,
+        metrics,
+        metricsPage: readMetrics,
         tunnel: toTunnel(deskOrigins),
       }),
       { log, count },
     );
-  const ending = { lag: config.drainLag, deadline: config.drainDeadline };
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
   ]);
+  watchServer({ metrics, inFlight, connections, gate, overload, drain, desk, outbox: upstream.outbox });
   const stop = createStop({
     drain,
     async close() {
       await desk.close();
       await upstream.close();
-      log.info(counters.list(), 'What was counted since the start.');
+      log.info(await metrics.listCounts(), 'What was counted since the start.');
     },
     within: config.drainLag + config.drainDeadline + CLOSE_TIME,
     log,

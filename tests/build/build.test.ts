@@ -68,9 +68,9 @@ const app = {
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
   'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
-  'src/server/health-check.ts': '',
   'src/server/desk/notify/send-mail.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
+  'src/server/health-check.ts': '',
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
   'src/shared/desk/pages/home.tsx': `

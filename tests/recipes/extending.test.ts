@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lookUp } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
 
@@ -62,6 +63,20 @@ describe("the owner's files", () => {
     expect(again).toBe(first);
     expect(other).not.toBe(first);
     await expect.poll(log).toContain('ProviderError: The provider b does not answer.');
+  });
+
+  it('say who is one visitor', async () => {
+    const { url } = await app.start();
+    const fail = async (customer: string) => {
+      const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
+      return ((await reply.json()) as { digest: string }).digest;
+    };
+    const digest = await fail('ann');
+    await fail('ann');
+    await fail('bob');
+    // All of one address.
+    const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
+    await expect.poll(count, { timeout: 10_000 }).toBe(2);
   });
 
   it('let sources into the policy', async () => {

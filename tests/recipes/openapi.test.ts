@@ -28,7 +28,8 @@ it('compiles, and does not where a handler answers what it does not promise', as
   app.write({ [ROUTER]: wrong });
   expect((await app.check()).match(/^src\/server\/product\/api\/books\/router\.ts\(/gm)).toHaveLength(3);
   app.write({ [ROUTER]: router });
-});
+  // All three trees, twice.
+}, 120_000);
 
 it('serves what it says, and says what it serves', async () => {
   const { url } = await app.start();

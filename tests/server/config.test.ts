@@ -48,6 +48,8 @@ it('has a default for everything', () => {
     tunnelPath: '/_report',
     scrubKeys: [],
     scrubPatterns: [],
+    overloadDelay: 500,
+    maxPages: undefined,
     drainLag: 1000,
     drainDeadline: 8000,
   });
@@ -145,7 +147,7 @@ describe('a wrong value', () => {
     ['WEBHOOK_URL', ['canary', 'ftp://canary', 'https://u:canary@x', 'https://x,canary:x,https://y', 'file:///canary']],
     ['WEBHOOK_FORMAT', ['canary']],
     ['WEBHOOK_SECRET', ['canary', 'canary canary canary']],
-    ['SMTP_URL', ['canary', 'https://canary', 'smtp://', 'smtp://canary/x', 'smtp://:canary@x', 'smtp://canary?x=1']],
+    ['SMTP_URL', ['canary', 'https://canary', 'smtp://', 'smtp://canary/x', 'smtp://:canary@x', 'smtp://canary?x=1', 'smtp://u:100%canary@x']],
     ['MAIL_FROM', ['canary', 'Canary <canary@x>', 'canary@x\r\nBcc: y@z', 'canary@x,y@z']],
     ['MAIL_TO', ['canary', 'a@b,canary', 'canary @x', 'canary@x\ny@z']],
     ['NOTIFY_AFTER', ['canary', '0', '-1', '1.5', '1000001']],

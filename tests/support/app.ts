@@ -49,6 +49,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
     notFound: (_req, res) => void res.status(404).type('html').send('<h1>Page not found</h1>'),
     renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),
     acceptsPostsFrom: (path, origin) => path === '/orders' && origin === 'https://pay.example',
+    isRendered: (path) => known.has(path) || known.has(path.replace(/^\/_data(?=\/)/, '')),
     isPage: (path) => known.has(path) || known.has(path.replace(/^\/_data(?=\/)/, '')),
     ...overrides,
   };

@@ -7,7 +7,7 @@ import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
 import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
-import { createDeskPages } from '../../src/server/desk/pages/desk-pages.ts';
+import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
 import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
 import { createBearerCheck } from '../../src/server/desk/sign-in/bearer-check.ts';
@@ -52,6 +52,8 @@ export interface DeskSiteOptions {
   readonly notify?: NotifyFacts;
   /** What the keeper does without the store. */
   readonly calls?: Partial<KeeperHandlers>;
+  /** Of live pages (ms). */
+  readonly pingInterval?: number;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -59,6 +61,7 @@ export interface DeskSiteOptions {
 /** The real app with the real desk on a store in memory, and a clock that a test sets. */
 export interface DeskSite {
   readonly app: RequestListener;
+  readonly pages: DeskPages;
   /** What a listener of the desk's own serves. */
   readonly alone: RequestListener;
   readonly signIn: SignIn;
@@ -106,6 +109,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       manifest: MANIFEST,
       funnel,
       origins,
+      ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({
       desk: { ask },
@@ -130,6 +134,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       withCookie(request(app).post(path), cookie).type('form').send(fields).set('Sec-Fetch-Site', 'same-origin');
     return {
       app,
+      pages: desk,
       alone,
       signIn,
       sessions,

@@ -4,6 +4,7 @@ import type { Browser, Page, Response as PageResponse } from 'playwright-core';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import { openDriver } from '../../src/server/desk/store/open-driver.ts';
 import type { Found, ResolvedFrame, StoredFailure } from '../../src/server/desk/store/records.ts';
+import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { DIGEST_RULE } from '../../src/server/engine/errors/digest/create-digest.ts';
 import { hydrated } from '../e2e/site.ts';
@@ -44,11 +45,11 @@ function nameOf(line: string): string | undefined {
 }
 
 /** The store of a running server, opened beside it, as the command does. */
-export async function withStore<T>(dataDir: string, work: (store: Store) => Promise<T>): Promise<T> {
+export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
   const store = await openStore(driver, { rule: DIGEST_RULE });
   try {
-    return await work(store);
+    return await work(store, driver);
   } finally {
     await store.close();
   }

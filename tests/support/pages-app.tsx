@@ -40,6 +40,8 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly steps?: AppDeps['steps'];
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
+  readonly overload?: AppDeps['overload'];
+  readonly metrics?: AppDeps['metrics'];
 }
 
 export const BUILD_ID = 'BUILD7K3Q';
@@ -113,7 +115,16 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const funnel = createFunnel({ log, build: BUILD_ID });
   const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
-  const { compression = false, steps, routes: ownRoutes, existingApp, publicOrigins: _, ...pageOptions } = options;
+  const {
+    compression = false,
+    steps,
+    routes: ownRoutes,
+    existingApp,
+    overload,
+    metrics,
+    publicOrigins: _,
+    ...pageOptions
+  } = options;
   const all = flatten(table);
   const pages = await createPages({
     routes: table.map(toRoute),
@@ -141,6 +152,8 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     steps,
     routes: ownRoutes,
     existingApp,
+    overload,
+    metrics,
   });
   const { server } = createHttpServer(app, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

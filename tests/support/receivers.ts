@@ -97,7 +97,8 @@ function serveMail(socket: Socket, offers: readonly string[], mails: Mailed[], a
     } else if (verb === 'DATA') {
       isData = true;
       say('354 go on');
-    } else if (verb === 'QUIT') socket.end('221 bye\r\n');
+    } else if (verb === 'STAR') say('502 not here');
+    else if (verb === 'QUIT') socket.end('221 bye\r\n');
     else say('250 OK');
   }
 

@@ -158,6 +158,8 @@ class TestVisit extends Ending implements Visit {
     this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
   }
 
+  leave(): void {}
+
   toArgs(): Promise<LoaderArgs> {
     throw new Error('A test gives the data itself: no loader is called.');
   }

@@ -28,6 +28,11 @@ type Results = Record<string, DataStrategyResult>;
 /** A navigation that ends in a document load never comes back. */
 const NEVER: Promise<never> = new Promise(() => {});
 
+const BUSY = 'The server has too much to do at the moment. Try again in a few seconds.';
+
+const UNTAKEN =
+  'The server has too much to do at the moment, and did nothing with the form. What you typed is still here: send it again in a few seconds.';
+
 const UNSENT = 'The form could not be sent. What you typed is still here: check the connection, and send it again.';
 
 /** How the router gets its data: one GET for all routes of a page, one POST for an action and the fresh page. */
@@ -46,6 +51,11 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       options.onFailure(result.error, 'network');
       await fullLoad(url, true);
       return toFailure(leaf, result.error);
+    }
+    if (result.kind === 'busy') {
+      // The document says so, and comes again by itself.
+      await fullLoad(url, true);
+      return toFailure(leaf, new Error(BUSY));
     }
     if (result.kind !== 'page') {
       await fullLoad(url, true);
@@ -122,6 +132,7 @@ export function createDataStrategy(options: DataStrategyOptions): DataStrategyFu
       options.onFailure(error, 'network');
       return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNSENT } }) };
     }
+    if (result.kind === 'busy') return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNTAKEN } }) };
     store.dropAll(); // whatever was fetched before may have been changed by it
     if (!isFetcher) options.onAnswer(isTaken(result));
     if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };

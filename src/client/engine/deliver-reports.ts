@@ -2,6 +2,7 @@ import { isAddress } from '../../shared/engine/address.ts';
 import type { BrowserFailureKind, BrowserReport, EarlyErrors, Happening } from '../../shared/engine/browser-report.ts';
 import { MAX_PAGE_REPORTS } from '../../shared/engine/limits.ts';
 import { isPageError } from '../../shared/engine/page-error.ts';
+import type { ToldAddress } from '../../shared/engine/payload.ts';
 import { Second } from '../../shared/units.ts';
 import { causesOf, isLoadFailure } from './judge-thrown.ts';
 import { toMinimalEnvelope } from './minimal-envelope.ts';
@@ -17,8 +18,8 @@ export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
 
 /** A failure that was told of. */
 interface Told {
-  address: string | undefined;
-  readonly listeners: ((address: string) => void)[];
+  address: ToldAddress | undefined;
+  readonly listeners: ((told: ToldAddress) => void)[];
 }
 
 type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
@@ -46,7 +47,7 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
     const known = chain.map((link) => (isObject(link) ? told.get(link) : undefined)).find(Boolean);
     if (known) return known;
     const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
-    const created: Told = { address: echo, listeners: [] };
+    const created: Told = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
     for (const link of chain) if (isObject(link)) told.set(link, created);
     if (!isObject(thrown)) plain = { thrown, told: created };
     if (echo !== undefined && echoed.has(echo)) return created;
@@ -61,9 +62,9 @@ export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): 
       thrown,
       via,
       echo,
-      onAddress(address) {
-        created.address ??= address;
-        for (const listener of created.listeners) listener(address);
+      onAddress(told) {
+        created.address ??= told;
+        for (const listener of created.listeners) listener(told);
       },
     });
     return created;

@@ -1,4 +1,4 @@
-import { type ComponentType, type ReactNode, startTransition, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, startTransition, useState } from 'react';
 import { hydrateRoot } from 'react-dom/client';
 import type { DataRouter, Location } from 'react-router';
 import type { DocumentProps } from '../../shared/engine/document.ts';
@@ -99,6 +99,9 @@ export async function hydrate({ routes, document: Document, errorPages, loadRepo
     styles,
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
+    refresh: async () => (await getNavigator()).refresh(),
+    // Where it does not come, the page of a failure stands without it.
+    failureHelp: lazy(() => import('../../shared/engine/failure-help-view.tsx').catch(() => ({ default: () => null }))),
     onShownError(error, thrown, onAddress) {
       develop?.onShownError(error);
       return reporting.onShownError(error, thrown, onAddress);

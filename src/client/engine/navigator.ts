@@ -29,6 +29,8 @@ export interface Navigator extends LinkHandlers {
   readonly router: DataRouter;
   /** To be called with each commit of the page. */
   readonly onCommit: (commit: Commit) => void;
+  /** See `Engine`. */
+  readonly refresh: () => Promise<boolean>;
 }
 
 /** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
@@ -86,21 +88,22 @@ export function createNavigator({
     if (state.navigation.state === 'idle') checkedAt = performance.now();
   });
 
-  /** Somebody comes back to a tab that was open for long: what it shows may have changed. */
-  async function refresh(): Promise<void> {
-    const { location: shown, navigation } = router.state;
-    const url = shown.pathname + shown.search;
-    const staleAfter = isStatic(url) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME;
-    if (
-      document.visibilityState !== 'visible' ||
-      navigation.state !== 'idle' ||
-      performance.now() - checkedAt < staleAfter
-    )
-      return;
+  async function refresh(): Promise<boolean> {
+    const { location: shown, navigation, revalidation } = router.state;
+    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
     checkedAt = performance.now();
-    if ((await store.revalidate(url)) === 'changed' && router.state.location === shown) await router.revalidate();
+    const answer = await store.revalidate(toPath(shown));
+    if (router.state.location !== shown) return false;
+    if (answer === 'changed') await router.revalidate();
+    return answer !== 'failed';
   }
-  const refreshQuietly = (): void => void refresh().catch(() => {});
+
+  /** Somebody comes back to a tab that was open for long: what it shows may have changed. */
+  async function refreshIfOld(): Promise<void> {
+    const staleAfter = isStatic(toPath(router.state.location)) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME;
+    if (document.visibilityState === 'visible' && performance.now() - checkedAt >= staleAfter) await refresh();
+  }
+  const refreshQuietly = (): void => void refreshIfOld().catch(() => {});
   addEventListener('focus', refreshQuietly);
   document.addEventListener('visibilitychange', refreshQuietly);
 
@@ -117,6 +120,7 @@ export function createNavigator({
 
   return {
     router,
+    refresh,
     onCommit(commit) {
       afterNavigation(commit);
       posted.onCommit();

@@ -6,7 +6,7 @@ import type {
   ReportDetails,
   ShownError,
 } from '../../shared/engine/browser-report.ts';
-import type { PageError } from '../../shared/engine/payload.ts';
+import type { PageError, ToldAddress } from '../../shared/engine/payload.ts';
 import { watchLateTemplates } from './late-templates.ts';
 import { isMeant, isNetworkFailure } from './thrown.ts';
 
@@ -36,7 +36,7 @@ export interface Reporting {
    *
    * @returns ends the waiting
    */
-  onShownError(error: PageError, thrown: unknown, onAddress: (address: string) => void): () => void;
+  onShownError(error: PageError, thrown: unknown, onAddress: (told: ToldAddress) => void): () => void;
   /** Brings what sends, where no failure has brought it yet. */
   start(): void;
 }
@@ -94,7 +94,7 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
     report: (thrown, kind) => note('router', thrown, { kind }),
     onShownError(error, thrown, onAddress) {
       let isShown = true;
-      const shown = { error, thrown, onAddress: (address: string) => isShown && onAddress(address) };
+      const shown = { error, thrown, onAddress: (told: ToldAddress) => isShown && onAddress(told) };
       if (error.kind === 'failure') note('shown', undefined, undefined, shown);
       return () => {
         isShown = false;

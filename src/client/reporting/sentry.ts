@@ -12,6 +12,7 @@ import {
 import { isAddress, toOccurrence } from '../../shared/engine/address.ts';
 import type { BrowserReport, EarlyErrors } from '../../shared/engine/browser-report.ts';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../shared/engine/limits.ts';
+import type { ToldAddress } from '../../shared/engine/payload.ts';
 import { explainReactError } from '../../shared/engine/react-errors.ts';
 import { REPORT_TAGS } from '../../shared/engine/report-tags.ts';
 import type { BrowserReporter } from '../engine/deliver-reports.ts';
@@ -20,7 +21,7 @@ import type { BrowserReporter } from '../engine/deliver-reports.ts';
 const MAX_KEEPALIVE_BYTES = 60_000;
 
 /** Who waits for the digest of an event, by its id. */
-type Answers = Map<string, (address: string) => void>;
+type Answers = Map<string, (told: ToldAddress) => void>;
 
 type Post = Parameters<typeof createTransport>[1];
 
@@ -156,16 +157,16 @@ function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
   };
 }
 
-/** `{"id":"…","digest":"7K3QM2XA"}`; without the digest where the server must look for it first. */
+/** `{"id":"…","digest":"7K3QM2XA"}`; without the digest where the server must look for it first, with `desk` for who is signed in there. */
 function readAnswer(text: string, answers: Answers): void {
-  const { id, digest } = parseAnswer(text);
+  const { id, digest, desk } = parseAnswer(text);
   const tell = answers.get(String(id));
   answers.delete(String(id));
   const address = `${digest}-${toOccurrence(String(id))}`;
-  if (isAddress(address)) tell?.(address);
+  if (isAddress(address)) tell?.({ digest: address, ...(desk === true && { desk }) });
 }
 
-function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown } {
+function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown; readonly desk?: unknown } {
   try {
     return Object(JSON.parse(text));
   } catch {

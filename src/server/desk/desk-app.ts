@@ -22,6 +22,7 @@ import type { PublicFile } from '../engine/http/public-files.ts';
 import { requestId } from '../engine/http/request-id.ts';
 import { securityHeaders, strictTransport } from '../engine/http/security-headers.ts';
 import { chain, type Step } from '../engine/http/step.ts';
+import type { Metrics } from '../engine/metrics/metrics.ts';
 import { DESK_API_PATH } from './api/desk-api.ts';
 import type { DeskPages } from './pages/desk-pages.ts';
 
@@ -38,6 +39,9 @@ export interface DeskAppDeps {
   readonly compression?: boolean;
   readonly inFlight?: InFlight;
   readonly scrubPath?: ScrubPath;
+  readonly metrics?: Pick<Metrics, 'observeRequest'>;
+  /** Answers `/metrics`. */
+  readonly metricsPage?: Step;
   /** Takes what browsers report of the desk's own pages. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
 }
@@ -61,10 +65,11 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath }),
+    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(),
     door(),
     health({ readiness }),
+    ...(deps.metricsPage ? [deps.metricsPage] : []),
     hostCheck({ origins, trust, log }),
     strictTransport(),
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Second } from '../../shared/units.ts';
+import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
 import type { BlockedLoop } from './beat.ts';
@@ -32,6 +34,10 @@ export interface Desk {
   readonly condition: DeskCondition;
   /** An asset of an earlier build, or of one that another replica has already. */
   readonly findOldAsset: FindOldAsset;
+  /** What of the journal is not in the store yet (bytes). */
+  readonly waitingBytes: number;
+  /** Whether the store can be used. Resolves within a second, whatever the keeper does. */
+  isStoreReachable(): Promise<boolean>;
   /** Resolves when all that was journaled is in the store. */
   flush(): Promise<void>;
   /**
@@ -55,6 +61,8 @@ export interface DeskOptions {
   readonly databaseUrl?: string | undefined;
   readonly build: string;
   readonly release: string;
+  /** Where this server runs, for the filter of the list: a store may serve several. */
+  readonly environment?: string;
   readonly namespace: string;
   /** The folder of the build: `dist`. */
   readonly dist: string;
@@ -65,6 +73,8 @@ export interface DeskOptions {
   /** Told when the event loop goes on after it stood still for over a second. */
   readonly onBlockedLoop: (report: BlockedLoop) => void;
   readonly log: DeskLog;
+  /** Told of each failure that is stored. */
+  readonly count?: Count;
   /** Another entry of the keeper's thread, for tests. */
   readonly keeperFile?: string;
 }
@@ -105,6 +115,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       databaseUrl,
       build: options.build,
       release: options.release,
+      environment: options.environment,
       namespace: options.namespace,
       dist: options.dist,
       notify: options.notify,
@@ -112,7 +123,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     log,
     onBlocked: options.onBlockedLoop,
   });
-  return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight });
+  return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight, count: options.count });
 }
 
 /** Closes the desk where a start fails: the next one would take this process for one that was killed. */
@@ -124,6 +135,8 @@ export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): P
     throw error;
   }
 }
+/** How long the keeper may take to say whether its store can be used (ms). */
+const ANSWER_TIME = 1 * Second;
 
 interface Locks {
   release(): void;
@@ -180,6 +193,7 @@ class OpenDesk implements Desk {
   readonly #signals: Signals;
   readonly #locks: Locks;
   readonly #inFlight: () => readonly InFlightRequest[];
+  readonly #count: Count | undefined;
   readonly #timers: readonly NodeJS.Timeout[];
   #closing: Promise<void> | undefined;
 
@@ -189,12 +203,14 @@ class OpenDesk implements Desk {
     signals: Signals;
     locks: Locks;
     inFlight: () => readonly InFlightRequest[];
+    count: Count | undefined;
   }) {
     this.#journal = parts.journal;
     this.#keeper = parts.keeper;
     this.#signals = parts.signals;
     this.#locks = parts.locks;
     this.#inFlight = parts.inFlight;
+    this.#count = parts.count;
     this.reporter = { report: (failure) => this.journal(failure) };
     this.findOldAsset = createFindOldAsset((path) => this.#keeper.ask('readAsset', path));
     this.#beat();
@@ -204,7 +220,20 @@ class OpenDesk implements Desk {
     ];
   }
 
+  get waitingBytes(): number {
+    return this.#journal.waiting;
+  }
+
+  async isStoreReachable(): Promise<boolean> {
+    try {
+      return await Promise.race([this.#keeper.ask('isReachable'), sleep(ANSWER_TIME).then(() => false)]);
+    } catch {
+      return false;
+    }
+  }
+
   journal(failure: Failure): boolean {
+    this.#count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
     return this.#wakeIf(this.#journal.append(failure));
   }
 

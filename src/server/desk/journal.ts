@@ -21,6 +21,8 @@ export interface Journal {
   appendFeedback(feedback: Feedback): boolean;
   /** Where the next line will stand: all before it was appended. */
   readonly end: JournalPosition;
+  /** What is not in the store yet, of this process and of dead ones whose journals it has (bytes). */
+  readonly waiting: number;
   /** Goes on in a new segment, so that the one before it can be deleted. */
   rotate(): void;
   /** To be called now and then: ends counting alone when there is room again, and notices files that were taken away. */
@@ -106,6 +108,10 @@ class SegmentedJournal implements Journal {
 
   get isFailing(): boolean {
     return this.#failing;
+  }
+
+  get waiting(): number {
+    return this.#waitingBytes() + this.#options.signals.inherited;
   }
 
   append(failure: Failure): boolean {
@@ -194,12 +200,12 @@ class SegmentedJournal implements Journal {
 
   /** Once full, it stays so until half of it was taken in: each change costs a file. */
   #isFull(): boolean {
-    return this.#waitingBytes() + this.#options.signals.inherited > this.#limits.maxBytes / (this.#full ? 2 : 1);
+    return this.waiting > this.#limits.maxBytes / (this.#full ? 2 : 1);
   }
 
   #waitingBytes(): number {
     const { segment, offset } = this.#options.signals.position;
-    let bytes = this.#file === undefined ? 0 : this.#size;
+    let bytes = this.#file === undefined ? 0 : this.#size - (segment === this.#segment ? offset : 0);
     for (const [number, size] of this.#waiting) {
       if (number < segment) this.#waiting.delete(number);
       else bytes += number === segment ? size - offset : size;

@@ -121,3 +121,18 @@ export const TARGET_TIME = 10 * Second;
 export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 /** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */
 export const HEARTBEAT_INTERVAL = 1 * Minute;
+
+// Live pages
+
+/** How often the store is asked whether something changed, while somebody looks (ms): one short statement. */
+export const LIVE_POLL_INTERVAL = 1 * Second;
+/** How often a stream says that it is there, and its session is asked for again (ms): proxies cut after 60 s of silence. */
+export const LIVE_PING_INTERVAL = 20 * Second;
+/** A stream is ended after this long (ms), and comes again as a new request: whom a proxy signs in is looked at again. */
+export const LIVE_STREAM_AGE = 15 * Minute;
+/** How long browsers wait before they come again (ms), each another time between these. */
+export const LIVE_RETRY_SHORTEST = 1 * Second;
+export const LIVE_RETRY_LONGEST = 5 * Second;
+/** Streams that are open at once (counts): in all, and of one session. Who gets none asks from time to time. */
+export const MAX_LIVE_STREAMS = 200;
+export const MAX_LIVE_STREAMS_OF_SESSION = 6;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { FailureContext } from './errors/create-failure.ts';
 import type { ContentSources } from './http/content-policy.ts';
@@ -30,4 +31,13 @@ export interface OwnersReporting {
    * words; what it throws is taken as no words.
    */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
+  /**
+   * Who it is that something fails for, by an id of your own that stays: whoever signed in is counted
+   * once, from whichever address. A hash of it is kept. Asked when something has failed, at most once a
+   * request, and not waited for; what it throws is taken as not known. Of a browser's report it gets the
+   * request before your steps: go by its cookies.
+   */
+  readonly visitorId?: (request: IncomingMessage) => string | undefined;
+  /** False: visitors are not asked what they were doing. Take `FailureHelp` out of `error-pages.tsx` too. */
+  readonly feedback?: boolean;
 }

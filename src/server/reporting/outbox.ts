@@ -79,6 +79,8 @@ export interface Outbox {
   add(envelope: Uint8Array, category: string, headers?: Readonly<Record<string, string>>): boolean;
   /** The value of `X-Sentry-Rate-Limits` to answer clients with; undefined where nothing is limited. */
   limits(): string | undefined;
+  /** What waits on the disk (bytes). */
+  readonly bytes: number;
   /** Sends what it can within the deadline. What is left waits on the disk. */
   close(): Promise<void>;
 }
@@ -139,6 +141,10 @@ class DiskOutbox implements Outbox {
 
   limits(): string | undefined {
     return this.#limits.header();
+  }
+
+  get bytes(): number {
+    return this.#segments?.bytes ?? 0;
   }
 
   close(): Promise<void> {

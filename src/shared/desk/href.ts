@@ -25,6 +25,7 @@ export const USUAL_VIEW: ViewShape = {
   kind: '',
   route: '',
   release: '',
+  environment: '',
   assignee: '',
   within: '',
 };

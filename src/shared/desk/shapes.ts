@@ -106,6 +106,7 @@ export interface ViewShape {
   readonly kind: IncidentKind | '';
   readonly route: string;
   readonly release: string;
+  readonly environment: string;
   readonly assignee: string;
   /** Seen within: `1h`, `24h`, `7d`, `30d`. */
   readonly within: string;
@@ -122,6 +123,7 @@ export interface IncidentsData {
   readonly choices: {
     readonly routes: readonly string[];
     readonly releases: readonly string[];
+    readonly environments: readonly string[];
     readonly assignees: readonly string[];
   };
   /** Where the next page begins. */

@@ -1,6 +1,7 @@
 import { type ComponentType, createContext, useContext } from 'react';
 import type { Location } from 'react-router';
-import type { PageError } from './payload.ts';
+import type { FailureHelpProps } from './failure-help.tsx';
+import type { PageError, ToldAddress } from './payload.ts';
 import type { PageModule } from './routes.ts';
 
 export interface ErrorPageProps {
@@ -51,10 +52,19 @@ export interface Engine {
   readonly onShownError?: (
     error: PageError,
     thrown: unknown,
-    onAddress: (address: string) => void,
+    onAddress: (told: ToldAddress) => void,
   ) => (() => void) | undefined;
+  /** What `FailureHelp` shows; in the browser it comes when it is needed. */
+  readonly failureHelp?: ComponentType<FailureHelpProps>;
   /** Called when a navigation stands in the page. */
   readonly onCommit?: (commit: Commit) => void;
+  /**
+   * In the browser: asks by HEAD whether the page that stands has changed, and brings its data where it
+   * has. Rejects without a network.
+   *
+   * @returns false where it could not be told: a navigation is on its way, or the server cannot say
+   */
+  readonly refresh?: () => Promise<boolean>;
 }
 
 export const EngineContext = createContext<Engine | null>(null);

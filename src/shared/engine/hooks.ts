@@ -31,6 +31,20 @@ export function usePageError(): PageError {
 }
 
 /**
+ * Brings the data of this page anew where it has changed, which is asked by HEAD: for a page that hears
+ * of changes by itself, or looks from time to time. What is typed, ticked and scrolled stays.
+ *
+ * @returns to be called in an effect or an event handler: false where it could not be told at the moment
+ */
+export function useRefresh(): () => Promise<boolean> {
+  return useEngine().refresh ?? refuseRefresh;
+}
+
+async function refuseRefresh(): Promise<boolean> {
+  return false;
+}
+
+/**
  * The name of the host that the visitor asked, checked by the server. A page with `mode: 'static'` has
  * one where `PUBLIC_ORIGINS` names a single host; elsewhere reading it there is an error.
  */

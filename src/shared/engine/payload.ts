@@ -35,11 +35,16 @@ export interface PageError {
   readonly message?: string;
   /** The address (`7K3QM2XA-9F4W0R6B`) of a failure. One of the browser's own has it some time after it is shown. */
   readonly digest?: string;
+  /** Whoever sees it is signed in to the desk, where the address leads. */
+  readonly desk?: true;
   /** It happened in the browser. It never comes from the server. */
   readonly inBrowser?: true;
   /** Where a late redirect leads: one that came when the page was on its way already. */
   readonly location?: string;
 }
+
+/** What becomes known of a failure of the browser's own once the server has heard of it. */
+export type ToldAddress = Pick<PageError, 'digest' | 'desk'>;
 
 /** What a server action answered. `Data` is what it returns where it refuses nothing. */
 export interface ActionOutcome<Data = unknown> {

@@ -7,6 +7,8 @@ export interface RetryOptions {
   readonly deadlineMs?: number;
   /** Ends the request, the waiting between attempts, and the body of the answer. */
   readonly signal?: AbortSignal;
+  /** Whether an answer stands, though its status is 500 or more. */
+  readonly isFinal?: (response: Response) => boolean;
   /** At least 0 and less than 1. */
   readonly random?: () => number;
 }
@@ -39,7 +41,7 @@ export async function fetchWithRetry(
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
       const response = await fetch(input, { ...init, signal });
-      if (response.status < 500 || attempt >= attempts) return response;
+      if (response.status < 500 || attempt >= attempts || options.isFinal?.(response)) return response;
       const waitMs = Math.max(
         toBackoffMs(attempt, options.random),
         toRetryAfterMs(response.headers.get('Retry-After')),

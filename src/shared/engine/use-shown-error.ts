@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useEngine } from './engine-context.ts';
-import type { PageError } from './payload.ts';
+import type { PageError, ToldAddress } from './payload.ts';
 
 /**
  * Tells the engine that an error is shown, and gives the error its address where that comes later: a
@@ -10,7 +10,7 @@ import type { PageError } from './payload.ts';
  */
 export function useShownError(error: PageError, thrown: unknown): PageError {
   const { onShownError } = useEngine();
-  const [address, setAddress] = useState<string>();
-  useEffect(() => onShownError?.(error, thrown, setAddress), [thrown, onShownError]);
-  return address === undefined || error.digest !== undefined ? error : { ...error, digest: address };
+  const [told, setTold] = useState<ToldAddress>();
+  useEffect(() => onShownError?.(error, thrown, setTold), [thrown, onShownError]);
+  return told && error.digest === undefined ? { ...error, ...told } : error;
 }

@@ -49,7 +49,8 @@ describe('an error in the browser', () => {
           const [header = '{}'] = route.request().postData()?.split('\n') ?? [];
           const { event_id: id } = JSON.parse(header) as { event_id?: string };
           await page.evaluate(() => {
-            (window as { height?: number }).height = document.querySelector('main')?.offsetHeight;
+            const line = document.querySelector('.error-digest')?.getBoundingClientRect();
+            (window as { place?: unknown }).place = [line?.top, line?.height];
           });
           await route.fulfill({ json: { id, digest: '7K3QM2XA' } });
         }),
@@ -61,9 +62,11 @@ describe('an error in the browser', () => {
       .getByRole('status')
       .filter({ hasText: /^Digest: 7K3QM2XA-[0-9A-Z]{8}$/ })
       .waitFor();
-    expect(await page.evaluate(() => document.querySelector('main')?.offsetHeight)).toBe(
-      await page.evaluate(() => (window as { height?: number }).height),
-    );
+    const place = await page.evaluate(() => {
+      const line = document.querySelector('.error-digest')?.getBoundingClientRect();
+      return [line?.top, line?.height];
+    });
+    expect(place).toEqual(await page.evaluate(() => (window as { place?: unknown }).place));
     await expectToGoOn(page);
   });
 

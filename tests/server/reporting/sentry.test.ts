@@ -82,6 +82,7 @@ function setUp(options: Partial<SentryReporterOptions> = {}) {
       return true;
     },
     limits: () => undefined,
+    bytes: 0,
     close: () => Promise.resolve(),
   };
   const reporter = createSentryReporter({
@@ -187,7 +188,7 @@ describe('report', () => {
   });
 
   it('says when it was not kept', () => {
-    const outbox: Outbox = { add: () => false, limits: () => undefined, close: () => Promise.resolve() };
+    const outbox: Outbox = { add: () => false, limits: () => undefined, bytes: 0, close: () => Promise.resolve() };
     expect(setUp({ outbox }).reporter.report(failure, undefined)).toBe(false);
   });
 

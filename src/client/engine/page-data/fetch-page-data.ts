@@ -20,6 +20,8 @@ export type PageDataResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly reload: boolean; readonly build: string }
   /** The URL is none of the app's pages: load it as a document. */
   | { readonly kind: 'not-page' }
+  /** The server has too much to do, and did nothing. */
+  | { readonly kind: 'busy' }
   /** It is what the given `etag` names. */
   | { readonly kind: 'unchanged' }
   /** No answer came, or one that is not ours (of a proxy, a sign-in page): load the document to see. */
@@ -90,6 +92,8 @@ function request(url: string, method: 'GET' | 'HEAD', options: FetchPageDataOpti
       attempts,
       deadlineMs: attempts > 1 ? RETRY_DEADLINE : undefined,
       signal: options.signal,
+      // A prefetch that the server has no time for is not worth a second question.
+      isFinal: ({ status }) => options.prefetch === true && status === 503,
     },
   );
 }
@@ -117,7 +121,8 @@ async function readFirst(response: Response, lines: Lines, signal: AbortSignal |
   const { status, headers } = response;
   if (status === 304) return { kind: 'unchanged' };
   const first = (await lines.next()).value ?? '';
-  if (status === 404 && saysNotPage(first)) return { kind: 'not-page' };
+  if (status === 503 && saysOf(first, 'busy')) return { kind: 'busy' };
+  if (status === 404 && saysOf(first, 'notPage')) return { kind: 'not-page' };
   if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
     const digest = headers.get(DIGEST_HEADER);
     if (digest) throw new WireFailure({ kind: 'failure', status, digest });
@@ -176,9 +181,10 @@ async function* readLines(response: Response): AsyncGenerator<string, undefined,
   return undefined;
 }
 
-function saysNotPage(line: string): boolean {
+/** `{"notPage":true}` */
+function saysOf(line: string, word: 'notPage' | 'busy'): boolean {
   try {
-    return (JSON.parse(line) as { notPage?: unknown }).notPage === true;
+    return (JSON.parse(line) as { [key in typeof word]?: unknown })[word] === true;
   } catch {
     return false;
   }

@@ -95,6 +95,7 @@ export function createPageDataStore(options: PageDataStoreOptions): PageDataStor
       const result = await fetchPageData(url, { fetch, prefetch, signal: job.signal, attempts: attempts() });
       // The server may refuse prefetches alone: a navigation that has joined asks again by itself.
       if (prefetch && result.kind === 'failed') throw result.error;
+      if (prefetch && result.kind === 'busy') throw new Error('The server has no time for prefetches.');
       if (result.kind === 'page') options.onPage?.(result.payload);
       if (startedIn === generation) keep(url, result, job.isNavigation);
       return result;

@@ -16,6 +16,7 @@ import { feedbackResource, oneFeedbackResource } from './feedback.ts';
 import { incidentResource, mergeResource, separateResource } from './incident.ts';
 import { buildsResource, findResource, incidentsResource } from './incidents.ts';
 import { noteResource, notesResource } from './notes.ts';
+import { notificationsResource, testNotificationsResource } from './notifications.ts';
 import { occurrenceResource, occurrencesResource } from './occurrences.ts';
 
 export interface DeskApiOptions {
@@ -59,6 +60,8 @@ function listResources(context: ApiContext): Resource[] {
     exportOneResource(context),
     findResource(context),
     buildsResource(context),
+    notificationsResource(context),
+    testNotificationsResource(context),
   ];
 }
 

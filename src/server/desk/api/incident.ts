@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
@@ -148,7 +149,7 @@ function toConflict(current: Incident): HttpError {
   return new HttpError(412, `It was changed in the meantime: ${toStandingWords(current)}. Get it again.`);
 }
 
-type Patch = Parameters<typeof IncidentPatch.parse>[0] & ReturnType<typeof IncidentPatch.parse>;
+type Patch = z.output<typeof IncidentPatch>;
 
 function toChange({ status, assignee }: Patch): IncidentChange {
   return { ...(status && { to: toState(status) }), ...(assignee !== undefined && { assignee }) };

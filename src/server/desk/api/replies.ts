@@ -7,6 +7,7 @@ import type {
   FeedbackShape,
   IncidentRow,
   MarkShape,
+  NoticeShape,
   PlaceShape,
   ReleaseShape,
   RequestShape,
@@ -330,6 +331,34 @@ export const BuildList = z
       .describe('In the order in which they were first started.'),
   })
   .meta({ id: 'BuildList' });
+
+const Notification = z
+  .strictObject({
+    id: z.int(),
+    label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
+    digest: z.string().optional(),
+    title: text('Of the incident, as long as it is there.').optional(),
+    state: z.enum(['waiting', 'sent', 'failed', 'summed', 'dropped']),
+    at: Time.describe('When it ended; of one that waits, when it was made. Milliseconds since 1970.'),
+    dueAt: Time.optional(),
+    tries: z.int(),
+    outcome: text('How the last try ended, in words.'),
+    target: z.string(),
+  })
+  .meta({ id: 'Notification' }) satisfies z.core.$ZodType<NoticeShape>;
+
+export const NotificationList = z
+  .strictObject({
+    targets: z.array(z.string()).describe('Who is told, without what is secret in it.'),
+    waiting: z.array(Notification).describe('The one that is due next first.'),
+    waitingCount: z.int(),
+    done: z.array(Notification).describe('The latest first.'),
+  })
+  .meta({ id: 'NotificationList' });
+
+export const TestResults = z
+  .strictObject({ results: z.array(z.strictObject({ target: z.string(), ok: z.boolean(), words: z.string() })) })
+  .meta({ id: 'TestResults' });
 
 export const ExportLine = z
   .discriminatedUnion('type', [

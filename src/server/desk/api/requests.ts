@@ -66,6 +66,7 @@ const filter = {
   kind: Kind.optional(),
   route: word.optional().describe('The pattern of a route.'),
   release: word.optional().describe('Seen in this release.'),
+  environment: word.optional().describe('Seen on a server of this environment.'),
   assignee: word.optional().describe(`A name; \`${NOBODY}\` for those that nobody has.`),
   within: z.enum(firstsOf(WITHIN)).optional().describe('Seen lately.'),
   from: time.optional(),

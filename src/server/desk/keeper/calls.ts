@@ -32,6 +32,8 @@ export interface KeeperCalls {
   countVisitorsSince(digest: string, since: number): number;
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
+  /** Where incidents were seen (`SENTRY_ENVIRONMENT`): names, sorted. */
+  listEnvironments(): string[];
   /** Others of the same file, or whose messages have the same shape. */
   listSimilar(digest: string, limit: number): Incident[];
   /** What visitors said of it, the latest first. */
@@ -108,6 +110,7 @@ export interface KeeperStart {
   readonly databaseUrl: string | undefined;
   readonly build: string;
   readonly release: string;
+  readonly environment?: string | undefined;
   readonly namespace: string;
   /** The folder of the build. */
   readonly dist: string;

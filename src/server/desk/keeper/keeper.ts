@@ -54,7 +54,7 @@ export interface KeeperOptions {
 }
 
 export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
-  const { run, build, release, dist, dataDir, databaseUrl, notify } = start;
+  const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -78,10 +78,10 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
   const targets = notify ? createTargets({ settings: notify }) : [];
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
-  const writer = createWriter({ run, folder, signals, holder, prepare, onTaken: notifier.wake, log });
+  const writer = createWriter({ run, environment, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const runs = createRuns({
-    run: { id: run, build, release, startedAt: start.startedAt },
+    run: { id: run, build, release, environment, startedAt: start.startedAt },
     folder,
     holder,
     blocked: () => watchdog.blocked,
@@ -240,6 +240,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
       listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
       findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
       countVisitorsSince: (digest, since) => afterFlush((store) => store.countVisitorsSince(digest, since)),
+      listEnvironments: () => afterFlush((store) => store.listEnvironments()),
       listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
       listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
       listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),

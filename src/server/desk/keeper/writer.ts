@@ -23,6 +23,7 @@ export interface Writer {
 
 export interface WriterOptions {
   readonly run: string;
+  readonly environment?: string | undefined;
   readonly folder: string;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
   readonly holder: Pick<StoreHolder, 'use'>;
@@ -33,7 +34,16 @@ export interface WriterOptions {
   readonly log: DeskLog;
 }
 
-export function createWriter({ run, folder, signals, holder, prepare, onTaken, log }: WriterOptions): Writer {
+export function createWriter({
+  run,
+  environment,
+  folder,
+  signals,
+  holder,
+  prepare,
+  onTaken,
+  log,
+}: WriterOptions): Writer {
   const turns = createTurns();
   let timer: NodeJS.Timeout | undefined;
   let wait = RETRY_FIRST;
@@ -90,7 +100,7 @@ export function createWriter({ run, folder, signals, holder, prepare, onTaken, l
   /** A row that the database refuses is left out, rather than all that come behind it. */
   async function takeIn(entries: readonly Intake[], from: { run: string; next: JournalPosition }): Promise<void> {
     try {
-      await holder.use((store) => store.takeIn({ entries, from }));
+      await holder.use((store) => store.takeIn({ entries, from, environment }));
     } catch (error) {
       if (error instanceof StoreAwayError) throw error;
       await takeInOneByOne(entries, from, error);
@@ -111,7 +121,7 @@ export function createWriter({ run, folder, signals, holder, prepare, onTaken, l
     for (const entry of entries) {
       if (await holder.use((store) => store.wouldTake(entry))) accepted.push(entry);
     }
-    await holder.use((store) => store.takeIn({ entries: accepted, from }));
+    await holder.use((store) => store.takeIn({ entries: accepted, from, environment }));
   }
 
   return {

@@ -76,20 +76,21 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
       isTold = !outcome.ok;
     }
 
-    return {
-      wake(): void {
-        isWanted = true;
-        working ??= work()
-          .catch((error: unknown) => {
-            // It is looked at again soon; a store that is away has been told of already.
-            if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'Messages of the desk were not sent.');
-          })
-          .finally(() => {
-            working = undefined;
-          });
-      },
-      idle: () => working ?? Promise.resolve(),
-    };
+    function wake(): void {
+      isWanted = true;
+      working ??= work()
+        .catch((error: unknown) => {
+          // It is looked at again soon; a store that is away has been told of already.
+          if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'Messages of the desk were not sent.');
+        })
+        .finally(() => {
+          working = undefined;
+          // Somebody came in at the door while it was being closed.
+          if (isWanted && !isStopped) wake();
+        });
+    }
+
+    return { wake, idle: () => working ?? Promise.resolve() };
   }
 
   /** An occurrence of which all is kept: it knows the line. */

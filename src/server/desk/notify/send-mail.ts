@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
 import type { AddressFinder, CheckedAddress } from './find-address.ts';
-import { LateTargetError } from './send-request.ts';
-import type { MailSettings } from './settings.ts';
+import { type MailSettings, readLogin } from './settings.ts';
 import type { MailText } from './to-mail.ts';
+import { LateTargetError, withinTime } from './within-time.ts';
 
 /** Rejects where the server did not take it, with nodemailer's `responseCode` where it said why. */
 export type SendMail = (mail: MailText & { readonly uid: string }) => Promise<void>;
@@ -14,14 +14,11 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const secure = url.protocol === 'smtps:';
-  const auth = url.username
-    ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
-    : undefined;
-
+  const auth = url.username ? readLogin(url) : undefined;
   const port = Number(url.port) || (secure ? 465 : 587);
 
   return async ({ uid, subject, text, html }) => {
-    const [found] = await addresses.find(host);
+    const [found] = await withinTime(TARGET_CONNECT_TIME, addresses.find(host));
     const socket = await open(found, port);
     const timer = setTimeout(() => socket.destroy(), MAIL_TIME);
     const transport = createTransport({

@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { MAX_TARGET_REPLY_BYTES, TARGET_CONNECT_TIME, TARGET_TIME } from '../limits.ts';
 import type { AddressFinder, CheckedAddress } from './find-address.ts';
+import { LateTargetError } from './within-time.ts';
 
 export interface Reply {
   readonly status: number;
@@ -20,14 +21,6 @@ export interface SendRequestOptions {
   readonly addresses: AddressFinder;
   readonly connectTime?: number;
   readonly totalTime?: number;
-}
-
-/** A receiver that did not answer in time. */
-export class LateTargetError extends Error {
-  constructor() {
-    super('It did not answer in time.');
-    this.name = 'LateTargetError';
-  }
 }
 
 /** Rejects where there was no answer. */

@@ -47,7 +47,16 @@ export function parseSmtpUrl(text: string): string | undefined {
   const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : undefined;
   const isSmtp = url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
   const isPlain = isSmtp && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
-  return isPlain && (url.password === '' || url.username !== '') ? text : undefined;
+  return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
+}
+
+/** What signs in, as it was before it was put into an address. @returns undefined where it cannot be read */
+export function readLogin({ username, password }: URL): { readonly user: string; readonly pass: string } | undefined {
+  try {
+    return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  } catch {
+    return undefined;
+  }
 }
 
 const ADDRESS = /^[^\s@,;:<>()[\]\\"']{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;

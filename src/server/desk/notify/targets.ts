@@ -1,34 +1,21 @@
 import type { NoticeOutcome } from '../store/claim-notice.ts';
 import type { NoticeTarget } from '../store/notice-table.ts';
 import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Lookup } from './find-address.ts';
+import { listTargets, toFormat } from './list-targets.ts';
 import type { Message } from './message.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { SendMail } from './send-mail.ts';
-import { createSendRequest, LateTargetError, type Reply, type SendRequest } from './send-request.ts';
-import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
+import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
+import type { MailSettings, NotifySettings } from './settings.ts';
 import { ID_HEADER, sign } from './sign.ts';
 import { toMail } from './to-mail.ts';
 import { toJsonBody, toSlackBody } from './to-webhook.ts';
+import { LateTargetError } from './within-time.ts';
 
 /** Somebody who is told. */
 export interface Target extends NoticeTarget {
   /** Never rejects. */
   send(message: Message): Promise<NoticeOutcome>;
-}
-
-/** The same without what sends: for whoever shows them. */
-export function listTargets({ webhooks, webhookFormat, mail }: NotifySettings): readonly NoticeTarget[] {
-  return [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
-}
-
-/** The path is left out: with most receivers it is the secret. */
-function nameWebhook(url: string, format: WebhookFormat | undefined): NoticeTarget {
-  const kind = toFormat(url, format) === 'slack' ? 'Slack webhook' : 'Webhook';
-  return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
-}
-
-function nameMail({ to }: MailSettings): NoticeTarget {
-  return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
 }
 
 export interface TargetsOptions {
@@ -41,14 +28,15 @@ export interface TargetsOptions {
 export function createTargets({ settings, resolve, now = Date.now }: TargetsOptions): readonly Target[] {
   const addresses = createAddressFinder(settings.privateTargets, resolve);
   const sendRequest = createSendRequest({ addresses });
-  const { webhooks, webhookFormat, mail } = settings;
-  return [
-    ...webhooks.map((url) => ({
-      ...nameWebhook(url, webhookFormat),
-      send: createPost({ settings, url, sendRequest, now }),
-    })),
-    ...(mail ? [{ ...nameMail(mail), send: createMailing(mail, addresses) }] : []),
+  const { webhooks, mail } = settings;
+  const ways = [
+    ...webhooks.map((url) => createPost({ settings, url, sendRequest, now })),
+    ...(mail ? [createMailing(mail, addresses)] : []),
   ];
+  return listTargets(settings).flatMap((target, index) => {
+    const send = ways[index];
+    return send ? [{ ...target, send }] : [];
+  });
 }
 
 function createMailing(mail: MailSettings, addresses: AddressFinder): Target['send'] {
@@ -86,10 +74,6 @@ function createPost({ settings, url, sendRequest, now }: PostOptions): Target['s
       return toConnectFailure(error);
     }
   };
-}
-
-function toFormat(url: string, asked: WebhookFormat | undefined): WebhookFormat {
-  return asked ?? (/^hooks\.slack(?:-gov)?\.com$/.test(new URL(url).hostname) ? 'slack' : 'json');
 }
 
 /** Answers that another try would not change, and what to do about them. */
@@ -156,6 +140,7 @@ function toMailFailure(error: unknown): NoticeOutcome {
       words: `The mail server did not let us in (${status}). Look at the user and the password in SMTP_URL.`,
     };
   }
+  if (code === 'ETLS') return toConnectFailure(error);
   if (status >= 500) {
     return {
       ok: false,

@@ -10,11 +10,15 @@ import type { Origins } from '../../engine/http/origins.ts';
 import { toPageUrl } from '../../engine/http/page-url.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { unclaimedMethods } from '../../engine/http/resource.ts';
+import type { Step } from '../../engine/http/step.ts';
 import type { TracedProject } from '../../engine/http/trace-headers.ts';
 import { createPages } from '../../engine/pages/pages.ts';
 import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
+import { createLiveStreams } from '../live/live-streams.ts';
+import { createChangeWatch } from '../live/watch-changes.ts';
 import type { ReadAccess } from '../sign-in/access.ts';
+import { createIsOperator, type IsOperator, knowOperator } from '../sign-in/know-operator.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 
@@ -29,6 +33,8 @@ export interface DeskPagesOptions {
   readonly earlyScript?: string;
   readonly reportPath?: string;
   readonly traced?: TracedProject;
+  /** Of live pages (ms). */
+  readonly pingInterval?: number;
 }
 
 export interface DeskPages {
@@ -36,6 +42,12 @@ export interface DeskPages {
   readonly step: RequestHandler;
   /** Whether a path is the desk's. */
   readonly covers: (path: string) => boolean;
+  /** Whether a visitor of the site is signed in here. */
+  readonly isOperator: IsOperator;
+  /** Finds that out for the site's pages of failures. */
+  readonly knowOperator: Step;
+  /** Ends the streams of open pages, for a drain. */
+  readonly endStreams: () => void;
 }
 
 /**
@@ -66,8 +78,17 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(traced && { traced }),
   });
 
+  const live = createLiveStreams({
+    watch: createChangeWatch({ read: () => desk.ask('readChanges') }),
+    readAccess,
+    origins,
+    ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
+  });
+
+  const isOperator = createIsOperator(readAccess);
   const router = Router();
   router.use(keepPrivate);
+  router.use(live.step);
   router.use(pages.data);
   router.use(pages.pages);
   router.use(unclaimedMethods());
@@ -80,6 +101,9 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
       else next();
     },
     covers: isDeskPath,
+    isOperator,
+    knowOperator: knowOperator(isOperator, isDeskPath),
+    endStreams: () => live.endAll(),
   };
 }
 

@@ -54,10 +54,11 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
   const asked = search.get('after') ?? '';
   const cursor = isCursor(asked, order) ? asked : undefined;
   const filter = toFilter(view, now);
-  const [page, totals, builds] = await Promise.all([
+  const [page, totals, builds, environments] = await Promise.all([
     context.ask('listIncidents', { ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
     context.ask('countStates', filter),
     context.ask('listBuilds'),
+    context.ask('listEnvironments'),
   ]);
   const { name, role } = operatorOf(context);
   return {
@@ -66,11 +67,14 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
     view,
     rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
     totals,
-    choices: toChoices(
-      page.incidents,
-      builds.map(({ release }) => release),
-      name,
-    ),
+    choices: {
+      ...toChoices(
+        page.incidents,
+        builds.map(({ release }) => release),
+        name,
+      ),
+      environments,
+    },
     ...(page.next !== undefined && { next: page.next }),
     ...(cursor !== undefined && { cursor }),
     isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
@@ -88,7 +92,7 @@ function toChoices(
   shown: readonly ListedIncident[],
   releases: readonly string[],
   own: string,
-): IncidentsData['choices'] {
+): Omit<IncidentsData['choices'], 'environments'> {
   const assignees = shown.flatMap(({ assignee }) => assignee ?? []);
   return {
     routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),

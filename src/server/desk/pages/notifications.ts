@@ -38,7 +38,7 @@ async function load(context: DeskContext): Promise<NotificationsData> {
   };
 }
 
-function presentNotice(notice: ListedNotice): NoticeShape {
+export function presentNotice(notice: ListedNotice): NoticeShape {
   const { id, kind, digest, incident, state, madeAt, doneAt, dueAt, tries, outcome, targetName } = notice;
   return {
     id,

@@ -1,6 +1,6 @@
 import { toPlural } from '../../../shared/desk/words.ts';
+import { listTargets } from '../notify/list-targets.ts';
 import type { NotifySettings } from '../notify/settings.ts';
-import { listTargets } from '../notify/targets.ts';
 
 /** What the desk says of who is told, without what is secret in it. */
 export interface NotifyFacts {

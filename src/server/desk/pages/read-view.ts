@@ -19,6 +19,7 @@ export function readView(search: URLSearchParams): ViewShape {
     kind: pick(text('kind'), Object.keys(KIND_WORDS), ''),
     route: text('route'),
     release: text('release'),
+    environment: text('environment'),
     assignee: text('assignee'),
     within: pick(text('within'), firsts(WITHIN), ''),
   };
@@ -48,6 +49,7 @@ export function toFilter(view: ViewShape, now: number): IncidentFilter {
     ...(view.kind !== '' && { kinds: [view.kind] }),
     ...(view.route !== '' && { route: view.route }),
     ...(view.release !== '' && { release: view.release }),
+    ...(view.environment !== '' && { environment: view.environment }),
     ...(view.assignee !== '' && { assignee: view.assignee === NOBODY ? null : view.assignee }),
     ...(within !== undefined && { from: now - within }),
     ...(view.search !== '' && { search: view.search }),

@@ -39,6 +39,14 @@ export function createBearerCheck({ tokens, sessions, now = Date.now }: BearerCh
     return wrong.inTotal >= MAX_ATTEMPTS_OF_ALL && !known.has(sender);
   }
 
+  function remember(sender: string): void {
+    known.delete(sender);
+    known.add(sender);
+    // A set keeps the order: the first one was seen last the longest ago.
+    const [oldest] = known;
+    if (known.size > MAX_KNOWN_SENDERS && oldest !== undefined) known.delete(oldest);
+  }
+
   async function count(sender: string): Promise<void> {
     wrong.add(sender);
     const { ofSender, inTotal } = await sessions.countAttempt(sender);
@@ -57,7 +65,7 @@ export function createBearerCheck({ tokens, sessions, now = Date.now }: BearerCh
       await count(sender);
       return { kind: 'wrong' };
     }
-    if (known.size < MAX_KNOWN_SENDERS) known.add(sender);
+    remember(sender);
     return { kind: 'known', operator: { name: token.name, role: token.role } };
   };
 }

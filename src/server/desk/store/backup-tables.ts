@@ -19,6 +19,7 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_incidents', key: ['digest'], page: LARGE },
   { name: 'desk_hours', key: ['digest', 'hour'], page: SMALL },
   { name: 'desk_releases', key: ['digest', 'release', 'build'], page: SMALL },
+  { name: 'desk_environments', key: ['digest', 'environment'], page: SMALL },
   { name: 'desk_occurrences', key: ['digest', 'occurrence'], page: SMALL },
   { name: 'desk_wholes', key: ['digest', 'occurrence'], page: LARGE },
   { name: 'desk_dictionaries', key: ['digest'], page: LARGE },

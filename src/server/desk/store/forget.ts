@@ -9,6 +9,7 @@ import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 const TABLES_OF_INCIDENT = [
   'desk_hours',
   'desk_releases',
+  'desk_environments',
   'desk_occurrences',
   'desk_wholes',
   'desk_dictionaries',

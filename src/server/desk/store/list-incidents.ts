@@ -17,6 +17,8 @@ export interface IncidentFilter {
   readonly route?: string;
   /** Seen in this release. */
   readonly release?: string;
+  /** Seen on a server of this environment. */
+  readonly environment?: string;
   /** A name; `null` for those that nobody has. */
   readonly assignee?: string | null;
   /** Seen from this time on, and before that one (ms since 1970): exact to the hour. */
@@ -146,6 +148,18 @@ export async function countStates(
   return counts;
 }
 
+/** More names than anybody chooses from (a count). */
+const MAX_ENVIRONMENTS = 50;
+
+/** Where incidents were seen: names, sorted. */
+export async function listEnvironments(sql: Sql): Promise<string[]> {
+  const rows = await sql.all<{ environment: string }>(
+    'SELECT DISTINCT environment FROM desk_environments ORDER BY environment LIMIT ?',
+    [MAX_ENVIRONMENTS],
+  );
+  return rows.map(({ environment }) => environment);
+}
+
 class Conditions {
   readonly values: SqlValue[] = [];
   readonly #texts: string[] = [];
@@ -176,7 +190,7 @@ async function toLegs(
 /** @param family which digests of other tables are an incident's */
 function toConditions(filter: IncidentFilter, family: string, match: SearchMatch | undefined): Conditions {
   const conditions = new Conditions();
-  const { states, side, kinds, route, release, assignee, from, to } = filter;
+  const { states, side, kinds, route, release, environment, assignee, from, to } = filter;
   if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
   if (side) conditions.add(`i.${side}_count > 0`);
   if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
@@ -185,6 +199,12 @@ function toConditions(filter: IncidentFilter, family: string, match: SearchMatch
   else if (assignee !== undefined) conditions.add('i.assignee = ?', assignee);
   if (release !== undefined) {
     conditions.add(`EXISTS (SELECT 1 FROM desk_releases e WHERE e.digest ${family} AND e.release = ?)`, release);
+  }
+  if (environment !== undefined) {
+    conditions.add(
+      `EXISTS (SELECT 1 FROM desk_environments n WHERE n.digest ${family} AND n.environment = ?)`,
+      environment,
+    );
   }
   if (from !== undefined || to !== undefined) {
     conditions.add(

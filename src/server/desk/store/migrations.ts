@@ -289,6 +289,19 @@ const migrations: readonly Migration[] = [
       "INSERT INTO desk_meta (name, value) VALUES ('notices', '') ON CONFLICT (name) DO NOTHING",
     ],
   },
+  {
+    version: 6,
+    statements: ({ keyed }) => [
+      // Where it was seen; of what came before, nobody knows.
+      `CREATE TABLE desk_environments (
+        digest TEXT NOT NULL,
+        environment TEXT NOT NULL,
+        PRIMARY KEY (digest, environment)
+      ) ${keyed}`,
+      'CREATE INDEX desk_environments_all ON desk_environments (environment)',
+      'ALTER TABLE desk_runs ADD COLUMN environment TEXT',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */

@@ -14,6 +14,8 @@ export interface NewsRules {
   readonly after: number;
   /** Where none is, what is new is still marked as known: whoever sets one later hears of what comes from then on. */
   readonly targets: readonly NoticeTarget[];
+  /** Who is told is not known here: what is new stays so, for a server to tell of. */
+  readonly isLeft?: boolean;
 }
 
 /** An hour as it stands after a batch was counted. */
@@ -49,6 +51,7 @@ const QUIET_KINDS: ReadonlySet<FailureKind> = new Set(['csp', 'deprecation', 'in
  * takes it in. Incidents that are resolved or ignored by the end of it are passed over.
  */
 export async function noteNews(sql: Sql, dialect: SqlDialect, batch: CountedBatch, rules: NewsRules): Promise<void> {
+  if (rules.isLeft) return;
   const roots = new Map(batch.counted.map(({ digest, merged_into }) => [digest, merged_into ?? digest]));
   const stormy = batch.hours.filter(isBusy);
   const busy = [...new Set(stormy.map(({ digest }) => roots.get(digest) ?? digest))];

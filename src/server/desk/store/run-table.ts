@@ -14,6 +14,7 @@ export interface RunStart {
   readonly id: string;
   readonly build: string;
   readonly release: string;
+  readonly environment?: string | undefined;
 }
 
 /** A run that was counted as dead and beats again was only cut off from the store: it is alive. */
@@ -25,10 +26,14 @@ export async function storeBeat(
 ): Promise<void> {
   const { now } = dialect;
   const values: SqlValue[] = [run.id, run.build, run.release, beat.startedAt, beat.memory];
-  const texts = [JSON.stringify(beat.inFlight), beat.blocked ? JSON.stringify(beat.blocked) : null];
+  const texts = [
+    JSON.stringify(beat.inFlight),
+    beat.blocked ? JSON.stringify(beat.blocked) : null,
+    run.environment ?? null,
+  ];
   await sql.run(
-    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ${now})
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, environment, beat_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${now})
       ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
         blocked = excluded.blocked, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
     [...values, ...texts],
@@ -48,8 +53,8 @@ export interface LateBeat extends RunStart, Beat {
 export async function storeLateBeat(sql: Sql, late: LateBeat): Promise<void> {
   const blocked = late.blocked ? JSON.stringify(late.blocked) : null;
   await sql.run(
-    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at, environment)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     [
       late.id,
       late.build,
@@ -59,6 +64,7 @@ export async function storeLateBeat(sql: Sql, late: LateBeat): Promise<void> {
       JSON.stringify(late.inFlight),
       blocked,
       late.beatAt,
+      late.environment ?? null,
     ],
   );
 }
@@ -93,6 +99,12 @@ interface RunRow {
 export async function readUnended(sql: Sql, id: string): Promise<DeadRun | undefined> {
   const [row] = await sql.all<RunRow>('SELECT * FROM desk_runs WHERE id = ? AND ended IS NULL', [id]);
   return row && toDeadRun(row);
+}
+
+/** Undefined where it is not known, or the run did not say. */
+export async function readEnvironment(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql.all<{ environment: string | null }>('SELECT environment FROM desk_runs WHERE id = ?', [id]);
+  return row?.environment ?? undefined;
 }
 
 /** @returns false where the run has ended by now, or somebody else told */

@@ -52,6 +52,7 @@ export interface Store {
   countVisitorsSince(digest: string, since: number): Promise<number>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
+  listEnvironments(): Promise<string[]>;
   listSimilar(digest: string, limit: number): Promise<Incident[]>;
   listFeedback(digest: string, limit: number): Promise<Feedback[]>;
   /** What people and the store itself changed, the latest first, also before a merge. */
@@ -244,6 +245,10 @@ class SqlStore implements Store {
     return lookUp.listReleases(this.#driver, digest);
   }
 
+  listEnvironments(): Promise<string[]> {
+    return list.listEnvironments(this.#driver);
+  }
+
   listFeedback(digest: string, limit: number): Promise<Feedback[]> {
     return listFeedback(this.#driver, digest, limit);
   }
@@ -407,7 +412,8 @@ class SqlStore implements Store {
   tellDead(run: string, incident: Intake): Promise<boolean> {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
-      await takeIn(sql, this.#driver.dialect, { entries: [incident] }, this.#news);
+      const environment = await runs.readEnvironment(sql, run);
+      await takeIn(sql, this.#driver.dialect, { entries: [incident], environment }, this.#news);
       return true;
     });
   }

@@ -18,6 +18,8 @@ import { storeVisitors } from './visitor-table.ts';
 /** What is taken in at once. */
 export interface Batch {
   readonly entries: readonly Intake[];
+  /** Where it happened: `SENTRY_ENVIRONMENT` of the server, whatever the browser says. */
+  readonly environment?: string | undefined;
   /** The journal that it came from, and where that goes on behind it. */
   readonly from?: { readonly run: string; readonly next: JournalPosition };
 }
@@ -30,6 +32,7 @@ export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch, news: 
   const entries = await withoutForgotten(sql, batch.entries);
   const tallies = tallyBatch(entries);
   if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
+  if (batch.environment) await storeEnvironment(sql, tallies, batch.environment);
   await storeAliases(sql, entries);
   await storeFeedback(
     sql,
@@ -160,6 +163,11 @@ async function storeReleases(sql: Sql, tallies: readonly Tally[]): Promise<void>
       last_at = CASE WHEN excluded.last_at > desk_releases.last_at THEN excluded.last_at ELSE desk_releases.last_at END,
       count = desk_releases.count + excluded.count`,
   );
+}
+
+async function storeEnvironment(sql: Sql, tallies: readonly Tally[], environment: string): Promise<void> {
+  const rows = tallies.map(({ digest }): SqlValue[] => [digest, toColumn(environment)]);
+  await insertRows(sql, 'desk_environments', ['digest', 'environment'], rows, 'ON CONFLICT DO NOTHING');
 }
 
 interface HourRow extends CountedHour {

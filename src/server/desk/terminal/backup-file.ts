@@ -3,6 +3,7 @@ import { closeSync, createReadStream, createWriteStream, existsSync, openSync, r
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { KiB } from '../../../shared/units.ts';
 import { type BackupLine, readBackupLine, writeBackupLine } from '../store/backup-lines.ts';
 import { BackupError, NO_BACKUP } from '../store/restore-backup.ts';
 import { TerminalError } from './terminal-error.ts';
@@ -49,6 +50,9 @@ function toWriteError(error: unknown, file: string): unknown {
   return syscall === undefined ? error : new TerminalError(`${file} cannot be written: ${message}.`);
 }
 
+/** What is compressed at once (characters): each piece goes to a thread and back. */
+const CHUNK_LENGTH = 64 * KiB;
+
 /** @param end whether the target is closed behind it */
 export async function writeBackupTo(
   target: NodeJS.WritableStream,
@@ -59,11 +63,22 @@ export async function writeBackupTo(
   const written = pipeline(gzip, target, { end });
   // Told below: until then nobody waits for it.
   written.catch(() => undefined);
+  let lines: string[] = [];
+  let length = 0;
+  async function flush(): Promise<void> {
+    const text = lines.join('');
+    lines = [];
+    length = 0;
+    if (!gzip.write(text)) await Promise.race([once(gzip, 'drain'), written]);
+  }
   try {
     await write(async (line) => {
-      if (!gzip.write(`${writeBackupLine(line)}\n`)) await Promise.race([once(gzip, 'drain'), written]);
+      const text = `${writeBackupLine(line)}\n`;
+      lines.push(text);
+      length += text.length;
+      if (length > CHUNK_LENGTH) await flush();
     });
-    gzip.end();
+    gzip.end(lines.join(''));
   } catch (error) {
     gzip.destroy(error instanceof Error ? error : undefined);
     throw error;

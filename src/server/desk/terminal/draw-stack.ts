@@ -1,12 +1,8 @@
+import { chooseOpen, groupFrames, toPackages } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape, SpanShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
 import { cut, flow, type Line, type Piece } from './paint.ts';
-
-/** Frames of ours whose source is shown (a count), of each error. */
-const OPEN_FRAMES = 3;
-/** Packages that a fold names (a count). */
-const MAX_PACKAGES = 3;
 
 /** The errors of a chain, outermost first: our frames with their source, and what lies between them in a line. */
 export function drawErrors(errors: readonly ErrorShape[]): Line[] {
@@ -41,24 +37,6 @@ function drawFrames(frames: readonly FrameShape[]): Line[] {
   });
 }
 
-/** The application's own; where it has none in the stack, the first of the engine. */
-function chooseOpen(frames: readonly FrameShape[]): ReadonlySet<FrameShape> {
-  const ours = frames.filter(({ isOwn, source }) => isOwn && source);
-  const application = ours.filter(({ isEngine }) => !isEngine);
-  return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
-}
-
-/** Each frame of ours for itself, and what lies between them together. */
-function groupFrames(frames: readonly FrameShape[]): FrameShape[][] {
-  const groups: FrameShape[][] = [];
-  for (const frame of frames) {
-    const last = groups.at(-1);
-    if (frame.isOwn || !last || last[0]?.isOwn) groups.push([frame]);
-    else last.push(frame);
-  }
-  return groups;
-}
-
 function drawOwn(frame: FrameShape, isOpen: boolean): Line[] {
   const { source, line } = frame;
   if (!source || !isOpen) return [drawFrame(frame)];
@@ -82,17 +60,4 @@ function drawFrame({ file, line, column, function: name, isAsync, isOwn }: Frame
   const place = line > 0 ? `${file}:${line}:${column}` : file || 'a place that is not told';
   const words = `  at ${isAsync ? 'async ' : ''}${name || 'anonymous'} `;
   return flow(isOwn ? [words, ['address', place]] : [['quiet', `${words}${place}`]], 5);
-}
-
-/** `express, Node` */
-function toPackages(frames: readonly FrameShape[]): string {
-  const names = [...new Set(frames.map(({ file }) => toPackage(file)))];
-  const some = names.slice(0, MAX_PACKAGES).join(', ');
-  return names.length > MAX_PACKAGES ? `${some} and others` : some;
-}
-
-function toPackage(file: string): string {
-  if (file.startsWith('node:')) return 'Node';
-  const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
-  return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');
 }

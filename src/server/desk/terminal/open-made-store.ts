@@ -26,10 +26,10 @@ export async function openTerminalStore(
   { rule, log }: { readonly rule: number; readonly log: DeskLog },
 ): Promise<MadeStore> {
   const driver = openMadeDriver(settings, log);
+  const options = { rule, log, news: settings.news };
   try {
     const isAwaited = listRunFolders(settings.dataDir).length > 0;
-    const store =
-      (await openMadeStore(driver, { rule, log })) ?? (isAwaited && (await openStore(driver, { rule, log })));
+    const store = (await openMadeStore(driver, options)) ?? (isAwaited && (await openStore(driver, options)));
     if (store) return { store, driver };
     throw new TerminalError(toNoDesk(settings));
   } catch (error) {

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import { type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { ConfigError, type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { listTargets } from '../notify/list-targets.ts';
+import type { NewsRules } from '../store/note-news.ts';
 
 /** What of the server's settings the command needs. The others may be wrong: that may be why it is needed. */
 export interface TerminalSettings {
@@ -9,6 +11,8 @@ export interface TerminalSettings {
   readonly databaseUrl: string | undefined;
   readonly namespace: string;
   readonly sourceLink: string | undefined;
+  /** Who is told of what the command takes in. It is sent by the next server that runs. */
+  readonly news: NewsRules;
 }
 
 /** @throws ConfigError with a sentence for each wrong value */
@@ -20,5 +24,21 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
     databaseUrl: values.DESK_DATABASE_URL || undefined,
     namespace: values.DIGEST_NAMESPACE,
     sourceLink: values.SOURCE_LINK,
+    news: readNews(env),
   };
+}
+
+/** Where nothing is said of it, or something wrong, it is left to the server: the command may run in another environment. */
+function readNews(env: Environment): NewsRules {
+  const { WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER } = SETTINGS;
+  try {
+    const values = readSettings({ WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER }, env);
+    const { WEBHOOK_URL: webhooks, WEBHOOK_FORMAT: webhookFormat, MAIL_TO: to } = values;
+    const mail = to.length === 0 ? undefined : { smtpUrl: values.SMTP_URL ?? '', from: values.MAIL_FROM ?? '', to };
+    const targets = listTargets({ webhooks, webhookFormat, mail });
+    return { after: values.NOTIFY_AFTER, targets, isLeft: targets.length === 0 };
+  } catch (error) {
+    if (error instanceof ConfigError) return { after: 1, targets: [], isLeft: true };
+    throw error;
+  }
 }

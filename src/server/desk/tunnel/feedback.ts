@@ -30,6 +30,16 @@ export function readUserReport(report: JsonRecord, parts: FeedbackParts): Feedba
   return toFeedback({ id: toEventId(), about, message, email, name, url: undefined }, parts);
 }
 
+/** From the form on the page of a failure. */
+export function readPostedFeedback(
+  { address, text, email, url, id }: Readonly<Record<'id' | 'address' | 'text' | 'email' | 'url', string>>,
+  parts: FeedbackParts,
+): Feedback | undefined {
+  const said = { id, about: undefined, message: text, email, name: undefined, url };
+  const feedback = toFeedback(said, parts);
+  return feedback && { ...feedback, address };
+}
+
 /** An item `user_report` as it is passed on. */
 export function rewriteUserReport({ eventId, name, email, text }: Feedback): JsonRecord {
   return { event_id: eventId, name: name ?? '', email: email ?? '', comments: text };

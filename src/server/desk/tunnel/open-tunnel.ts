@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/noise.ts';
 import { listPatterns, type RouteLine } from '../../../shared/engine/routes.ts';
@@ -11,8 +12,10 @@ import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
+import type { IsOperator } from '../sign-in/know-operator.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
+import type { ToVisitor } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
@@ -28,7 +31,8 @@ export interface OpenTunnelOptions {
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
   /** A hash of an address that changes daily. */
-  readonly toVisitor: (address: string) => string;
+  readonly toVisitor: ToVisitor;
+  readonly isOperator?: IsOperator | undefined;
   readonly count: Count;
   readonly log: Logger;
 }
@@ -55,15 +59,21 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       findBuild,
       isRoute: (pattern) => patterns.has(pattern),
       scrubber,
-      scrubberOf: ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong)),
+      scrubberOf: toRequestScrubber(scrubber),
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
       toVisitor: options.toVisitor,
+      isOperator: options.isOperator,
       count,
       log,
       fail,
     });
+}
+
+/** The scrubber that also knows what a request proves who it is from with: its page may repeat that. */
+export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
+  return ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong));
 }
 
 function isLong(secret: string): boolean {

@@ -11,6 +11,8 @@ export interface BucketSize {
 export interface TokenBuckets {
   /** Takes a token of this sender. Answers 0, or the milliseconds until there is one again. */
   take(key: string): number;
+  /** What `take()` would answer, without taking one. */
+  peek(key: string): number;
   readonly size: number;
 }
 
@@ -45,14 +47,19 @@ export function createTokenBuckets(
     return bucket;
   }
 
+  function toWait({ tokens }: Bucket): number {
+    return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * Second) : 0;
+  }
+
   return {
     take(key) {
       const bucket = refill(key);
       if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
-      if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / perSecond) * Second);
-      bucket.tokens -= 1;
-      return 0;
+      const wait = toWait(bucket);
+      if (wait === 0) bucket.tokens -= 1;
+      return wait;
     },
+    peek: (key) => (buckets.has(key) ? toWait(refill(key)) : 0),
     get size() {
       return buckets.size;
     },

@@ -21,7 +21,7 @@ import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
-import { createVisitors } from './visitors.ts';
+import { createVisitors, type ToVisitor } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
 export interface Upstream {
@@ -56,7 +56,9 @@ export interface TunnelOptions {
   /** What the upstream is told of events, in the place of what their senders say. */
   readonly environment?: string | undefined;
   /** A hash of an address that changes daily. */
-  readonly toVisitor?: (address: string) => string;
+  readonly toVisitor?: ToVisitor;
+  /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
+  readonly isOperator?: ((req: IncomingMessage, res: ServerResponse) => Promise<boolean>) | undefined;
   readonly count: Count;
   readonly log: Logger;
   /** Answers where the tunnel itself fails. */
@@ -145,7 +147,8 @@ export function tunnel(options: TunnelOptions): Step {
     const bytes = await bodies.read(req, res);
     const own = { ...parts, scrubber: scrubberOf(req) };
     const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own);
-    sendTaken(res, taken, upstream?.outbox);
+    const isOperator = (await options.isOperator?.(req, res)) ?? false;
+    sendTaken(res, taken, upstream?.outbox, isOperator);
   }
 
   async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -158,14 +161,15 @@ export function tunnel(options: TunnelOptions): Step {
   }
 
   function toReportSender(req: IncomingMessage): Sender {
-    const { origin, address } = requestInfo(req);
+    const info = requestInfo(req);
+    const { origin, address } = info;
     // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
       origin,
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
-      visitor: toVisitor(address),
+      visitor: toVisitor(address, info.readVisitorId()),
     };
   }
 
@@ -240,11 +244,16 @@ function toWait(ms: number): HttpError | undefined {
   });
 }
 
-function sendTaken(res: ServerResponse, { id, digest, stored }: Taken, outbox: ReportOutbox | undefined): void {
+function sendTaken(
+  res: ServerResponse,
+  { id, digest, stored }: Taken,
+  outbox: ReportOutbox | undefined,
+  isOperator: boolean,
+): void {
   const limits = outbox?.limits();
   if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
   if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
-  const body = Buffer.from(JSON.stringify(stored ? { id, digest } : {}), 'utf8');
+  const body = Buffer.from(JSON.stringify(stored ? { id, digest, ...(isOperator && { desk: true }) } : {}), 'utf8');
   res.statusCode = stored ? 200 : 503;
   res.setHeader('Content-Type', 'application/json');
   res.setHeader('Content-Length', body.length);

@@ -9,23 +9,33 @@ export interface VisitorsOptions {
   readonly now?: () => number;
 }
 
-/** Tells visitors apart within a day, without keeping their addresses: a salted hash that changes daily. */
-export function createVisitors({
-  salt = () => undefined,
-  now = Date.now,
-}: VisitorsOptions = {}): (address: string) => string {
+/** @param id what the owner's `visitorId` says of who it is */
+export type ToVisitor = (address: string, id?: string) => string;
+
+/**
+ * Tells visitors apart without keeping who they are. By their address within a day: a salted hash that
+ * changes daily. By the owner's id wherever they come from, each time alike.
+ */
+export function createVisitors({ salt = () => undefined, now = Date.now }: VisitorsOptions = {}): ToVisitor {
   const own = randomBytes(32);
-  return (address) => {
+  return (address, id) => {
+    if (id !== undefined) return hashVisitorId(salt() ?? own, id);
     const today = Math.floor(now() / Day);
-    return createHmac('sha256', salt() ?? own)
-      .update(`${today} ${toSender(address)}`)
-      .digest('base64url')
-      .slice(0, 16);
+    return toHash(salt() ?? own, `${today} ${toSender(address)}`);
   };
 }
 
+/** What is kept of an id: the same each time, so that all of somebody can be found and forgotten. */
+export function hashVisitorId(salt: string | Buffer, id: string): string {
+  return toHash(salt, `id ${id}`);
+}
+
+function toHash(salt: string | Buffer, text: string): string {
+  return createHmac('sha256', salt).update(text).digest('base64url').slice(0, 16);
+}
+
 /** With the salt of the desk's store, as soon as it is read. */
-export function openVisitors(readSalt: () => Promise<string>): (address: string) => string {
+export function openVisitors(readSalt: () => Promise<string>): ToVisitor {
   let salt: string | undefined;
   readSalt().then(
     (known) => {

@@ -30,6 +30,8 @@ export interface FailureContext {
   readonly body?: unknown;
   /** What the request's work was ended with: an `AbortError` after `VisitorGone` is no failure. */
   readonly endedBy?: unknown;
+  /** What is made of it is shown to others than who asked, too. */
+  readonly isShared?: boolean;
   /** React's, of a failed render: the components around it, innermost first. */
   readonly componentStack?: string;
 }
@@ -53,8 +55,8 @@ export interface RecorderOptions {
   /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
   readonly table?: () => SiteTable;
   readonly scrubber?: Scrubber;
-  /** A hash of a visitor's address that changes daily: counted, and no more. */
-  readonly toVisitor?: (address: string) => string;
+  /** A hash of a visitor's address that changes daily, or of the owner's id: counted, and no more. */
+  readonly toVisitor?: (address: string, id?: string) => string;
   /** The owner's: what keeps failures at one place apart on purpose. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }
@@ -115,7 +117,7 @@ export function createFailureRecorder(
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
-      visitor: info && options.toVisitor?.(info.address),
+      visitor: info && options.toVisitor?.(info.address, info.readVisitorId()),
     };
     const scrubber = scrubberFor(options.scrubber, context);
     return trimFailure(scrubber ? scrubFailure(failure, scrubber) : failure);

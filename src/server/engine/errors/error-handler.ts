@@ -6,13 +6,15 @@ import { API_POLICY } from '../http/content-policy.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
-import { LAST_RESORT_POLICY, renderLastResort } from './last-resort.ts';
+import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
 import { sendProblem } from './problem.ts';
 
 export interface ErrorHandlerOptions {
   readonly funnel: Funnel;
   /** Renders the owner's page for an error; the page that needs nothing stands in where it fails or is not given. */
   readonly renderError?: (req: Request, res: Response, error: PageError) => void | Promise<void>;
+  /** Something takes what visitors say of a failure: the page that needs nothing has the form for it. */
+  readonly takesFeedback?: boolean;
 }
 
 /** Fits at the end of an Express app, and in front of it: it never passes anything on. */
@@ -22,7 +24,7 @@ export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerRes
  * The last step: whatever was thrown by another one goes through the funnel and gets the answer for
  * who asked.
  */
-export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): ErrorHandler {
+export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandlerOptions): ErrorHandler {
   // Express tells error handlers by their four parameters.
   return function errorHandler(error, req, res, _next): void {
     const info = requestInfo(req);
@@ -57,7 +59,7 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
     if (!renderError || error.kind === 'failure') {
-      sendLastResort(req, res, error);
+      sendLastResort(req, res, error, takesFeedback);
       return;
     }
     Promise.resolve()
@@ -66,17 +68,22 @@ export function errorHandler({ funnel, renderError }: ErrorHandlerOptions): Erro
       .catch((cause: unknown) => {
         const verdict = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
         if (res.headersSent || verdict.kind !== 'error') res.destroy();
-        else sendLastResort(req, res, verdict.error);
+        else sendLastResort(req, res, verdict.error, takesFeedback);
       });
   }
 }
 
 /** Ends the reply with the page that needs nothing. */
-export function sendLastResort(req: IncomingMessage, res: ServerResponse, error: PageError): void {
-  const body = Buffer.from(renderLastResort(error, requestInfo(req).host), 'utf8');
+export function sendLastResort(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: PageError,
+  takesFeedback = false,
+): void {
+  const body = Buffer.from(renderLastResort(error, requestInfo(req).host, takesFeedback), 'utf8');
   res.statusCode = error.status;
   if (error.digest) res.setHeader('X-Error-Digest', error.digest);
-  res.setHeader('Content-Security-Policy', LAST_RESORT_POLICY);
+  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
   res.setHeader('Content-Type', 'text/html; charset=utf-8');
   res.setHeader('Content-Length', body.length);
   res.setHeader('Cache-Control', 'no-store');
@@ -101,6 +108,6 @@ function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void
 }
 
 /** A browser that navigates always names `text/html`; whoever names JSON and not HTML gets JSON. */
-function prefersJson(accept = ''): boolean {
+export function prefersJson(accept = ''): boolean {
   return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
 }

@@ -98,7 +98,9 @@ export function createFunnel(options: FunnelOptions): Funnel {
       if (verdict) return pass(verdict, verdict.kind === 'error' ? verdict.error.kind : verdict.kind);
       const known = toPublicError(error);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
-      return { kind: 'error', error: { kind: 'failure', status: 500, digest: toAddressOf(error, context) } };
+      const digest = toAddressOf(error, context);
+      const isForOperator = !context.isShared && (context.info ?? currentRequest())?.isOperator;
+      return { kind: 'error', error: { kind: 'failure', status: 500, digest, ...(isForOperator && { desk: true }) } };
     },
   };
 }

@@ -1,4 +1,10 @@
 import { createHash } from 'node:crypto';
+import {
+  FEEDBACK_FIELDS,
+  FEEDBACK_KEY,
+  FEEDBACK_TRAP,
+  MAX_FEEDBACK_LENGTH,
+} from '../../../shared/engine/feedback-protocol.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import { escapeHtml } from './escape-html.ts';
 import { describeStatus } from './http-error.ts';
@@ -9,20 +15,26 @@ export const ERROR_SENTENCE = 'Application error: a client-side exception has oc
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}' +
   'body{max-width:40rem;margin:15vh auto;padding:0 1.5rem}h1{font-size:1.4rem;line-height:1.3}' +
-  'code{font:1.1rem ui-monospace,monospace}';
+  'code{font:1.1rem ui-monospace,monospace}' +
+  'form{display:grid;gap:.75rem;max-width:30rem;margin-top:2rem}label{display:grid;gap:.25rem}' +
+  'label[hidden]{display:none}textarea,input,button{font:inherit;padding:.4rem}button{justify-self:start}';
 
-/** The page brings its own style sheet, let in by its hash; there is no script. */
-export const LAST_RESORT_POLICY = [
+/** Such a page brings its own style sheet, let in by its hash; there is no script. */
+export const PLAIN_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
   "base-uri 'none'",
-  "form-action 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
 
 /** The page for when nothing else can be relied on: a string, without React, routes or files. */
-export function renderLastResort(error: PageError, host: string): string {
-  const words = error.kind === 'failure' ? failureWords(error, host) : publicWords(error);
+export function renderLastResort(error: PageError, host: string, takesFeedback = false): string {
+  return renderPlainPage(error.kind === 'failure' ? failureWords(error, host, takesFeedback) : publicWords(error));
+}
+
+/** @param words as HTML */
+export function renderPlainPage(words: PlainWords): string {
   return [
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
@@ -31,24 +43,43 @@ export function renderLastResort(error: PageError, host: string): string {
   ].join('');
 }
 
-interface Words {
+/** In HTML: what comes from outside is escaped. */
+export interface PlainWords {
   readonly title: string;
   readonly heading: string;
   readonly body: string;
 }
 
-function failureWords(error: PageError, host: string): Words {
-  const digest = error.digest === undefined ? '' : `<p>Digest: <code>${escapeHtml(error.digest)}</code></p>`;
+function failureWords(error: PageError, host: string, takesFeedback: boolean): PlainWords {
+  const address = escapeHtml(error.digest ?? '');
+  const digest = address && `<p>Digest: <code>${address}</code></p>`;
+  const desk = error.desk
+    ? `<p><a href="/desk/${address.replace('-', '/')}">Open this failure in the desk</a></p>`
+    : '';
   return {
     title: 'Application error',
     heading: `${ERROR_SENTENCE} ${escapeHtml(host)}`,
     body:
       `${digest}<p><a href="">Try again</a>, or go to the <a href="/">start page</a>. ` +
-      'If it stays, tell those who run this site and give them the digest: it leads them to what went wrong.</p>',
+      'If it stays, tell those who run this site and give them the digest: it leads them to what went wrong.</p>' +
+      desk +
+      (takesFeedback && address ? renderForm(address) : ''),
   };
 }
 
-function publicWords(error: PageError): Words {
+/** As `FailureHelp` has it on pages. */
+function renderForm(address: string): string {
+  return [
+    `<form method="post" action="?${FEEDBACK_KEY}">`,
+    `<input type="hidden" name="${FEEDBACK_FIELDS.address}" value="${address}">`,
+    `<label>What were you doing?<textarea name="${FEEDBACK_FIELDS.text}" rows="3" required maxlength="${MAX_FEEDBACK_LENGTH}"></textarea></label>`,
+    `<label>Your e-mail address, if we may ask back<input type="email" name="${FEEDBACK_FIELDS.email}" maxlength="254" autocomplete="email"></label>`,
+    `<label hidden>Leave this empty<input name="${FEEDBACK_TRAP}" tabindex="-1" autocomplete="off"></label>`,
+    '<button>Send</button></form>',
+  ].join('');
+}
+
+function publicWords(error: PageError): PlainWords {
   const message = escapeHtml(error.message ?? describeStatus(error.status));
   return {
     title: `Error ${error.status}`,

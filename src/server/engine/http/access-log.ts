@@ -1,24 +1,28 @@
 import type { Logger } from 'pino';
+import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { InFlight } from './in-flight.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
-/** Probes come every second and say nothing new. */
-const QUIET = new Set(['/livez', '/readyz']);
+/** Probes and scrapers come every second and say nothing new. */
+const QUIET = new Set(['/livez', '/readyz', '/metrics']);
 
 export interface AccessLogOptions {
   readonly log: Logger;
   /** Holds the request for as long as it is being answered. */
   readonly inFlight?: InFlight | undefined;
   readonly scrubPath?: ScrubPath | undefined;
+  /** Told of each reply that has ended. */
+  readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
 }
 
 /**
  * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
  * and names.
  */
-export function accessLog({ log, inFlight, scrubPath = (path) => path }: AccessLogOptions): Step {
+export function accessLog({ log, inFlight, scrubPath = (path) => path, metrics }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
     // Kept: Node takes the socket off a request whose body was left unread.
     const { socket } = req;
@@ -28,21 +32,39 @@ export function accessLog({ log, inFlight, scrubPath = (path) => path }: AccessL
     res.once('close', () => {
       const info = requestInfo(req);
       inFlight?.delete(started);
+      const { path, route } = info;
+      const { statusCode: status } = res;
+      const isGone = !res.writableFinished;
+      const isQuiet = QUIET.has(path);
+      const ms = performance.now() - info.startedAt;
+      metrics?.observeRequest({
+        method: info.method,
+        route: route ?? (isQuiet ? path : undefined),
+        status,
+        isGone,
+        ms,
+      });
       const line = {
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method: req.method,
-        path: scrubPath(info.path, info.route),
-        route: info.route,
-        status: res.statusCode,
-        ms: Math.round((performance.now() - info.startedAt) * 10) / 10,
+        path: toBounded(scrubPath(path, route)),
+        route,
+        status,
+        ms: Math.round(ms * 10) / 10,
         bytes: socket.bytesWritten - before,
+        address: info.address,
         digest: info.digest,
-        gone: res.writableFinished ? undefined : true,
+        gone: isGone || undefined,
       };
-      if (QUIET.has(info.path)) log.debug(line, 'request');
+      if (isQuiet) log.debug(line, 'request');
       else log.info(line, 'request');
     });
     next();
   };
+}
+
+/** A path may be 8 KiB long, and a flood of such lines fills a disk. */
+function toBounded(path: string): string {
+  return path.length <= MAX_VALUE_LENGTH ? path : `${path.slice(0, MAX_VALUE_LENGTH - 1)}…`;
 }

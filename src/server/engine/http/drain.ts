@@ -9,6 +9,8 @@ export interface DrainOptions {
   readonly connections: Connections;
   /** They are told, and have the deadline of replies. */
   readonly upgraded?: UpgradedSockets;
+  /** Told when no connection is taken any more: what would never end by itself is to be ended. */
+  readonly onStop?: () => void;
   /** How long it goes on accepting after readiness has failed (ms): a proxy must notice first. */
   readonly lag: number;
   /** How long replies may take after that (ms). What is open then is cut. */
@@ -38,7 +40,7 @@ const FIRST_REQUEST_GRACE = 500 * Millisecond;
  * ended but not flushed, stops the timers that bound half-sent requests, and goes on saying
  * `keep-alive`, so that it waits for idle connections.
  */
-export function createDrain({ server, connections, upgraded, lag, deadline }: DrainOptions): Drain {
+export function createDrain({ server, connections, upgraded, onStop, lag, deadline }: DrainOptions): Drain {
   let running: Promise<DrainEnd> | undefined;
   let draining = false;
   let stopped = false;
@@ -66,6 +68,7 @@ export function createDrain({ server, connections, upgraded, lag, deadline }: Dr
       if (connections.openReplies(socket).length === 0) release(socket);
     }
     upgraded?.closeAll();
+    onStop?.();
     // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
     setTimeout(() => {
       for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);

@@ -39,7 +39,8 @@ export class InFlight {
   list(): InFlightRequest[] {
     const now = performance.now();
     const listed: InFlightRequest[] = [];
-    for (const { requestId, method, route, path, startedAt } of this.#requests) {
+    for (const { requestId, method, route, path, startedAt, isStream } of this.#requests) {
+      if (isStream) continue;
       if (listed.length === MAX_LISTED) break;
       listed.push({
         requestId,

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { CONNECTION_BACKLOG } from '../../limits.ts';
 
 /** Why a server could not listen, in a sentence for whoever started it. */
 export class ListenError extends Error {}
@@ -18,7 +19,7 @@ export interface Where {
 export function listen(server: Server, { host, port, setting }: Where): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, host, port, setting)));
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: CONNECTION_BACKLOG }, () => {
       const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
       resolve(toHttpUrl(host, address.port));
     });

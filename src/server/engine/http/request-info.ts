@@ -44,8 +44,16 @@ export class RequestInfo {
   route: string | undefined;
   /** Set where the answer tells of a failure. */
   digest: string | undefined;
+  /** Whoever asks is signed in to the desk. */
+  isOperator = false;
+  /** The answer goes on for as long as somebody listens: it says nothing of what hangs. */
+  isStream = false;
+
+  /** Where the owner tells visitors apart: asks whose request this is. */
+  askVisitorId: (() => string | undefined) | undefined;
 
   readonly #traceparent: string | undefined;
+  #visitorId: string | undefined;
   #url: URL | undefined;
   #trace: Trace | undefined;
   #trail: Breadcrumb[] | undefined;
@@ -99,6 +107,14 @@ export class RequestInfo {
   addBreadcrumb(breadcrumb: Breadcrumb): void {
     this.#trail ??= [];
     if (this.#trail.push(breadcrumb) > MAX_BREADCRUMBS) this.#trail.shift();
+  }
+
+  /** The owner's id of the visitor, asked for once. Never throws. */
+  readVisitorId(): string | undefined {
+    const ask = this.askVisitorId;
+    this.askVisitorId = undefined;
+    if (ask) this.#visitorId = ask();
+    return this.#visitorId;
   }
 
   /** `origin` must be one that was checked. */

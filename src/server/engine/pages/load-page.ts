@@ -4,6 +4,7 @@ import { holdRejections } from '../../../shared/engine/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { EngineContext, LoaderArgs, ServerPage } from './server-page.ts';
+import { timed } from './timings.ts';
 import type { Visit } from './visit.ts';
 
 /** What guards and loaders decided, before anything is rendered. */
@@ -101,7 +102,7 @@ export async function runGuards({
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await untilEnd(visit, runGuard(page, visit, toArgs));
+      await timed(visit.timings, 'guard', id, () => untilEnd(visit, runGuard(page, visit, toArgs)));
     } catch (error) {
       const verdict = funnel.fail(error, visit.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
@@ -154,7 +155,8 @@ async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<Lo
   const page = pages[id];
   if (!page?.loader) return { id, ok: true, value: null };
   try {
-    const value = (await page.loader(await visit.toArgs())) ?? null;
+    const args = await visit.toArgs();
+    const value = (await timed(visit.timings, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it may reject while another route's loader still runs
     return { id, ok: true, value };
   } catch (error) {

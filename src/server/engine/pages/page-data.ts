@@ -58,6 +58,8 @@ async function sendLoaded(
   const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(house.manifest, head));
   setPageHeaders(response, house, etag ? KEEP_AND_ASK : 'no-store');
   if (etag) response.setHeader('ETag', etag);
+  if (visit.timings) await visit.timings.settle();
+  visit.timings?.write(response);
   if (etag && matchesEtag(request.headers['if-none-match'], etag)) {
     response.statusCode = 304;
     response.end();
@@ -122,6 +124,7 @@ async function sendLines(
     response.end(`${head}\n`);
     return;
   }
+  visit.leave();
   response.setHeader('X-Accel-Buffering', 'no');
   const drained = watchDrain(response);
   response.write(`${head}\n`);

@@ -9,6 +9,7 @@ import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
+import type { RenderGate } from '../http/render-gate.ts';
 import type { PageTable } from './load-page.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
 import type { StaticCache } from './static-cache.ts';
@@ -32,9 +33,13 @@ export interface PageHouse {
   readonly hasOneHost: boolean;
   /** Whether kept pages are kept compressed too. */
   readonly compresses: boolean;
+  /** Visitors may say something of a failure. */
+  readonly takesFeedback: boolean;
   /** No browser and no proxy may keep any of it. */
   readonly isSecret: boolean;
   readonly deadlineMs: number;
+  /** Where renders wait for each other; without it each begins at once. */
+  readonly gate: RenderGate | undefined;
   readonly maxActionBytes: number;
 }
 

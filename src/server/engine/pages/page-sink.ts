@@ -55,6 +55,8 @@ export class PageSink {
   #lead: string;
   #tail: string;
   #atBoundary = false;
+  /** The target has asked to wait: what React holds back then is no text that waits for a slow reader. */
+  #isFull = false;
   #streaming = false;
   #reactEnded = false;
   #lateEnded: boolean;
@@ -76,7 +78,10 @@ export class PageSink {
     this.#tail = tail;
     this.#lateEnded = late === undefined;
     if (late) void this.#pump(late);
-    target.on('drain', () => this.#tell('drain'));
+    target.on('drain', () => {
+      this.#isFull = false;
+      this.#tell('drain');
+    });
     target.on('error', () => this.#tell('error'));
     target.on('close', () => {
       this.#tell('close');
@@ -94,12 +99,14 @@ export class PageSink {
     this.#atBoundary = false;
     // Strings come from the joined build of React, bytes from the plain one.
     this.#text += typeof chunk === 'string' ? chunk : this.#decoder.decode(chunk, { stream: true });
-    if (this.#text.length <= GATHER || this.#finished) return true;
+    if (this.#finished) return true;
+    if (this.#text.length <= GATHER) return !this.#isFull;
     this.#putLead();
     const cut = toCut(this.#text, this.#text.length - CLOSING.length);
     const ready = this.#text.slice(0, cut);
     this.#text = this.#text.slice(cut);
-    return this.#asVisitor(() => this.#target.write(Buffer.from(ready)));
+    this.#isFull = !this.#asVisitor(() => this.#target.write(Buffer.from(ready)));
+    return !this.#isFull;
   }
 
   flush(): void {
@@ -153,7 +160,7 @@ export class PageSink {
     const text = this.#takeText() + this.#takeQueued();
     if (text === '' || this.#finished) return;
     this.#asVisitor(() => {
-      this.#target.write(Buffer.from(text));
+      this.#isFull = !this.#target.write(Buffer.from(text));
       this.#target.flush?.();
     });
   }

@@ -15,6 +15,7 @@ import type { ContentPolicy } from '../http/content-policy.ts';
 import { isOfThisSite } from '../http/cross-site.ts';
 import type { Origins } from '../http/origins.ts';
 import { toPageUrl } from '../http/page-url.ts';
+import type { RenderGate } from '../http/render-gate.ts';
 import { requestInfo } from '../http/request-info.ts';
 import { createTraceHeaders, type TracedProject } from '../http/trace-headers.ts';
 import { createContextFetch } from './context-fetch.ts';
@@ -29,6 +30,7 @@ import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
+import type { ReadTimingAccess } from './timings.ts';
 import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
 import { requireBothHalves } from './wiring.ts';
 
@@ -50,6 +52,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** What of that is the same for everyone, such as settings: static pages can read it too. */
   readonly sharedContext?: object;
   readonly lang?: string;
+  /** Visitors may say something of a failure: the page that needs nothing has the form for it. */
+  readonly takesFeedback?: boolean;
   /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
   readonly isSecret?: boolean;
   /** The folder of the tables, for the words of a mistake in them; `product` by default. */
@@ -62,6 +66,10 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly traced?: TracedProject;
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
+  /** Where renders wait for each other; without it each begins at once. */
+  readonly gate?: RenderGate | undefined;
+  /** Who may see in `Server-Timing` what a page's time went into; without it nobody may. */
+  readonly readTimingAccess?: ReadTimingAccess;
   /** Largest form that an action takes (bytes). */
   readonly maxActionBytes?: number;
 }
@@ -83,6 +91,8 @@ export interface PageSteps {
   readonly acceptsPostsFrom: (path: string, origin: string) => boolean;
   /** Whether a canonical path is that of a page of the table, or of its page data. */
   readonly isPage: (path: string) => boolean;
+  /** The same of one that is rendered for each request. */
+  readonly isRendered: (path: string) => boolean;
 }
 
 const RENDER_DEADLINE = 15 * Second;
@@ -120,8 +130,10 @@ export async function createPages<Context extends EngineContext = EngineContext>
     sharedOrigin: origins.fallback,
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
+    takesFeedback: options.takesFeedback ?? false,
     isSecret: options.isSecret ?? false,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
+    gate: options.gate,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   const notFoundMatch = matchNotFound(tree);
@@ -135,8 +147,10 @@ export async function createPages<Context extends EngineContext = EngineContext>
     path: string,
     search: string,
   ): Visit {
-    const { deadlineMs } = house;
-    return new RequestVisit({ request, response, match, path, search, deadlineMs, createContext: toContext });
+    const { deadlineMs, gate } = house;
+    const { readTimingAccess } = options;
+    const asked = { request, response, match, path, search };
+    return new RequestVisit({ ...asked, deadlineMs, gate, readTimingAccess, createContext: toContext });
 
     async function toContext(visit: Visit): Promise<EngineContext> {
       const own = await createContext?.(request, response);
@@ -236,6 +250,11 @@ export async function createPages<Context extends EngineContext = EngineContext>
 
     isPage(path) {
       return house.matchPage(toPageUrl(path) ?? path) !== undefined;
+    },
+
+    isRendered(path) {
+      const match = house.matchPage(toPageUrl(path) ?? path);
+      return match !== undefined && match.mode !== 'static';
     },
   };
 }

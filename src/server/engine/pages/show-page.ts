@@ -1,11 +1,13 @@
 import type { Response as ExpressResponse } from 'express';
 import type { Engine } from '../../../shared/engine/engine-context.ts';
+import FailureHelpView from '../../../shared/engine/failure-help-view.tsx';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { sendBusy } from '../http/busy-page.ts';
 import { BOOT_ID } from '../http/content-policy.ts';
 import type { Trace } from '../http/request-info.ts';
 import { drawRandom } from '../random.ts';
@@ -46,10 +48,24 @@ export async function sendDocument(
     visit.abort(new VisitorGone()); // nobody waits for what is late
     return;
   }
+  if (visit.timings) await visit.timings.settle();
+  // What has acted, and what tells of a failure, is answered however long it takes.
+  const mayRefuse = visit.method === 'GET' && !action && !page.loaded.errors;
+  const asked = performance.now();
+  const turn = house.gate?.takeTurn(visit, mayRefuse);
+  if (turn && !(await turn)) {
+    if (!(visit.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
+    return;
+  }
+  visit.timings?.add('queue', asked);
+  const begun = performance.now();
   const rendered = await renderDocument(house, visit, payload, {
     nonce,
     whole: visit.whole,
     onReady(shell) {
+      visit.leave();
+      visit.timings?.add('render', begun);
+      visit.timings?.write(response);
       setDocumentHeaders(house, visit, response, shell.payload, shell.error?.status ?? status, nonce);
       writeDocument(house, visit, page, shell, response, nonce);
     },
@@ -59,7 +75,7 @@ export async function sendDocument(
   });
   if (rendered instanceof LastResort) {
     visit.info.digest = rendered.pageError.digest;
-    sendLastResort(response.req, response, rendered.pageError);
+    sendLastResort(response.req, response, rendered.pageError, house.takesFeedback);
     return;
   }
   if (rendered.kind === 'redirect') sendRedirect(response, house, rendered.status, rendered.location);
@@ -78,6 +94,7 @@ export function renderDocument(
     engine: {
       ...toHost(house, visit),
       errorPages: house.errorPages,
+      failureHelp: FailureHelpView,
       modules: house.modules,
       styles: new Map(Object.entries(payload.styles)),
     },

@@ -3,10 +3,12 @@ import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import type { RenderGate } from '../http/render-gate.ts';
 import { type RequestInfo, requestInfo } from '../http/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
+import { type ReadTimingAccess, Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with what every stage needs of it. */
 export interface Visit {
@@ -20,6 +22,8 @@ export interface Visit {
   readonly whole: boolean;
   /** How long all of it may take, late values too (ms). */
   readonly deadlineMs: number;
+  /** Kept for operators alone. */
+  readonly timings?: Timings | undefined;
   /** Aborted when the visitor leaves. Made when it is asked for: most pages never do. */
   readonly signal: AbortSignal;
   /** What the work for this visit was ended with. */
@@ -28,6 +32,8 @@ export interface Visit {
   abort(reason: Error): void;
   /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
+  /** Its shell was sent, or it was given up: it counts no more among the pages in progress. */
+  leave(): void;
   /** What the owner's guards, loaders and actions are called with. */
   toArgs(): Promise<LoaderArgs>;
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
@@ -42,6 +48,8 @@ export interface VisitOptions {
   readonly search: string;
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
   readonly deadlineMs: number;
+  readonly gate?: Pick<RenderGate, 'enter'> | undefined;
+  readonly readTimingAccess?: ReadTimingAccess | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -98,8 +106,10 @@ export class RequestVisit extends Ending implements Visit {
   readonly search: string;
   readonly whole: boolean;
   readonly deadlineMs: number;
+  readonly timings: Timings | undefined;
   readonly #options: VisitOptions;
   #args: Promise<LoaderArgs> | undefined;
+  readonly #leave: (() => void) | undefined;
 
   constructor(options: VisitOptions) {
     super();
@@ -112,14 +122,22 @@ export class RequestVisit extends Ending implements Visit {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
+    this.#leave = options.gate?.enter();
+    const access = options.readTimingAccess?.(request, response);
+    this.timings = access && new Timings(access);
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
     response.on('close', () => {
       clearTimeout(timer);
+      this.#leave?.();
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
+  }
+
+  leave(): void {
+    this.#leave?.();
   }
 
   toArgs(): Promise<LoaderArgs> {
@@ -165,13 +183,17 @@ export class SharedVisit extends Ending implements Visit {
     this.deadlineMs = visit.deadlineMs;
   }
 
+  leave(): void {
+    this.#visit.leave();
+  }
+
   async toArgs(): Promise<LoaderArgs> {
     this.#args ??= this.#createArgs(this);
     return this.#args;
   }
 
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy };
+    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy, isShared: true };
   }
 }
 

@@ -14,8 +14,12 @@ const INCIDENT = `/incidents/${DIGEST}`;
 
 const FEEDBACK = { id: 'f0', address: `${DIGEST}-9F4W0R6B`, text: 'It broke.', at: Date.now() };
 
-async function start(): Promise<TestDeskApi> {
-  const api = await startDeskApi();
+const TARGET = { id: 'hook', name: 'Webhook hooks.example.com' };
+const RESULTS = [{ target: TARGET.name, ok: true, words: 'It answered 200.' }];
+
+/** @param calls what the keeper does without the store */
+async function start(calls = { sendTestNotices: async () => RESULTS }): Promise<TestDeskApi> {
+  const api = await startDeskApi({ notify: { targets: [TARGET.name], settings: [] }, calls });
   await takeIn(
     api.site.store,
     wholeWithSource(),
@@ -24,6 +28,7 @@ async function start(): Promise<TestDeskApi> {
     { entry: 'feedback', feedback: FEEDBACK },
   );
   await api.site.store.useBuild({ id: 'build-1', release: 'v1' });
+  await api.site.store.storeTestNotice(TARGET, { uid: '1', ok: true, words: 'It answered 200.' });
   return api;
 }
 
@@ -81,6 +86,8 @@ const OWN: Readonly<Record<string, Asks>> = {
   },
   find: { 200: [`/find?text=${DIGEST}`], 400: ['/find'], 404: ['/find?text=00000000'] },
   listBuilds: { 200: ['/builds'] },
+  listNotifications: { 200: ['/notifications'], 400: ['/notifications?limit=0'] },
+  testNotifications: { 200: ['/notifications/test'] },
   deleteOccurrence: {
     204: [`/incidents/${THIRD}/occurrences/3M3KQ7XA`],
     404: [`/incidents/${THIRD}/occurrences/3M3KQ7XA`],
@@ -207,9 +214,17 @@ describe('every answer is as the document says', () => {
     merge(shut);
   });
 
+  it('where nobody is told of anything', async () => {
+    const silent = await startDeskApi();
+    expect((await silent.get('/notifications')).body).toEqual({ targets: [], waiting: [], waitingCount: 0, done: [] });
+    expect((await silent.ask('post', '/notifications/test')).status).toBe(409);
+    merge(silent);
+  });
+
   it('where the store is away', async () => {
-    const away = await start();
-    failAll(away.site, new StoreAwayError('It is away.'));
+    const error = new StoreAwayError('It is away.');
+    const away = await start({ sendTestNotices: () => Promise.reject(error) });
+    failAll(away.site, error);
     for (const known of listOf('503')) {
       const [path, options] = toGood(known);
       const reply = await away.ask(known.method, path, options);
@@ -221,8 +236,9 @@ describe('every answer is as the document says', () => {
   });
 
   it('where something is broken', async () => {
-    const broken = await start();
-    failAll(broken.site, new Error('canary secret'));
+    const error = new Error('canary secret');
+    const broken = await start({ sendTestNotices: () => Promise.reject(error) });
+    failAll(broken.site, error);
     for (const known of listOf('401')) {
       const [path, options] = toGood(known);
       const reply = await broken.ask(known.method, path, options);

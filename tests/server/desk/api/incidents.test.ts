@@ -58,6 +58,7 @@ describe('the list', () => {
     ['sort=first', '123456789'],
     ['route=/even', '2468'],
     ['release=v2', '789'],
+    ['environment=staging', ''],
     ['side=browser', '3'],
     ['kind=timeout', '4'],
     ['assignee=-', '123456789'],

@@ -56,8 +56,9 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     await desk.flush();
     expect(listDigests(webhook)).toEqual(['7K3QM2XA']);
     expect(mails.mails).toHaveLength(1);
-    const { waiting, done } = await desk.ask('listNotices', 10);
-    expect([waiting.length, done.map(({ state }) => state)]).toEqual([0, ['sent', 'sent']]);
+    await expect
+      .poll(async () => (await desk.ask('listNotices', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
+      .toEqual(['sent', 'sent']);
   });
 
   it('goes on with what failed after it was started anew, and tells once', async () => {
@@ -78,7 +79,9 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
     const ids = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
     expect(ids[0]).toBe(ids[1]);
     await expect
-      .poll(async () => (await second.ask('listNotices', 10)).done.map(({ state, tries }) => [state, tries]))
+      .poll(async () => (await second.ask('listNotices', 10)).done.map(({ state, tries }) => [state, tries]), {
+        timeout: PATIENCE,
+      })
       .toEqual([['sent', 2]]);
   });
 });
@@ -96,6 +99,8 @@ it('of several replicas on one PostgreSQL one tells', async () => {
   expect(listDigests(webhook).sort()).toEqual(digests);
   // What the one has to send the other sees too.
   const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotices', 50)).done));
-  await expect.poll(async () => (await listDone()).map(({ length }) => length)).toEqual([12, 12]);
+  await expect
+    .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })
+    .toEqual([12, 12]);
   expect(webhook.posted).toHaveLength(digests.length);
 });

@@ -2,11 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listTargets } from '../../../../src/server/desk/notify/list-targets.ts';
 import { toMessage } from '../../../../src/server/desk/notify/message.ts';
 import { readRetryAfter } from '../../../../src/server/desk/notify/retry-after.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notify/settings.ts';
 import { sign } from '../../../../src/server/desk/notify/sign.ts';
-import { createTargets, listTargets } from '../../../../src/server/desk/notify/targets.ts';
+import { createTargets } from '../../../../src/server/desk/notify/targets.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { findFreePort } from '../../../support/free-port.ts';
 import { claimedOf, incidentOf } from '../../../support/notices.ts';
@@ -199,12 +200,17 @@ describe('a mail', () => {
 describe('the names of targets', () => {
   it('hold nothing that is secret, and their ids are the same for ever', () => {
     const settings = settingsOf({
-      webhooks: ['https://hooks.slack.com/services/T0/B0/canary', 'https://hooks.example.com/canary?canary=1'],
+      webhooks: [
+        'https://hooks.slack.com/services/T0/B0/canary',
+        'https://hooks.example.com/canary?canary=1',
+        'https://hooks.example.com/canary2',
+      ],
       mail: { smtpUrl: 'smtps://ada:canary@mail.example.com', from: 'x@y.z', to: ['ada@example.com'] },
     });
     expect(listTargets(settings)).toEqual([
       { id: '9d4f109c472194ed', name: 'Slack webhook hooks.slack.com' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com' },
+      { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Webhook hooks.example.com (2)' },
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
     ]);
     expect(createTargets({ settings }).map(({ id, name }) => ({ id, name }))).toEqual(listTargets(settings));

@@ -39,6 +39,7 @@ describe('the list', () => {
     ['/desk?kind=timeout', [DIGESTS[2]]],
     ['/desk?route=/stock', [DIGESTS[1]]],
     ['/desk?release=v2', [DIGESTS[2]]],
+    ['/desk?environment=staging', []],
     ['/desk?search=price', [DIGESTS[2]]],
     ['/desk?assignee=-', DIGESTS],
     ['/desk?assignee=grace', []],

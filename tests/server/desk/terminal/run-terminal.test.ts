@@ -10,6 +10,7 @@ import { createVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
 import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { withStore } from '../../../support/gallery.ts';
 import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
 import { runDesk } from '../../../support/terminal.ts';
 
@@ -231,6 +232,34 @@ describe('without a server', () => {
     const desk = await openBeside(env);
     const { incidents } = await desk.ask('listIncidents', { limit: 9 });
     expect(incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server).toBe(1);
+  });
+
+  it('has its death told by the next server, whoever took it in', async () => {
+    for (const [more, waiting, untold] of [
+      [{ WEBHOOK_URL: 'http://127.0.0.1:9/hook' }, ['new'], 0],
+      [{}, [], 1],
+      [{ NOTIFY_AFTER: 'wrong' }, [], 1],
+    ] as [Env, string[], number][]) {
+      const env = { ...(await sqliteEnv()), ...more };
+      const child = spawn(process.execPath, [childFile], {
+        env: { ...process.env, ...env, RATE: '5' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      // Long enough that its keeper has taken in what fails: what is new is its death alone.
+      const isTaken = async () => (await runDesk(['--search', 'boom', '--json'], env)).out.includes('0000000');
+      await expect.poll(isTaken, { timeout: 20_000 }).toBe(true);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      expect((await runDesk(['--kind', 'unclean-death'], env)).out).toContain('Process died');
+      await withStore(env.DATA_DIR ?? '', async (store, driver) => {
+        const { waiting: notices } = await store.listNotices(9);
+        expect(notices.map(({ kind }) => kind)).toEqual(waiting);
+        const rows = await driver.all(
+          "SELECT 1 FROM desk_incidents WHERE kind = 'unclean-death' AND untold IS NOT NULL",
+        );
+        expect(rows).toHaveLength(untold);
+      });
+    }
   });
 
   it('sets no broken database aside', async () => {

@@ -29,6 +29,19 @@ function post(body: Uint8Array | string, headers: Record<string, string> = {}, p
   return fetch(site.origin + path, { method: 'POST', body: body as BodyInit, headers });
 }
 
+it('tells who is signed in to the desk that the address leads there', async () => {
+  const other = await startTunnelSite({ isOperator: async (req) => req.headers.cookie === 'desk=known' });
+  const send = async (headers: Record<string, string>) => {
+    const event = createEvent({ event_id: nextId() });
+    const body = writeEnvelope({ dsn: `https://spillway@127.0.0.1:${other.port}/1` }, [{ type: 'event' }, event]);
+    return (await fetch(`${other.origin}/_report`, { method: 'POST', body: body as BodyInit, headers })).json();
+  };
+  expect(await send({ Cookie: 'desk=known' })).toMatchObject({ desk: true });
+  expect(await send({ Cookie: 'desk=forged' })).not.toHaveProperty('desk');
+  expect(await send({})).not.toHaveProperty('desk');
+  await other.close();
+});
+
 describe('the address', () => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'answers %s with 405 and what it takes',

@@ -310,3 +310,31 @@ it('tells standard error where the log throws', () => {
   expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
   expect(line).toMatch(/^The log could not be written \(disk full\): \{"digest":/);
 });
+
+describe('whoever is signed in to the desk', () => {
+  const verdictFor = (isOperator: boolean, isShared?: boolean) => {
+    const funnel = createFunnel({ log: spyOnLog().log, build: 'test' });
+    const info = createInfo();
+    info.isOperator = isOperator;
+    return funnel.fail(new Error('x'), { origin: 'loader', info, ...(isShared && { isShared }) });
+  };
+
+  it('is told that the address leads there', () => {
+    expect(verdictFor(true)).toMatchObject({ error: { kind: 'failure', desk: true } });
+    expect(verdictFor(false)).not.toMatchObject({ error: { desk: true } });
+  });
+
+  it('is not told of it on a page that others get too', () => {
+    expect(verdictFor(true, true)).not.toMatchObject({ error: { desk: true } });
+  });
+
+  it('is told nothing of it where nothing failed', () => {
+    const funnel = createFunnel({ log: spyOnLog().log, build: 'test' });
+    const info = createInfo();
+    info.isOperator = true;
+    expect(funnel.fail(caught(notFound), { origin: 'loader', info })).toEqual({
+      kind: 'error',
+      error: { kind: 'not-found', status: 404 },
+    });
+  });
+});

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { LAST_RESORT_POLICY, renderLastResort } from '../../../../src/server/engine/errors/last-resort.ts';
+import { PLAIN_PAGE_POLICY, renderLastResort } from '../../../../src/server/engine/errors/last-resort.ts';
 
 it('has the sentence with the host as its heading, the digest below it, and what to do', () => {
   const html = renderLastResort({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' }, 'example.com');
@@ -23,7 +23,19 @@ it('escapes whatever it is given', () => {
 it('is allowed its own style sheet and nothing else', () => {
   const html = renderLastResort({ kind: 'failure', status: 500 }, 'x');
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
-  expect(LAST_RESORT_POLICY).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
-  expect(LAST_RESORT_POLICY).not.toContain('unsafe');
+  expect(PLAIN_PAGE_POLICY).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
+  expect(PLAIN_PAGE_POLICY).not.toContain('unsafe');
   expect(html).not.toMatch(/style="|<script|<img|<link/);
+});
+
+it('asks what the visitor was doing where that is taken, and leads operators into the desk', () => {
+  const failure = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
+  const html = renderLastResort(failure, 'x', true);
+  expect(html).toContain('<form method="post" action="?_feedback">');
+  expect(html).toContain('<input type="hidden" name="address" value="7K3QM2XA-9F4W0R6B">');
+  expect(html).not.toContain('/desk/');
+  expect(renderLastResort(failure, 'x')).not.toContain('<form');
+  expect(renderLastResort({ kind: 'failure', status: 500 }, 'x', true)).not.toContain('<form');
+  expect(renderLastResort({ kind: 'public', status: 503, message: 'Closed.' }, 'x', true)).not.toContain('<form');
+  expect(renderLastResort({ ...failure, desk: true }, 'x')).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
 });

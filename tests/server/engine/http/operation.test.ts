@@ -53,6 +53,7 @@ describe('an operation', () => {
     ['/api/people/1?limit=x', { name: 'Ada' }, 400, { limit: expect.any(String) }],
     ['/api/people/1?limit=1&limit=2', { name: 'Ada' }, 400, { limit: 'Say it once.' }],
     ['/api/people/1?other=1', { name: 'Ada' }, 400, { other: 'This is not known here.' }],
+    ['/api/people/1?constructor=1', { name: 'Ada' }, 400, { constructor: 'This is not known here.' }],
     [
       '/api/people/1',
       { name: 7, home: { city: 1 } },

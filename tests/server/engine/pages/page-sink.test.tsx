@@ -204,9 +204,11 @@ describe('PageSink', () => {
     readonly destroyed = false;
     ended = false;
     close: () => void = () => {};
+    drain: () => void = () => {};
+    hasRoom = true;
     write(bytes: Buffer): boolean {
       this.parts.push(bytes.toString());
-      return true;
+      return this.hasRoom;
     }
     end(bytes: Buffer): void {
       this.write(bytes);
@@ -214,6 +216,7 @@ describe('PageSink', () => {
     }
     on(event: string, listener: () => void): void {
       if (event === 'close') this.close = listener;
+      if (event === 'drain') this.drain = listener;
     }
     destroy(): void {
       this.close();
@@ -282,6 +285,20 @@ describe('PageSink', () => {
     expect(target.text).toBe('<html><body>[tail]<p title="x">y</p>[late]');
     sink.inject('[now]');
     expect(target.text).toMatch(/\[late\]\[now\]$/);
+  });
+
+  it('tells React to wait from when the target does until there is room again, however little is written', () => {
+    const { sink, target } = open();
+    let drained = 0;
+    sink.on('drain', () => drained++);
+    target.hasRoom = false;
+    expect(sink.write('<html><body><p>a</p>')).toBe(true);
+    sink.flush();
+    expect(sink.write('<b>late</b>')).toBe(false);
+    expect(sink.write('x'.repeat(100_000))).toBe(false);
+    target.hasRoom = true;
+    target.drain();
+    expect([drained, sink.write('<b>late</b>')]).toEqual([1, true]);
   });
 
   it('joins characters that come in two halves, at whatever place it hands on', () => {

@@ -1,11 +1,18 @@
 import { renderToStaticMarkup } from 'react-dom/server';
+import { MemoryRouter } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import Incident from '../../../../src/shared/desk/pages/incident/incident.tsx';
 import type { IncidentData, StoryShape, WholeShape } from '../../../../src/shared/desk/shapes.ts';
 import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
 import { incidentData, NOW, occurrenceShape, wholeShape } from '../../../support/desk-shapes.ts';
 
-const render = (more: Partial<IncidentData> = {}) => renderToStaticMarkup(<Incident data={incidentData(more)} />);
+const renderData = (data: IncidentData) =>
+  renderToStaticMarkup(
+    <MemoryRouter>
+      <Incident data={data} />
+    </MemoryRouter>,
+  );
+const render = (more: Partial<IncidentData> = {}) => renderData(incidentData(more));
 const renderWhole = (whole: Partial<WholeShape>) => render({ shown: occurrenceShape({ whole: wholeShape(whole) }) });
 const renderStory = (story: StoryShape) => renderWhole({ story });
 /** As it is read: without tags, each run of blanks as one. */
@@ -197,7 +204,7 @@ describe('an occurrence that is not kept whole', () => {
 
   it('leaves the rest of the page where none is left', () => {
     const { shown: _shown, ...rest } = incidentData({ recent: [] });
-    const text = read(renderToStaticMarkup(<Incident data={rest} />));
+    const text = read(renderData(rest));
     expect(text).toContain('No occurrence is kept');
     expect(text).toContain('How often');
   });

@@ -1,11 +1,17 @@
 import { renderToStaticMarkup } from 'react-dom/server';
+import { MemoryRouter } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { USUAL_VIEW } from '../../../../src/shared/desk/href.ts';
 import Incidents from '../../../../src/shared/desk/pages/incidents/incidents.tsx';
 import type { IncidentsData } from '../../../../src/shared/desk/shapes.ts';
 import { incidentRow, incidentsData } from '../../../support/desk-shapes.ts';
 
-const render = (more: Partial<IncidentsData> = {}) => renderToStaticMarkup(<Incidents data={incidentsData(more)} />);
+const render = (more: Partial<IncidentsData> = {}) =>
+  renderToStaticMarkup(
+    <MemoryRouter>
+      <Incidents data={incidentsData(more)} />
+    </MemoryRouter>,
+  );
 const read = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 describe('the list', () => {

@@ -1,4 +1,7 @@
+import { useRef } from 'react';
 import type { PageProps } from '../../../engine/routes.ts';
+import { News } from '../../live/news.tsx';
+import { useHeld } from '../../live/use-held.ts';
 import type { IncidentData } from '../../shapes.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
@@ -37,32 +40,47 @@ export interface IncidentActions {
 /** One incident, and one time that it happened. */
 export default function Incident({ data }: PageProps<IncidentData>) {
   const { now, operator } = data;
+  const article = useRef<HTMLElement>(null);
+  const { held, show } = useHeld(data, article);
+  const story = { ...held, now, operator, version: data.version };
   return (
     <PassingTime since={now}>
-      <article className={styles.incident}>
+      <article ref={article} className={styles.incident}>
         <title>{`${data.title || data.digest} · Desk`}</title>
         <Head of={data} />
         {operator.canChange && <ChangeForms of={data} />}
         <div className={styles.columns}>
           <div className={styles.main}>
-            <Occurrence of={data} />
+            <Occurrence of={story} />
           </div>
           <div className={styles.side}>
             <Counts of={data} />
-            {data.feedback.length > 0 && (
-              <Feedback of={data.feedback} now={now} canRemove={operator.canChange} version={data.version} />
+            {story.feedback.length > 0 && (
+              <Feedback of={story.feedback} now={now} canRemove={operator.canChange} version={data.version} />
             )}
-            <Changes of={data} />
-            <Recent of={data} />
-            {data.similar.length > 0 && (
+            <Changes of={story} />
+            <Recent of={story} />
+            {story.similar.length > 0 && (
               <Panel title="Similar incidents">
-                <Similar of={data.similar} now={now} />
+                <Similar of={story.similar} now={now} />
               </Panel>
             )}
             {operator.canChange && <Removal of={data} />}
           </div>
         </div>
+        <News words={toNews(held, data)} onShow={show} />
       </article>
     </PassingTime>
   );
+}
+
+/** What came in since, of what somebody may be reading; counts and state are shown at once. */
+function toNews(held: IncidentData, data: IncidentData): string | undefined {
+  if (held === data) return undefined;
+  const news = [
+    held.recent[0]?.occurrence !== data.recent[0]?.occurrence && 'It happened again',
+    held.feedback[0]?.id !== data.feedback[0]?.id && 'A visitor said something',
+    held.changes[0]?.id !== data.changes[0]?.id && 'A note or a change',
+  ].filter((words) => words !== false);
+  return news.length > 0 ? news.join(' · ') : undefined;
 }

@@ -1,3 +1,4 @@
+import { chooseOpen, groupFrames, toPackages } from '../../frames.ts';
 import type { ErrorShape, FrameShape, SpanShape, WholeShape } from '../../shapes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -47,9 +48,6 @@ function ErrorPart({ of: error, isCause, isTold }: ErrorPartProps) {
   );
 }
 
-/** Frames of ours that are open at first (a count): a deep stack must not push the request out of sight. */
-const OPEN_FRAMES = 3;
-
 function Frames({ of: frames, isTold }: { readonly of: readonly FrameShape[]; readonly isTold: boolean }) {
   const opened = chooseOpen(frames);
   const areForeignOpen = !isTold && frames.every(({ isOwn }) => !isOwn);
@@ -62,24 +60,6 @@ function Frames({ of: frames, isTold }: { readonly of: readonly FrameShape[]; re
       })}
     </ol>
   );
-}
-
-/** The application's own; where it has none in the stack, the first of the engine. */
-function chooseOpen(frames: readonly FrameShape[]): ReadonlySet<FrameShape> {
-  const ours = frames.filter(({ isOwn, source }) => isOwn && source);
-  const application = ours.filter(({ isEngine }) => !isEngine);
-  return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
-}
-
-/** Each frame of ours for itself, and what lies between them together. */
-function groupFrames(frames: readonly FrameShape[]): FrameShape[][] {
-  const groups: FrameShape[][] = [];
-  for (const frame of frames) {
-    const last = groups.at(-1);
-    if (frame.isOwn || !last || last[0]?.isOwn) groups.push([frame]);
-    else last.push(frame);
-  }
-  return groups;
 }
 
 function OwnFrame({ of: frame, isOpen }: { readonly of: FrameShape; readonly isOpen: boolean }) {
@@ -134,21 +114,6 @@ function FrameName({ of: { file, line, column, function: name, isAsync } }: { re
       <code className={styles.file}>{line > 0 ? `${file}:${line}:${column}` : file || 'a place that is not told'}</code>
     </>
   );
-}
-
-/** `express, node` */
-function toPackages(frames: readonly FrameShape[]): string {
-  const names = new Set(frames.map(({ file }) => toPackage(file)));
-  const some = [...names].slice(0, MAX_PACKAGES);
-  return names.size > some.length ? `${some.join(', ')} and others` : some.join(', ');
-}
-
-const MAX_PACKAGES = 3;
-
-function toPackage(file: string): string {
-  if (file.startsWith('node:')) return 'Node';
-  const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
-  return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');
 }
 
 /** Lines of source around a place, with the place marked. */

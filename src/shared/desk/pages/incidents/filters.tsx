@@ -30,6 +30,9 @@ export function Filters({ view, choices }: FiltersProps) {
           <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
           <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
           <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
+          {(choices.environments.length > 1 || view.environment !== '') && (
+            <Choice name="environment" label="Environment" view={view} of={choices.environments.map(same)} any="any" />
+          )}
           <Choice
             name="assignee"
             label="Assigned to"
@@ -56,7 +59,7 @@ export function Filters({ view, choices }: FiltersProps) {
   );
 }
 
-const FOLDED = ['side', 'kind', 'route', 'release', 'assignee'] as const;
+const FOLDED = ['side', 'kind', 'route', 'release', 'environment', 'assignee'] as const;
 const FILTERS = ['search', 'within', ...FOLDED] as const;
 
 function same(value: string): Option {

@@ -3,7 +3,9 @@ import { Link } from '../../../engine/link.tsx';
 import type { PageProps } from '../../../engine/routes.ts';
 import { Form, submitAs, useActionOutcome } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
-import type { IncidentsData } from '../../shapes.ts';
+import { News } from '../../live/news.tsx';
+import { useHeld } from '../../live/use-held.ts';
+import type { IncidentRow, IncidentsData } from '../../shapes.ts';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { Empty } from './empty.tsx';
 import { Filters } from './filters.tsx';
@@ -29,6 +31,8 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
   const { view, rows, next, cursor } = data;
   const list = useRef<HTMLElement>(null);
   useListKeys(list);
+  const { held, show } = useHeld(rows, list);
+  const shown = toShownRows(held, data);
   return (
     <section ref={list} className={styles.page} aria-labelledby="title">
       <title>{view.search ? `${view.search} · Incidents · Desk` : 'Incidents · Desk'}</title>
@@ -39,7 +43,9 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         <KeyHelp canChange={data.operator.canChange} />
       </div>
       <Filters view={view} choices={data.choices} />
-      <PassingTime since={data.now}>{rows.length === 0 ? <Empty of={data} /> : <List of={data} />}</PassingTime>
+      <PassingTime since={data.now}>
+        {shown.length === 0 ? <Empty of={data} /> : <List of={data} rows={shown} />}
+      </PassingTime>
       {(next !== undefined || cursor !== undefined) && (
         <nav className={styles.pages} aria-label="Pages">
           {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
@@ -50,15 +56,64 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
           )}
         </nav>
       )}
+      <News
+        words={toNews(shown, rows)}
+        isQuiet={countNew(shown, rows) === 0}
+        onShow={() => {
+          show();
+          // The button goes, and the focus with it: to where the new ones stand.
+          requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-open]')?.focus());
+        }}
+      />
     </section>
   );
 }
 
-function List({ of: { rows, view, operator, now } }: { readonly of: IncidentsData }) {
+/** A row that stays where it is while newer data come in. */
+interface ShownRow extends IncidentRow {
+  /** The list does not have it any more: somebody changed it, for one. */
+  readonly hasLeft?: boolean;
+}
+
+/** In the order in which they stand, with what is known of them by now. */
+function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData): readonly ShownRow[] {
+  if (held === rows || held.length === 0) return rows;
+  const fresh = new Map(rows.map((row) => [row.digest, row]));
+  // Past the end of a full page it may stand on the next one.
+  const hasLeft = next === undefined;
+  return held.map((row) => fresh.get(row.digest) ?? { ...row, hasLeft });
+}
+
+function toNews(shown: readonly ShownRow[], rows: readonly IncidentRow[]): string | undefined {
+  const count = countNew(shown, rows);
+  if (count > 0) return `${count} new`;
+  const isSame = shown.length === rows.length && shown.every(({ digest }, index) => digest === rows[index]?.digest);
+  return isSame ? undefined : 'In another order by now';
+}
+
+function countNew(shown: readonly ShownRow[], rows: readonly IncidentRow[]): number {
+  const known = new Set(shown.map(({ digest }) => digest));
+  return rows.filter(({ digest }) => !known.has(digest)).length;
+}
+
+interface ListProps {
+  readonly of: IncidentsData;
+  readonly rows: readonly ShownRow[];
+}
+
+function List({ of: { view, operator, now }, rows }: ListProps) {
   const list = (
     <ol className={styles.rows}>
       {rows.map((row) => (
-        <Row key={row.digest} of={row} now={now} canChange={operator.canChange} span={view.span} tab={view.state} />
+        <Row
+          key={row.digest}
+          of={row}
+          hasLeft={row.hasLeft ?? false}
+          now={now}
+          canChange={operator.canChange}
+          span={view.span}
+          tab={view.state}
+        />
       ))}
     </ol>
   );

@@ -6,6 +6,7 @@ const KEYS = [
   ['j', 'the next incident'],
   ['k', 'the one before'],
   ['Enter', 'open it'],
+  ['n', 'show what came in meanwhile'],
   ['/', 'search'],
   ['?', 'these keys'],
 ] as const;

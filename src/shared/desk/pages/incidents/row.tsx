@@ -10,6 +10,8 @@ import styles from './row.module.css';
 
 interface RowProps {
   readonly of: IncidentRow;
+  /** It is shown for as long as nothing may move. */
+  readonly hasLeft: boolean;
   readonly now: number;
   readonly canChange: boolean;
   readonly span: SpanName;
@@ -17,7 +19,7 @@ interface RowProps {
   readonly tab: IncidentState | 'all';
 }
 
-export function Row({ of: row, now, canChange, span, tab }: RowProps) {
+export function Row({ of: row, hasLeft, now, canChange, span, tab }: RowProps) {
   const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease, assignee } = row;
   const times = counts.server + counts.browser;
   const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
@@ -39,6 +41,7 @@ export function Row({ of: row, now, canChange, span, tab }: RowProps) {
           </Link>
         </p>
         <p className={styles.facts}>
+          {hasLeft && <em>no longer in this list</em>}
           {isStateTold && (
             <span title={toStateDetail(status) || undefined}>
               <StateBadge status={status} />

@@ -2,7 +2,7 @@ import { type RefObject, useEffect } from 'react';
 
 /**
  * Keys of a list: `j` and `k` go down and up, `x` ticks, `e` and `i` press the button that has the key
- * in `data-key`, `/` leads to the search, `?` shows them all. Enter opens by itself, because the focus
+ * in `data-key`, `n` shows what came in meanwhile, `/` leads to the search, `?` shows them all. Enter opens by itself, because the focus
  * is on a link.
  */
 export function useListKeys(list: RefObject<HTMLElement | null>): void {
@@ -25,6 +25,7 @@ const KEYS: Readonly<Record<string, ((root: HTMLElement) => boolean) | undefined
   x: (root) => tick(root),
   e: (root) => press(root, 'e'),
   i: (root) => press(root, 'i'),
+  n: (root) => showNews(root),
   '/': (root) => focusSearch(root),
   '?': (root) => showHelp(root),
 };
@@ -55,6 +56,12 @@ function press(root: HTMLElement, key: string): boolean {
 
 function findRow(root: HTMLElement): HTMLElement | undefined {
   return [...root.querySelectorAll<HTMLElement>('[data-row]')].find((row) => row.contains(document.activeElement));
+}
+
+function showNews(root: HTMLElement): boolean {
+  const button = root.querySelector<HTMLButtonElement>('[data-news]');
+  button?.click();
+  return Boolean(button);
 }
 
 /** It stands in the header, outside of the list. */

@@ -5,6 +5,8 @@ import { NavLink } from '../../../engine/link.tsx';
 import { ACTION_FIELD } from '../../../engine/protocol.ts';
 import type { PageProps } from '../../../engine/routes.ts';
 import { Form } from '../../actions.ts';
+import { LiveMark } from '../../live/live-mark.tsx';
+import { useLive } from '../../live/use-live.ts';
 import '../../ui/theme.css';
 import styles from './root.module.css';
 import { SignIn } from './sign-in.tsx';
@@ -28,6 +30,7 @@ export interface RootActions {
 
 /** Around every page of the desk. */
 export default function Root({ data }: PageProps<RootData>) {
+  const live = useLive();
   return (
     <>
       <a className={styles.skip} href="#main">
@@ -42,6 +45,7 @@ export default function Root({ data }: PageProps<RootData>) {
           <span className={styles.release} title={`Release ${data.release}`}>
             {data.release}
           </span>
+          <LiveMark state={live} />
         </p>
         <Search />
         <SignedIn {...data} />

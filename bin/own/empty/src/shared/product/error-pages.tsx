@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+import { FailureHelp } from '../engine/failure-help.tsx';
 
 /** What a visitor sees in the place of a page that ended otherwise. Looks come from the root layout's `global.css`. */
 export const errorPages: ErrorPages = {
@@ -60,6 +61,7 @@ function Failure({ error, host }: ErrorPageProps) {
       <p>The failure was ours, not yours. Trying again often helps.</p>
       <WaysOn />
       {error.inBrowser && <LateDigest digest={error.digest} />}
+      <FailureHelp error={error} />
     </ErrorPage>
   );
 }

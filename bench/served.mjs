@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+export const TOKEN = 'a-token-of-the-benchmark';
+
+/** Server and load on a core each, where that can be had: the second is this process's own. */
+const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
+
+/** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
+export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/server/main.js') } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
+  const node = [process.execPath, ...execArgv, file];
+  const [command, ...args] = canPin ? ['taskset', '-c', '0', ...node] : node;
+  const child = spawn(command, args, {
+    cwd: root,
+    env: {
+      ...process.env,
+      PORT: '0',
+      NODE_ENV: 'production',
+      COMPRESSION: 'off',
+      DATA_DIR: join(folder, 'data'),
+      OPERATOR_TOKEN: TOKEN,
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  process.on('exit', () => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  if (canPin) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
+  const port = await new Promise((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      const found = /Listening on http:[^\s"]+:(\d+)/.exec(String(text));
+      if (found) resolve(Number(found[1]));
+    });
+    child.on('exit', (code) => reject(new Error(`The server ended with code ${code}.`)));
+  });
+  return {
+    child,
+    port,
+    /** Resident memory (MiB). */
+    memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    /** One figure of `/metrics`, its labels added up where several have the name. */
+    async metric(name) {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
+        headers: { Authorization: `Bearer ${TOKEN}` },
+      });
+      const lines = (await response.text()).split('\n').filter((line) => line.startsWith(name));
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    },
+  };
+}
+
+export function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Prints what was demanded and seen, and ends with 1 where one of it was not met. */
+export function judge(rows) {
+  console.table(rows.map(({ what, demand, seen, isMet }) => ({ what, demand, seen, met: isMet ? 'yes' : 'NO' })));
+  process.exit(rows.every(({ isMet }) => isMet) ? 0 : 1);
+}

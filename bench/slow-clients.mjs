@@ -1,0 +1,133 @@
+import '../bin/require-node.mjs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build, stopBuilder } from '../build.mjs';
+import { createPool } from './http-pool.mjs';
+import { judge, quantile, serve } from './served.mjs';
+
+/**
+ * Slow clients beside ordinary ones: `node bench/slow-clients.mjs`. CLIENTS (500) of them, a third each
+ * that send their headers byte by byte, their body byte by byte, and that ask for much and read next to
+ * nothing, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
+ * of what can be served, as it did before.
+ */
+const clients = Number(process.env.CLIENTS ?? 500);
+const seconds = Number(process.env.SECONDS ?? 60);
+const share = Number(process.env.LOAD ?? 0.4);
+const path = process.env.BENCH_PATH ?? '/tour/cards';
+
+await build({ log: console.error });
+await stopBuilder();
+const server = await serve();
+const pool = createPool({ port: server.port });
+const host = `Host: 127.0.0.1:${server.port}`;
+const held = { headers: [], body: [], reading: [] };
+const answers = {};
+let stopped = false;
+
+await load(200, 3); // warm
+const capacity = await measureCapacity(5);
+const before = await load(capacity * share, 15);
+const memoryBefore = server.memory();
+const slow = Array.from({ length: clients }, (_, index) => beSlow(['headers', 'body', 'reading'][index % 3]));
+await sleep(2000);
+const during = await load(capacity * share, seconds);
+const memoryDuring = server.memory();
+stopped = true;
+await Promise.all(slow);
+
+const ratio = quantile(during.times, 0.5) / quantile(before.times, 0.5);
+const perClient = ((memoryDuring - memoryBefore) * 1024) / clients;
+const longest = (name) => Math.round(Math.max(0, ...held[name]) / 1000);
+console.log(
+  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); resident ${Math.round(memoryBefore)} and ${Math.round(memoryDuring)} MiB; the slow ones were told ${JSON.stringify(answers)}`,
+);
+judge([
+  {
+    what: "the ordinary load's median, times that of before",
+    demand: '≤ 1.5',
+    seen: ratio.toFixed(2),
+    isMet: ratio <= 1.5,
+  },
+  { what: 'its answers other than 200', demand: 0, seen: during.wrong, isMet: during.wrong === 0 },
+  { what: 'memory for each slow client, KiB', demand: '≤ 64', seen: Math.round(perClient), isMet: perClient <= 64 },
+  { what: 'longest with slow headers, s', demand: '≤ 15', seen: longest('headers'), isMet: longest('headers') <= 15 },
+  { what: 'longest with a slow body, s', demand: '≤ 35', seen: longest('body'), isMet: longest('body') <= 35 },
+  { what: 'longest without reading, s', demand: '≤ 65', seen: longest('reading'), isMet: longest('reading') <= 65 },
+]);
+
+async function measureCapacity(forSeconds) {
+  const end = performance.now() + forSeconds * 1000;
+  let answered = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (performance.now() < end) if ((await pool.ask(path)).status === 200) answered++;
+    }),
+  );
+  return answered / forSeconds;
+}
+
+/** Asks at a steady rate, whether it is answered or not. */
+async function load(rate, forSeconds) {
+  const times = [];
+  const waiting = [];
+  let wrong = 0;
+  const began = performance.now();
+  for (let sent = 0; ; ) {
+    const elapsed = (performance.now() - began) / 1000;
+    if (elapsed >= forSeconds) break;
+    for (; sent < elapsed * rate; sent++) {
+      const asked = performance.now();
+      waiting.push(
+        pool.ask(path).then(({ status }) => {
+          if (status === 200) times.push(performance.now() - asked);
+          else wrong++;
+        }),
+      );
+    }
+    await sleep(1);
+  }
+  await Promise.all(waiting);
+  return { times, wrong };
+}
+
+async function beSlow(how) {
+  while (!stopped) held[how].push(await beSlowOnce(how));
+}
+
+/** @returns how long the server held on (ms) */
+function beSlowOnce(how) {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    const socket = connect(server.port, '127.0.0.1');
+    let drip;
+    socket.on('connect', () => {
+      if (how === 'headers') socket.write(`GET ${path} HTTP/1.1\r\n${host}\r\nX-Slow: `);
+      else if (how === 'body') socket.write(`${toPost('/tour/forms', 100_000)}_action=`);
+      else {
+        socket.pause();
+        socket.write(`GET ${path} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(300));
+      }
+      drip = setInterval(() => {
+        if (stopped) socket.destroy();
+        else if (how === 'reading') socket.read(100);
+        else socket.write('x');
+      }, 1000);
+    });
+    if (how !== 'reading') {
+      socket.on('data', (text) => {
+        const status = /^HTTP\/1\.1 (\d+)/.exec(text.toString('latin1'))?.[1] ?? 'more';
+        answers[`${how} ${status}`] = (answers[`${how} ${status}`] ?? 0) + 1;
+      });
+    }
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearInterval(drip);
+      resolve(performance.now() - began);
+    });
+  });
+}
+
+function toPost(to, length) {
+  return `POST ${to} HTTP/1.1\r\n${host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${length}\r\n\r\n`;
+}

@@ -1,0 +1,44 @@
+import { HttpError } from '../../engine/errors/http-error.ts';
+import { operation } from '../../engine/http/operation.ts';
+import { type Resource, resource } from '../../engine/http/resource.ts';
+import { presentNotice } from '../pages/notifications.ts';
+import type { ApiContext } from './context.ts';
+import { NotificationList, TestResults } from './replies.ts';
+import { LimitQuery } from './requests.ts';
+
+export function notificationsResource({ ask, facts }: ApiContext): Resource {
+  return resource('/notifications', {
+    GET: operation({
+      id: 'listNotifications',
+      summary: 'List what waits to be told, and what was',
+      query: LimitQuery,
+      replies: { 200: { about: 'The latest of both.', body: NotificationList } },
+    }).handle(async ({ query }) => {
+      const { waiting, waitingCount, done } = await ask('listNotices', query.limit);
+      return {
+        status: 200,
+        body: {
+          targets: facts.notify?.targets ?? [],
+          waiting: waiting.map(presentNotice),
+          waitingCount,
+          done: done.map(presentNotice),
+        },
+      };
+    }),
+  });
+}
+
+export function testNotificationsResource({ ask, facts }: ApiContext): Resource {
+  const nobody = 'There is nobody to send it to: set WEBHOOK_URL or SMTP_URL first.';
+  return resource('/notifications/test', {
+    POST: operation({
+      id: 'testNotifications',
+      summary: 'Send a test to everybody who is told',
+      replies: { 200: { about: 'How it went with each.', body: TestResults } },
+      problems: { 409: nobody },
+    }).handle(async () => {
+      if ((facts.notify?.targets ?? []).length === 0) throw new HttpError(409, nobody);
+      return { status: 200, body: { results: await ask('sendTestNotices') } };
+    }),
+  });
+}

@@ -1,0 +1,31 @@
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { Scrubber } from '../../engine/errors/scrub.ts';
+import type { Origins } from '../../engine/http/origins.ts';
+import { requestInfo } from '../../engine/http/request-info.ts';
+import type { Desk } from '../desk.ts';
+import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
+import type { ToVisitor } from '../tunnel/visitors.ts';
+import { takeFeedback } from './take-feedback.ts';
+
+export interface OpenFeedbackOptions {
+  readonly desk: Pick<Desk, 'ask' | 'journalFeedback'>;
+  readonly origins: Origins;
+  readonly scrubber: Scrubber;
+  readonly toVisitor: ToVisitor;
+  readonly log: Logger;
+}
+
+/** Puts together what takes the words of visitors. */
+export function openFeedback({ desk, origins, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
+  return takeFeedback({
+    desk,
+    origins,
+    scrubberOf: toRequestScrubber(scrubber),
+    toVisitor(req) {
+      const info = requestInfo(req);
+      return toVisitor(info.address, info.readVisitorId());
+    },
+    log,
+  });
+}

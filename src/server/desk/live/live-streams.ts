@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import { LIVE_CHANGES, LIVE_PATH, LIVE_PING } from '../../../shared/desk/live/live-protocol.ts';
+import { API_POLICY } from '../../engine/http/content-policy.ts';
+import { isOfThisSite } from '../../engine/http/cross-site.ts';
+import type { Origins } from '../../engine/http/origins.ts';
+import { refuse, sendText } from '../../engine/http/refuse.ts';
+import { requestInfo } from '../../engine/http/request-info.ts';
+import {
+  LIVE_PING_INTERVAL,
+  LIVE_RETRY_LONGEST,
+  LIVE_RETRY_SHORTEST,
+  LIVE_STREAM_AGE,
+  MAX_LIVE_STREAMS,
+  MAX_LIVE_STREAMS_OF_SESSION,
+} from '../limits.ts';
+import type { Access, ReadAccess } from '../sign-in/access.ts';
+import { readSessionCookie } from '../sign-in/session-cookie.ts';
+import type { ChangeWatch } from './watch-changes.ts';
+
+export interface LiveStreams {
+  /** Answers `GET /desk/live`, and passes on the rest. */
+  readonly step: RequestHandler;
+  /** Ends all, for a drain: browsers come again, each after a time of its own. */
+  endAll(): void;
+  /** How many are open (a count). */
+  readonly size: number;
+}
+
+export interface LiveStreamsOptions {
+  readonly watch: ChangeWatch;
+  readonly readAccess: ReadAccess;
+  readonly origins: Origins;
+  /** Milliseconds. */
+  readonly pingInterval?: number;
+}
+
+/**
+ * Tells open pages of the desk that something changed, and nothing of what: they ask for their data
+ * as they always do. Whoever opens a stream is signed in, and stays so: it is asked again with each
+ * ping, and a stream whose session ended ends too.
+ */
+export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
+  const { watch, readAccess, origins, pingInterval = LIVE_PING_INTERVAL } = options;
+  const streams = new Map<ServerResponse, string>();
+  let isEnding = false;
+
+  async function answer(req: Request, res: Response): Promise<void> {
+    if (!isOfThisSite(req, origins)) return refuse(req, res, 403, 'This request comes from another site.');
+    const access = await readAccess(req, res);
+    if (access.isAway) return refuse(req, res, 503, 'The desk’s store cannot be reached at the moment.');
+    if (!access.operator) return refuse(req, res, 401, 'Sign in to the desk first.');
+    if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Come again.');
+    const holder = toHolder(req, access);
+    if (streams.size >= MAX_LIVE_STREAMS || countOf(holder) >= MAX_LIVE_STREAMS_OF_SESSION) {
+      return sendText(
+        res,
+        429,
+        'Too many pages of the desk are live already. This one looks by itself from time to time.',
+      );
+    }
+    setHeaders(res);
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
+    open(req, res, holder);
+  }
+
+  function countOf(holder: string): number {
+    let count = 0;
+    for (const other of streams.values()) if (other === holder) count++;
+    return count;
+  }
+
+  function open(req: Request, res: Response, holder: string): void {
+    requestInfo(req).isStream = true;
+    streams.set(res, holder);
+    let isDue = false;
+    const send = (name: string) => {
+      if (res.writableEnded) return;
+      // Who does not read is told once, when there is room again.
+      if (res.writableLength > 0) isDue ||= name === LIVE_CHANGES;
+      else res.write(toEvent(name));
+    };
+    const stopListening = watch.listen(() => send(LIVE_CHANGES));
+    const pings = setInterval(() => void ping(), pingInterval).unref();
+    const age = setTimeout(() => res.end(), LIVE_STREAM_AGE).unref();
+    res.once('close', () => {
+      stopListening();
+      clearInterval(pings);
+      clearTimeout(age);
+      streams.delete(res);
+    });
+    res.write(`retry: ${toRetry()}\n\n${toEvent(LIVE_PING)}`);
+
+    async function ping(): Promise<void> {
+      if (!(await isSignedIn(req, res))) {
+        res.end();
+        return;
+      }
+      const isMissed = isDue && res.writableLength === 0;
+      if (isMissed) isDue = false;
+      send(isMissed ? LIVE_CHANGES : LIVE_PING);
+    }
+  }
+
+  /** A store that is away ends nobody's session. */
+  async function isSignedIn(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    const { operator, isAway } = await readAccess(req, res);
+    return isAway || operator !== undefined;
+  }
+
+  return {
+    async step(req, res, next) {
+      const isAsked = requestInfo(req).path === LIVE_PATH && (req.method === 'GET' || req.method === 'HEAD');
+      if (isAsked) await answer(req, res);
+      else next();
+    },
+    endAll() {
+      isEnding = true;
+      for (const res of streams.keys()) res.end();
+    },
+    get size() {
+      return streams.size;
+    },
+  };
+}
+
+/** Streams are counted by session; whom a proxy signs in has none, and is counted by name. */
+function toHolder(req: IncomingMessage, { operator }: Access): string {
+  return readSessionCookie(req) ?? operator?.name ?? '';
+}
+
+function setHeaders(res: ServerResponse): void {
+  res.statusCode = 200;
+  res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
+  // Neither kept nor held back: a proxy that compresses or buffers would hand it on in lumps.
+  res.setHeader('Cache-Control', 'no-store, no-transform');
+  res.setHeader('X-Accel-Buffering', 'no');
+  res.setHeader('Content-Security-Policy', API_POLICY);
+}
+
+function toEvent(name: string): string {
+  return `event: ${name}\ndata:\n\n`;
+}
+
+/** Each another one, so that those whom a restart cuts off do not come back at once (ms). */
+function toRetry(): number {
+  return Math.round(LIVE_RETRY_SHORTEST + Math.random() * (LIVE_RETRY_LONGEST - LIVE_RETRY_SHORTEST));
+}

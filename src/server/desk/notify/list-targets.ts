@@ -1,0 +1,30 @@
+import type { NoticeTarget } from '../store/notice-table.ts';
+import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
+
+/** Who is told, without what sends: for whoever shows them, and for what is written down to be sent. */
+export function listTargets({
+  webhooks,
+  webhookFormat,
+  mail,
+}: Pick<NotifySettings, 'webhooks' | 'webhookFormat' | 'mail'>): readonly NoticeTarget[] {
+  const targets = [...webhooks.map((url) => nameWebhook(url, webhookFormat)), ...(mail ? [nameMail(mail)] : [])];
+  return targets.map(({ id, name }, index) => {
+    const before = targets.slice(0, index).filter((other) => other.name === name).length;
+    return { id, name: before === 0 ? name : `${name} (${before + 1})` };
+  });
+}
+
+/** The path is left out: with most receivers it is the secret. */
+function nameWebhook(url: string, format: WebhookFormat | undefined): NoticeTarget {
+  const kind = toFormat(url, format) === 'slack' ? 'Slack webhook' : 'Webhook';
+  return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
+}
+
+function nameMail({ to }: MailSettings): NoticeTarget {
+  return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
+}
+
+/** Slack's own hosts get what Slack takes. */
+export function toFormat(url: string, asked: WebhookFormat | undefined): WebhookFormat {
+  return asked ?? (/^hooks\.slack(?:-gov)?\.com$/.test(new URL(url).hostname) ? 'slack' : 'json');
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Metrics } from '../metrics/metrics.ts';
+import { sendText } from './refuse.ts';
+import { requestInfo } from './request-info.ts';
+import type { Step } from './step.ts';
+
+/** Whether somebody may read the metrics: yes, no, or not before so many milliseconds have passed. */
+export type MayRead = (req: IncomingMessage) => boolean | { readonly waitMs: number };
+
+export interface MetricsPageOptions {
+  readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
+  readonly mayRead: MayRead;
+}
+
+const PATH = '/metrics';
+
+/**
+ * What Prometheus scrapes. It stands before the check of the host, because scrapers name an address as
+ * probes do; what they must bring is a token, which no other site can make a browser send.
+ */
+export function metricsPage({ metrics, mayRead }: MetricsPageOptions): Step {
+  return function metricsPage(req, res, next) {
+    const info = requestInfo(req);
+    if (info.path !== PATH) {
+      next();
+      return;
+    }
+    info.route = PATH;
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      res.setHeader('Allow', 'GET, HEAD');
+      sendText(res, 405, 'Ask with GET.');
+      return;
+    }
+    const may = mayRead(req);
+    if (may === true) void send(req, res, metrics);
+    else refuseReader(res, may);
+  };
+}
+
+function refuseReader(res: ServerResponse, may: false | { readonly waitMs: number }): void {
+  if (may) {
+    res.setHeader('Retry-After', Math.ceil(may.waitMs / 1000));
+    sendText(res, 429, 'Too many wrong tokens came from this address. Try again later.');
+    return;
+  }
+  res.setHeader('WWW-Authenticate', 'Bearer');
+  sendText(res, 401, 'The metrics are for operators. Send a token of VIEWER_TOKEN or OPERATOR_TOKEN as a bearer.');
+}
+
+async function send(req: IncomingMessage, res: ServerResponse, metrics: MetricsPageOptions['metrics']): Promise<void> {
+  let text: string;
+  try {
+    text = await metrics.write();
+  } catch {
+    sendText(res, 500, 'The metrics could not be read.');
+    return;
+  }
+  res.setHeader('Content-Type', metrics.contentType);
+  res.setHeader('Content-Length', Buffer.byteLength(text));
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(req.method === 'HEAD' ? undefined : text);
+}

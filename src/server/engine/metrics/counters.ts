@@ -1,0 +1,42 @@
+/** What a counter tells, and the labels that it has. */
+export interface CounterWords {
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** Every counter that the server's parts add to by `count()`. Each label has few values, whatever visitors send. */
+export const COUNTERS: Readonly<Record<string, CounterWords>> = {
+  spillway_failures_total: {
+    help: 'Failures that were given an address, by where they happened and what they are.',
+    labels: ['side', 'kind'],
+  },
+  spillway_reports_ignored_total: {
+    help: 'What was thrown or reported and is no failure: redirects, visitors who left, noise of browsers.',
+    labels: ['reason'],
+  },
+  spillway_reports_past_cap_total: { help: "Browsers' reports past the bound of new incidents an hour." },
+  spillway_requests_shed_total: {
+    help: 'Requests that were refused with 503 because there was too much to do, by what was asked for and why.',
+    labels: ['what', 'reason'],
+  },
+  spillway_broken_requests_total: {
+    help: 'Requests that could not be parsed or did not come in time, by the status of the answer.',
+    labels: ['status'],
+  },
+  spillway_tunnel_refused_total: {
+    help: "Browsers' reports that were refused, by the status of the answer.",
+    labels: ['status'],
+  },
+  spillway_tunnel_items_total: {
+    help: 'Items of the envelopes that browsers sent, by type and by what became of them.',
+    labels: ['type', 'outcome'],
+  },
+  spillway_outbox_sent_total: {
+    help: 'Envelopes that the error-reporting service took.',
+    labels: ['category'],
+  },
+  spillway_outbox_dropped_total: {
+    help: 'Envelopes for the error-reporting service that were given up.',
+    labels: ['category', 'reason'],
+  },
+};

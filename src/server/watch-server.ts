@@ -1,0 +1,50 @@
+import type { Desk } from './desk/desk.ts';
+import type { Connections } from './engine/http/connections.ts';
+import type { Drain } from './engine/http/drain.ts';
+import type { InFlight } from './engine/http/in-flight.ts';
+import type { Overload } from './engine/http/overload.ts';
+import type { RenderGate } from './engine/http/render-gate.ts';
+import type { Metrics } from './engine/metrics/metrics.ts';
+import type { Outbox } from './reporting/outbox.ts';
+
+export interface WatchedServer {
+  readonly metrics: Pick<Metrics, 'gauge'>;
+  readonly inFlight: Pick<InFlight, 'size'>;
+  readonly connections: Pick<Connections, 'sockets'>;
+  readonly drain: Pick<Drain, 'draining'>;
+  readonly desk: Pick<Desk, 'isStoreReachable' | 'waitingBytes'>;
+  readonly gate?: Pick<RenderGate, 'pages' | 'queued'>;
+  readonly overload?: Pick<Overload, 'level'> | undefined;
+  readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
+}
+
+/** The figures that are read when somebody asks for the metrics. */
+export function watchServer(server: WatchedServer): void {
+  const { metrics, inFlight, connections, drain, desk, gate, overload, outbox } = server;
+  const { gauge } = metrics;
+  gauge('http_server_active_requests', 'Requests that are being answered.', () => inFlight.size);
+  gauge('spillway_open_connections', 'Sockets that are open on PORT.', () => connections.sockets.size);
+  gauge('spillway_draining', '1 from the request to stop on.', () => Number(drain.draining));
+  gauge('spillway_store_reachable', "1 where the desk's store can be used.", async () => {
+    return Number(await desk.isStoreReachable());
+  });
+  gauge(
+    'spillway_journal_waiting_bytes',
+    'What of the journal is not in the store yet: it grows where the store is away.',
+    () => desk.waitingBytes,
+  );
+  if (gate) {
+    gauge('spillway_pages_in_progress', 'Pages from their first guard to their shell.', () => gate.pages);
+    gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => gate.queued);
+  }
+  if (overload) {
+    gauge(
+      'spillway_overload_level',
+      'What is refused: 0 nothing, 1 prefetches, 2 pages too, 3 forms and the API too.',
+      () => overload.level,
+    );
+  }
+  if (outbox) {
+    gauge('spillway_outbox_bytes', 'What waits for the error-reporting service, on the disk.', () => outbox.bytes);
+  }
+}

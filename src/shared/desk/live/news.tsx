@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'react';
+import { Second } from '../../units.ts';
+import styles from './news.module.css';
+
+/** Between two announcements (ms): whoever listens to a page works meanwhile. */
+const ANNOUNCEMENT_GAP = 30 * Second;
+
+interface NewsProps {
+  /** `3 new`; undefined where there are none. */
+  readonly words: string | undefined;
+  /** It is seen, and not read out. */
+  readonly isQuiet?: boolean;
+  readonly onShow: () => void;
+}
+
+/** Says that there is more than what is shown, over the page, so that nothing of it moves. */
+export function News({ words, isQuiet = false, onShow }: NewsProps) {
+  const announced = useSparing(isQuiet ? '' : (words ?? ''));
+  return (
+    <>
+      <p className={styles.announced} role="status">
+        {announced}
+      </p>
+      {words !== undefined && (
+        <button type="button" className={styles.news} data-news="" onClick={onShow}>
+          {words}: <strong>show</strong>
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The words, at most once in a while: the latest of them. */
+function useSparing(words: string): string {
+  const [said, setSaid] = useState('');
+  const saidAt = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    const wait = words === '' ? 0 : Math.max(0, saidAt.current + ANNOUNCEMENT_GAP - performance.now());
+    const timer = setTimeout(() => {
+      if (words !== '') saidAt.current = performance.now();
+      setSaid(words);
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [words]);
+  return said;
+}

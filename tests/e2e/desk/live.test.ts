@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { hasNginx, startNginx } from '../../support/nginx.ts';
+import { exchanged, isSameDocument, markDocument, useSite, type VisitOptions } from '../site.ts';
+
+const site = useSite();
+
+const ADDRESS_LENGTH = 17;
+
+/** @returns the digest of a failure that this causes */
+async function fail(path: string): Promise<string> {
+  const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
+  const address = reply.headers.get('x-error-digest') ?? '';
+  expect(address).toHaveLength(ADDRESS_LENGTH);
+  return address.slice(0, 8);
+}
+
+async function openDesk(path: string, options: VisitOptions = {}) {
+  const visit = await site.open(path, { viewport: { width: 1280, height: 900 }, ...options });
+  await signIn(visit.page);
+  visit.complaints.length = 0; // the answer 401 is one
+  return visit;
+}
+
+async function signIn(page: Page): Promise<void> {
+  const token = readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Desk', exact: true }).waitFor();
+}
+
+const isState = (page: Page, state: string) => page.locator(`[data-live="${state}"]`).waitFor();
+
+async function readCount(page: Page, digest: string): Promise<number> {
+  const text = await page.locator('[data-row]', { hasText: digest }).locator('strong').textContent();
+  return Number(text?.replaceAll(',', ''));
+}
+
+/** Where each row stands, and which it is. */
+const readRows = (page: Page) =>
+  page
+    .locator('[data-row]')
+    .evaluateAll((rows) =>
+      rows.map((row) => [row.querySelector('code:last-of-type')?.textContent, row.getBoundingClientRect().top]),
+    );
+
+describe('the list', () => {
+  test('counts on in place, and tells of new ones without moving anything', async () => {
+    const digest = await fail('/tour/fail/loader');
+    await fail('/api/tour/fail');
+    const { page, complaints } = await openDesk('/desk');
+    await exchanged(page);
+    await isState(page, 'live');
+    await markDocument(page);
+    // Somebody is at it: a row is ticked, a search half typed, the page scrolled.
+    await page.getByRole('checkbox').first().check();
+    await page.getByRole('searchbox').fill('half a w');
+    const before = await readRows(page);
+    const count = await readCount(page, digest);
+
+    for (let times = 0; times < 3; times++) await fail('/tour/fail/loader');
+    await expect.poll(() => readCount(page, digest), { timeout: 10_000 }).toBe(count + 3);
+    const newcomer = await fail('/tour/fail/render');
+    const news = page.getByRole('button', { name: '1 new: show' });
+    await news.waitFor();
+    await page.getByRole('status').filter({ hasText: '1 new' }).waitFor();
+    expect(await readRows(page)).toEqual(before);
+    expect(await page.getByRole('checkbox').first().isChecked()).toBe(true);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('half a w');
+
+    await news.click();
+    await page.locator('[data-row]', { hasText: newcomer }).waitFor();
+    await expect.poll(() => news.count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.hasAttribute('data-open'))).toBe(true);
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
+    expect(await isSameDocument(page)).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
+  test('is brought to what came in by the key n', async () => {
+    const { page } = await openDesk('/desk');
+    await exchanged(page);
+    await isState(page, 'live');
+    await page.keyboard.press('j');
+    // The second row happens again, and would stand first.
+    const second = await page.locator('[data-row] code:last-of-type').nth(1).textContent();
+    const path = (await page.locator('[data-open]').nth(1).textContent())?.includes('loader')
+      ? '/tour/fail/loader'
+      : '/tour/fail/render';
+    const digest = await fail(path);
+    await page.locator('[data-news]').waitFor();
+    expect(await page.locator('[data-row] code:last-of-type').nth(1).textContent()).toBe(second);
+    await page.keyboard.press('n');
+    await expect.poll(() => page.locator('[data-row] code:last-of-type').first().textContent()).toBe(digest);
+  });
+
+  test('asks seldom in a storm, and nothing moves sideways while counts grow', async () => {
+    const { page, data } = await openDesk('/desk');
+    await exchanged(page);
+    await isState(page, 'live');
+    await page.evaluate(() => {
+      const shifts: number[] = [];
+      Object.assign(window, { shifts });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value);
+      }).observe({ type: 'layout-shift' });
+    });
+    await page.mouse.move(400, 400);
+    data.length = 0;
+    const end = performance.now() + 6000;
+    while (performance.now() < end) await Promise.all(Array.from({ length: 8 }, () => fail('/tour/fail/loader')));
+    const asked = data.filter(({ path }) => path.startsWith('/_data/desk'));
+    expect(asked.filter(({ method }) => method === 'GET').length).toBeGreaterThanOrEqual(1);
+    expect(asked.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(4);
+    // A number that gets another digit begins further left: of all that may move, that alone does.
+    const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
+    expect(Math.max(0, ...shifts)).toBeLessThan(0.0005);
+  }, 30_000);
+
+  test('looks by itself where no stream gets through', async () => {
+    const digest = await fail('/tour/fail/loader');
+    const { page, data } = await openDesk('/desk', {
+      before: (page) => page.route('**/desk/live', (route) => route.abort()),
+    });
+    await exchanged(page);
+    await isState(page, 'polling');
+    await page.mouse.move(400, 400);
+    const count = await readCount(page, digest);
+    data.length = 0;
+    await fail('/tour/fail/loader');
+    await expect.poll(() => readCount(page, digest), { timeout: 25_000 }).toBe(count + 1);
+    expect(data.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
+  }, 60_000);
+});
+
+describe('an incident', () => {
+  test('counts on, holds what is read, keeps what is typed, and shows the latest when asked', async () => {
+    const digest = await fail('/tour/fail/render');
+    const { page, complaints } = await openDesk(`/desk/${digest}`);
+    await exchanged(page);
+    await isState(page, 'live');
+    const note = page.getByRole('textbox', { name: 'Note' });
+    await note.fill('Half a thou');
+    await note.focus();
+    await page.evaluate(() => window.scrollTo(0, 120));
+    const which = page.getByRole('region', { name: 'Occurrence' }).locator('code').first();
+    const shown = await which.textContent();
+    const times = page.locator('dt', { hasText: 'Happened' }).locator('xpath=following-sibling::dd');
+    const before = await times.textContent();
+    await fail('/tour/fail/render');
+    const news = page.getByRole('button', { name: 'It happened again: show' });
+    await news.waitFor();
+    expect(await times.textContent()).not.toBe(before);
+    expect(await which.textContent()).toBe(shown);
+    expect(await note.inputValue()).toBe('Half a thou');
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+    expect(await page.evaluate(() => window.scrollY)).toBe(120);
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+    expect(violations).toEqual([]);
+    await news.click();
+    await expect.poll(() => which.textContent()).not.toBe(shown);
+    expect(await note.inputValue()).toBe('Half a thou');
+    expect(complaints).toEqual([]);
+  });
+
+  test('shows a change of a colleague in another tab', async () => {
+    const digest = await fail('/tour/fail/render');
+    const { page } = await openDesk(`/desk/${digest}`);
+    const other = await page.context().newPage();
+    await other.goto(`/desk/${digest}`);
+    await exchanged(other);
+    await exchanged(page);
+    await isState(page, 'live');
+    await isState(other, 'live');
+    await other.getByRole('button', { name: 'Resolve' }).click();
+    await other.getByText('Resolved.', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await other.getByRole('button', { name: 'Resolve' }).waitFor();
+  });
+});
+
+test('the end of the session ends the stream, and the page asks to sign in', async () => {
+  const { page } = await openDesk('/desk');
+  await exchanged(page);
+  await isState(page, 'live');
+  const other = await page.context().newPage();
+  await other.goto('/desk');
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByLabel('Token').waitFor();
+  await page.getByLabel('Token').waitFor({ timeout: 35_000 });
+}, 90_000);
+
+test('a hidden tab holds no stream, and looks when it is seen again', async () => {
+  const digest = await fail('/tour/fail/loader');
+  const { page } = await openDesk('/desk');
+  await exchanged(page);
+  await isState(page, 'live');
+  const turn = (state: string) =>
+    page.evaluate((visibility) => {
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => visibility });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, state);
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/desk/live'));
+  await turn('hidden');
+  await ended;
+  const count = await readCount(page, digest);
+  await fail('/tour/fail/loader');
+  await page.waitForTimeout(3000);
+  expect(await readCount(page, digest)).toBe(count);
+  await turn('visible');
+  await expect.poll(() => readCount(page, digest), { timeout: 10_000 }).toBe(count + 1);
+});
+
+test.skipIf(!hasNginx)(
+  'it gets through nginx as it is installed (skipped where there is none), and comes back after a cut',
+  async () => {
+    const digest = await fail('/tour/fail/loader');
+    const upstream = new URL(site.url).host;
+    let nginx = await startNginx({ upstream });
+    const { page } = await openDesk('/desk', { baseURL: `http://127.0.0.1:${nginx.port}` });
+    await exchanged(page);
+    await isState(page, 'live');
+    await page.mouse.move(400, 400);
+    const count = await readCount(page, digest);
+    await fail('/tour/fail/loader');
+    await expect.poll(() => readCount(page, digest), { timeout: 5000 }).toBe(count + 1);
+
+    await nginx.stop();
+    await fail('/tour/fail/loader');
+    nginx = await startNginx({ upstream, port: nginx.port });
+    await expect.poll(() => readCount(page, digest), { timeout: 25_000 }).toBe(count + 2);
+    await isState(page, 'live');
+    await page.close();
+    await nginx.stop();
+  },
+  60_000,
+);

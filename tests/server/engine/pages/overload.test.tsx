@@ -1,0 +1,115 @@
+import '../../../support/production-react.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Suspense, use } from 'react';
+import { expect, it, vi } from 'vitest';
+import { openOverload } from '../../../../src/server/engine/http/open-overload.ts';
+import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
+import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { startPages } from '../../../support/pages-app.tsx';
+import { sendRaw } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
+
+/** What a render of the page costs, at the least (ms). */
+const COST = 5;
+
+function Costly() {
+  const end = performance.now() + COST;
+  while (performance.now() < end);
+  return <p>here</p>;
+}
+
+const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
+
+it('answers what it can and refuses the rest, and is itself again when it is over', async () => {
+  const count = vi.fn();
+  const { gate, overload } = openOverload({ delayMs: 50, maxPages: 1000, count });
+  const app = await startPages([PAGE], { gate, overload, metrics: { count, observeRequest() {} } });
+  // In one piece, so that all of them are there before the first has been rendered.
+  const asked = 'GET /costly HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(300);
+  const text = await sendRaw(app.port, asked, { patience: 3000 });
+
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  const refused = statuses.filter((status) => status === '503').length;
+  expect(statuses).toHaveLength(300);
+  expect(statuses.filter((status) => status === '200')).toHaveLength(300 - refused);
+  expect(text.split('<p>here</p>')).toHaveLength(300 - refused + 1);
+  expect(text.match(/^Retry-After: \d/gm)).toHaveLength(refused);
+  expect(refused).toBeGreaterThan(0);
+  expect(refused).toBeLessThan(300);
+  expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(refused);
+  expect(app.failures()).toEqual([]);
+  await expect.poll(async () => (await app.ask('/costly')).status, { timeout: 10_000 }).toBe(200);
+  expect([gate.pages, gate.queued]).toEqual([0, 0]);
+});
+
+it('goes on with forms, whose action has run, and with pages that tell of a failure', async () => {
+  const gate = createRenderGate({ maxWaitMs: 0 });
+  const app = await startPages(
+    [
+      {
+        ...PAGE,
+        server: {
+          actions: { default: () => 'done' },
+          loader: ({ request }: { request: Request }) => {
+            if (request.url.includes('fail')) throw new Error('of the test');
+          },
+        },
+      },
+    ],
+    { gate },
+  );
+  // Somebody is always in front.
+  const crowd = Array.from({ length: 20 }, () => app.ask('/costly'));
+  const post = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: '_action=costly.default',
+  };
+  const [posted, failed] = await Promise.all([app.ask('/costly', post), app.ask('/costly?fail')]);
+  await Promise.all(crowd);
+  expect([posted.status, failed.status]).toEqual([200, 500]);
+});
+
+it('lets go of visitors who left before the shell or after it, and calls none of them a failure', async () => {
+  function Value({ of }: { of: Promise<string> }) {
+    return use(of);
+  }
+  function Slow() {
+    const { late } = useData<{ late: Promise<string> }>();
+    return (
+      <Suspense fallback={<p>shell</p>}>
+        <Value of={late} />
+      </Suspense>
+    );
+  }
+  const gate = createRenderGate();
+  const app = await startPages(
+    [
+      {
+        id: 'slow',
+        path: '/slow',
+        view: Slow,
+        server: {
+          loader: async ({ signal }: { signal: AbortSignal }) => {
+            await sleep(20, undefined, { signal });
+            return { late: sleep(60_000, 'late', { signal }) };
+          },
+        },
+      },
+    ],
+    { gate },
+  );
+  await Promise.all(
+    Array.from({ length: 200 }, async (_, index) => {
+      const request = app.open('/slow');
+      request.on('error', () => {});
+      request.end();
+      if (index % 2) await new Promise((resolve) => request.once('response', resolve));
+      else await sleep(index / 8);
+      request.destroy();
+    }),
+  );
+  await until(() => gate.pages === 0 && gate.queued === 0, 'the last page to be let go of');
+  await sleep(50);
+  expect(app.failures()).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { startPages, type TestPage } from '../../../support/pages-app.tsx';
+
+const TABLE: readonly TestPage[] = [
+  {
+    id: 'root',
+    view: () => <p>root</p>,
+    server: { guard: () => sleep(5) },
+    children: [
+      { id: 'orders', path: '/orders', view: () => <p>orders</p>, server: { loader: () => sleep(20, 'data') } },
+    ],
+  },
+];
+
+/** By the name of the phase and its route, the milliseconds. */
+function parse(header: unknown): Record<string, number> {
+  return Object.fromEntries(
+    String(header)
+      .split(', ')
+      .map((entry) => {
+        const [, phase, , desc, ms] = /^(\w+)(;desc="([^"]*)")?;dur=([\d.]+)$/.exec(entry) ?? [];
+        return [desc ?? phase, Number(ms)];
+      }),
+  );
+}
+
+describe('Server-Timing', () => {
+  it.each(['/orders', '/_data/orders'])('tells an operator what %s spends its time on', async (path) => {
+    const app = await startPages(TABLE, { readTimingAccess: () => Promise.resolve(true) });
+    const { status, headers } = await app.ask(path);
+    expect(status).toBe(200);
+    const times = parse(headers['server-timing']);
+    expect(Object.keys(times)).toEqual([
+      'guard of root',
+      'loader of orders',
+      ...(path === '/orders' ? ['queue', 'render'] : []),
+      'total',
+    ]);
+    expect(times['guard of root']).toBeGreaterThan(3);
+    expect(times['loader of orders']).toBeGreaterThan(15);
+    expect(times.total).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ['nobody may', {}],
+    ['a visitor has no session', { readTimingAccess: () => undefined }],
+    ['a session is none', { readTimingAccess: () => Promise.resolve(false) }],
+    ['it cannot be known', { readTimingAccess: () => Promise.reject(new Error('away')) }],
+    ['it is not known soon', { readTimingAccess: () => new Promise<boolean>(() => {}) }],
+  ])('is not sent where %s', async (_name, options) => {
+    const app = await startPages(TABLE, options);
+    for (const path of ['/orders', '/_data/orders']) {
+      const asked = performance.now();
+      const { status, headers } = await app.ask(path);
+      expect([status, headers['server-timing']]).toEqual([200, undefined]);
+      expect(performance.now() - asked).toBeLessThan(5000);
+    }
+  });
+});
