@@ -16,12 +16,7 @@ export async function run(image: Image, options: Partial<ContainerOptions> = {})
   const env = { OPERATOR_TOKEN: TOKEN, DRAIN_LAG: '0', ...options.env };
   const container = startContainer({ image, data: options.data ?? createVolume(image), memory: options.memory, env });
   onTestFinished(async () => {
-    try {
-      if (process.env.SHOW) console.log(container.log());
-      container.kill('SIGKILL');
-    } catch {
-      // It has ended.
-    }
+    container.kill('SIGKILL');
     await container.ended;
   });
   await container.listens;
