@@ -1,3 +1,4 @@
+import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
@@ -11,7 +12,7 @@ import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
 import type { NoticeLists } from '../store/notice-table.ts';
 import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
-import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from '../store/records.ts';
+import type { Found, Incident, IncidentHour, IncidentRelease, Run } from '../store/records.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
 
 /** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */

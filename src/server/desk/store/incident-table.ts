@@ -1,4 +1,5 @@
-import type { Incident, IncidentState } from './records.ts';
+import type { IncidentState } from '../../../shared/desk/shapes.ts';
+import type { Incident } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
 
 export interface IncidentRow {

@@ -1,8 +1,9 @@
+import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import { readIncidents } from './incident-table.ts';
-import type { Incident, IncidentState } from './records.ts';
+import type { Incident } from './records.ts';
 import { matchSearch, type SearchMatch } from './search-table.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { toHour } from './tally.ts';

@@ -1,9 +1,9 @@
+import type { SideCounts } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { BELIEVED_VISITORS, STORM } from '../limits.ts';
 import { type NoticeTarget, storeNotices } from './notice-table.ts';
 import { countVisitorsSince } from './occurrence-table.ts';
-import type { SideCounts } from './records.ts';
 import type { CountedRow } from './settle-states.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Tally } from './tally.ts';

@@ -1,3 +1,4 @@
+import type { IncidentState, SideCounts } from '../../../shared/desk/shapes.ts';
 import type { Failure, FailureKind, Site, StackFrame } from '../../engine/errors/failure.ts';
 
 /** A frame as its author knows it. */
@@ -21,8 +22,6 @@ export interface StoredFailure extends Failure {
   /** React's components around it, innermost first; elements have a name alone. */
   readonly components?: readonly ResolvedFrame[];
 }
-
-export type IncidentState = 'open' | 'resolved' | 'ignored';
 
 /** Failures of one kind: what stands under one digest. */
 export interface Incident {
@@ -69,11 +68,6 @@ export interface Incident {
   readonly visitors: number;
   /** Other digests that lead here. */
   readonly aliases: readonly string[];
-}
-
-export interface SideCounts {
-  readonly server: number;
-  readonly browser: number;
 }
 
 /** An hour in which an incident was seen. */

@@ -1,5 +1,5 @@
+import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { storeChange } from './change-log.ts';
-import type { IncidentState } from './records.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { type ReleaseTally, type Tally, toHour } from './tally.ts';
 

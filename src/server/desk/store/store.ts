@@ -1,3 +1,4 @@
+import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
@@ -18,7 +19,7 @@ import { hasSchema, migrate, readMeta, SCHEMA_VERSION } from './migrations.ts';
 import type { NewsRules } from './note-news.ts';
 import * as notices from './notice-table.ts';
 import * as occurrences from './occurrence-table.ts';
-import type { Found, Incident, IncidentHour, IncidentRelease, IncidentState, Run } from './records.ts';
+import type { Found, Incident, IncidentHour, IncidentRelease, Run } from './records.ts';
 import { type RetentionOptions, retain } from './retention.ts';
 import * as runs from './run-table.ts';
 import { prepareSearch } from './search-table.ts';

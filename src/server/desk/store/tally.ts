@@ -1,7 +1,8 @@
+import type { SideCounts } from '../../../shared/desk/shapes.ts';
 import { Hour } from '../../../shared/units.ts';
 import type { FailureKind, Site } from '../../engine/errors/failure.ts';
 import { type CountRecord, type Feedback, type ThinOccurrence, toThin } from '../journal-entry.ts';
-import type { SideCounts, StoredFailure } from './records.ts';
+import type { StoredFailure } from './records.ts';
 
 /** What the keeper takes in: a line of a journal, prepared. */
 export type Intake =
