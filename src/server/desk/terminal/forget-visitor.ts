@@ -3,9 +3,9 @@ import { Day } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../address.ts';
 import { OCCURRENCE_AGE } from '../limits.ts';
 import type { Store } from '../store/store.ts';
-import { createVisitors } from '../tunnel/visitors.ts';
+import { createVisitors, hashVisitorId } from '../tunnel/visitors.ts';
 import { clearJournals } from './clear-journals.ts';
-import { TerminalError, UsageError } from './terminal-error.ts';
+import { TerminalError } from './terminal-error.ts';
 
 /** Whom to forget, and what in a line of a journal says that it is theirs. */
 export interface WhomToForget {
@@ -24,35 +24,40 @@ const VISITOR = /^[\w-]{16}$/;
 
 /**
  * Reads whom somebody means: the address of an occurrence (then its visitor of that day), an e-mail
- * address, an IP address (then its visitors of all days that are kept), or a visitor's id as the desk
- * shows it.
+ * address, an IP address (then its visitors of all days that are kept), a visitor's id as the desk
+ * shows it, or the owner's own id of somebody, which may look like any of these.
  *
- * @throws UsageError for what is none of them
  * @throws TerminalError for an occurrence that is not kept
  */
 export async function readWhom(text: string, store: Store, now: number): Promise<WhomToForget> {
   const whom = text.trim();
-  if (isIP(whom) > 0) return { visitors: await hashAddress(whom, store, now) };
-  if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: [], email: whom };
   const address = parseAddress(whom);
-  const found = address?.occurrence === undefined ? undefined : await store.find(address);
-  const kept = found?.occurrence;
-  if (kept) {
-    const occurrence = { digest: found.incident.digest, occurrence: kept.occurrence };
-    return { visitors: kept.visitor === undefined ? [] : [kept.visitor], occurrence };
-  }
-  if (VISITOR.test(whom)) return { visitors: [whom] };
-  if (address?.occurrence !== undefined) {
+  const isOccurrence = address?.occurrence !== undefined;
+  const kept = isOccurrence ? await readOccurrence(address, store) : undefined;
+  if (kept) return kept;
+  const { salt = '' } = await store.readMeta();
+  const owners = hashVisitorId(salt, whom);
+  if (isIP(whom) > 0) return { visitors: [owners, ...hashAddress(whom, salt, now)] };
+  if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: [owners], email: whom };
+  if (VISITOR.test(whom)) return { visitors: [owners, whom] };
+  if (isOccurrence) {
     throw new TerminalError('This occurrence is not kept: nothing of it is left but that it was counted.');
   }
-  throw new UsageError(
-    'Name whom to forget: the visitor that an occurrence shows, an e-mail address, the address of an occurrence (7K3QM2XA-9F4W0R6B), or an IP address.',
-  );
+  return { visitors: [owners] };
+}
+
+async function readOccurrence(address: Address, store: Store): Promise<WhomToForget | undefined> {
+  const found = await store.find(address);
+  if (!found?.occurrence) return undefined;
+  const { occurrence, visitor } = found.occurrence;
+  return {
+    visitors: visitor === undefined ? [] : [visitor],
+    occurrence: { digest: found.incident.digest, occurrence },
+  };
 }
 
 /** One for each day of which something may be kept. */
-async function hashAddress(address: string, store: Store, now: number): Promise<string[]> {
-  const { salt = '' } = await store.readMeta();
+function hashAddress(address: string, salt: string, now: number): string[] {
   const days = Array.from({ length: OCCURRENCE_AGE / Day + 2 }, (_none, index) => now + Day - index * Day);
   return days.map((day) => createVisitors({ salt: () => salt, now: () => day })(address));
 }

@@ -40,6 +40,6 @@ const USAGES: readonly (readonly [usage: string, words: string, options: readonl
   [
     'forget <whom>',
     'what is kept of a visitor goes, counts remain',
-    ['by id, e-mail address, address of an occurrence, or IP address'],
+    ['by the id that is shown or is yours, e-mail address, address of an occurrence, or IP address'],
   ],
 ];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
-import { createVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
+import { createVisitors, hashVisitorId } from '../../../../src/server/desk/tunnel/visitors.ts';
 import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
@@ -145,7 +145,15 @@ describe.each([
     expect((await runDesk(['forget', toAddress(mine)], env)).err).toContain('Deleted 2 occurrences ');
     const again = await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
     expect(again).toMatchObject({ code: 0, err: expect.stringContaining('Nothing was kept of them.') });
-    expect(await runDesk(['forget', 'the visitor'], env)).toMatchObject({ code: 2 });
+    expect(await runDesk(['forget', ''], env)).toMatchObject({ code: 2 });
+  });
+
+  it.each(['customer 42', 'ada@example.com', 'kq3xYw7bVb0J2k1p'])('forgets by the id of the owner, %s', async (id) => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    const visitor = hashVisitorId(await desk.ask('readSalt'), id);
+    desk.journal(createFailure({ digest, visitor }));
+    expect((await runDesk(['forget', id], env)).err).toContain('Deleted 1 occurrence ');
   });
 
   it('makes a backup, and restores none', async () => {
