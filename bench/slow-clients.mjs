@@ -20,6 +20,8 @@ await build({ log: console.error });
 await stopBuilder();
 const server = await serve();
 const pool = createPool({ port: server.port });
+/** Asked for again and again it is a long answer, of which none is rendered. */
+const file = await findFile();
 const host = `Host: 127.0.0.1:${server.port}`;
 const held = { headers: [], body: [], reading: [] };
 const answers = {};
@@ -106,7 +108,7 @@ function beSlowOnce(how) {
       else if (how === 'body') socket.write(`${toPost('/tour/forms', 100_000)}_action=`);
       else {
         socket.pause();
-        socket.write(`GET ${path} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(300));
+        socket.write(`GET ${file} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(500));
       }
       drip = setInterval(() => {
         if (stopped) socket.destroy();
@@ -126,6 +128,11 @@ function beSlowOnce(how) {
       resolve(performance.now() - began);
     });
   });
+}
+
+async function findFile() {
+  const home = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+  return /\/assets\/main-[\w-]+\.js/.exec(home)?.[0];
 }
 
 function toPost(to, length) {
