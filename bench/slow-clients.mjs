@@ -108,7 +108,7 @@ function beSlowOnce(how) {
       else if (how === 'body') socket.write(`${toPost('/tour/forms', 100_000)}_action=`);
       else {
         socket.pause();
-        socket.write(`GET ${file} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(500));
+        socket.write(`GET ${file} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(60));
       }
       drip = setInterval(() => {
         if (stopped) socket.destroy();
@@ -132,7 +132,12 @@ function beSlowOnce(how) {
 
 async function findFile() {
   const home = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
-  return /\/assets\/main-[\w-]+\.js/.exec(home)?.[0];
+  const files = new Set(home.match(/\/assets\/[\w-]+\.js/g));
+  const sized = [...files].map(async (name) => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}${name}`, { headers: { 'Accept-Encoding': 'identity' } });
+    return { name, size: (await reply.arrayBuffer()).byteLength };
+  });
+  return (await Promise.all(sized)).sort((a, b) => b.size - a.size)[0].name;
 }
 
 function toPost(to, length) {

@@ -34,17 +34,17 @@ it('begins what comes in one packet one at a time, and answers all of it in orde
 }, 30_000);
 
 it('begins no more for who reads nothing, and goes on when they do', async () => {
-  const { port, seen } = await startCounting(2_000_000);
+  const { port, seen } = await startCounting(1_000_000);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
   socket.pause();
-  socket.write(ask(100));
+  socket.write(ask(60));
   await until(() => seen.begun > 1, 'the first ones');
   await sleep(500);
   const { begun } = seen;
-  expect(begun).toBeLessThan(20);
+  expect(begun).toBeLessThan(40);
   socket.resume();
-  await until(() => seen.begun === 100, 'the rest');
+  await expect.poll(() => seen.begun, { timeout: 20_000 }).toBe(60);
   socket.destroy();
 }, 30_000);
 
