@@ -7,8 +7,8 @@ import { judge, quantile, serve } from './served.mjs';
 
 /**
  * Slow clients beside ordinary ones: `node bench/slow-clients.mjs`. CLIENTS (500) of them, a third each
- * that send their headers byte by byte, their body byte by byte, and that ask for much and read next to
- * nothing, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
+ * that send their headers byte by byte, their body byte by byte, and that ask for much and read
+ * nothing of it, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
  * of what can be served, as it did before.
  */
 const clients = Number(process.env.CLIENTS ?? 500);
@@ -35,6 +35,7 @@ const slow = Array.from({ length: clients }, (_, index) => beSlow(['headers', 'b
 await sleep(2000);
 const during = await load(capacity * share, seconds);
 const memoryDuring = server.memory();
+const late = await server.metric('nodejs_eventloop_lag_max_seconds');
 stopped = true;
 await Promise.all(slow);
 
@@ -42,7 +43,7 @@ const ratio = quantile(during.times, 0.5) / quantile(before.times, 0.5);
 const perClient = ((memoryDuring - memoryBefore) * 1024) / clients;
 const longest = (name) => Math.round(Math.max(0, ...held[name]) / 1000);
 console.log(
-  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); resident ${Math.round(memoryBefore)} and ${Math.round(memoryDuring)} MiB; the slow ones were told ${JSON.stringify(answers)}`,
+  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); resident ${Math.round(memoryBefore)} and ${Math.round(memoryDuring)} MiB; the loop was late by ${late.toFixed(1)} s at the most; other answers ${JSON.stringify(during.others)}; the slow ones were told ${JSON.stringify(answers)}`,
 );
 judge([
   {
@@ -73,6 +74,7 @@ async function measureCapacity(forSeconds) {
 async function load(rate, forSeconds) {
   const times = [];
   const waiting = [];
+  const others = {};
   let wrong = 0;
   const began = performance.now();
   for (let sent = 0; ; ) {
@@ -81,16 +83,20 @@ async function load(rate, forSeconds) {
     for (; sent < elapsed * rate; sent++) {
       const asked = performance.now();
       waiting.push(
-        pool.ask(path).then(({ status }) => {
+        pool.ask(path).then(({ status, head }) => {
           if (status === 200) times.push(performance.now() - asked);
-          else wrong++;
+          else {
+            wrong++;
+            const name = status || head;
+            others[name] = (others[name] ?? 0) + 1;
+          }
         }),
       );
     }
     await sleep(1);
   }
   await Promise.all(waiting);
-  return { times, wrong };
+  return { times, wrong, others };
 }
 
 async function beSlow(how) {
@@ -112,8 +118,8 @@ function beSlowOnce(how) {
       }
       drip = setInterval(() => {
         if (stopped) socket.destroy();
-        else if (how === 'reading') socket.read(100);
-        else socket.write('x');
+        // Whoever reads now and then has the system take in megabytes for them, and is not slow for the server.
+        else if (how !== 'reading') socket.write('x');
       }, 1000);
     });
     if (how !== 'reading') {

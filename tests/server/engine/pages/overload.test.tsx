@@ -89,6 +89,21 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
   expect([posted.status, failed.status]).toEqual([200, 500]);
 });
 
+it('counts no form among the pages in progress before all of it has come', async () => {
+  const gate = createRenderGate();
+  const app = await startPages([PAGE], { gate });
+  const socket = connect(app.port, '127.0.0.1');
+  socket.write(
+    'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na',
+  );
+  await sleep(200);
+  expect(gate.pages).toBe(0);
+  const answered = new Promise((resolve) => socket.once('data', resolve));
+  socket.write('=bcdefgh');
+  await answered;
+  socket.destroy();
+});
+
 it('lets go of visitors who left before the shell or after it, and calls none of them a failure', async () => {
   function Value({ of }: { of: Promise<string> }) {
     return use(of);
