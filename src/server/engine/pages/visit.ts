@@ -139,7 +139,7 @@ export class RequestVisit extends Ending implements Visit {
   }
 
   enter(): void {
-    this.#leave ??= this.#options.gate?.enter();
+    if (!this.endedBy) this.#leave ??= this.#options.gate?.enter(); // who has left never leaves again
   }
 
   leave(): void {
