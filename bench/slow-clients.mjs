@@ -7,8 +7,8 @@ import { judge, quantile, serve } from './served.mjs';
 
 /**
  * Slow clients beside ordinary ones: `node bench/slow-clients.mjs`. CLIENTS (500) of them, a third each
- * that send their headers byte by byte, their body byte by byte, and that ask for much and read next to
- * nothing, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
+ * that send their headers byte by byte, their body byte by byte, and that ask for much and read
+ * nothing of it, for SECONDS (60); whoever is cut off begins anew. Beside them runs ordinary load, LOAD (0.4)
  * of what can be served, as it did before.
  */
 const clients = Number(process.env.CLIENTS ?? 500);
@@ -20,6 +20,8 @@ await build({ log: console.error });
 await stopBuilder();
 const server = await serve();
 const pool = createPool({ port: server.port });
+/** Asked for again and again it is a long answer, of which none is rendered. */
+const file = await findFile();
 const host = `Host: 127.0.0.1:${server.port}`;
 const held = { headers: [], body: [], reading: [] };
 const answers = {};
@@ -30,9 +32,10 @@ const capacity = await measureCapacity(5);
 const before = await load(capacity * share, 15);
 const memoryBefore = server.memory();
 const slow = Array.from({ length: clients }, (_, index) => beSlow(['headers', 'body', 'reading'][index % 3]));
-await sleep(2000);
+await sleep(10_000);
 const during = await load(capacity * share, seconds);
 const memoryDuring = server.memory();
+const late = await server.metric('nodejs_eventloop_lag_max_seconds');
 stopped = true;
 await Promise.all(slow);
 
@@ -40,7 +43,7 @@ const ratio = quantile(during.times, 0.5) / quantile(before.times, 0.5);
 const perClient = ((memoryDuring - memoryBefore) * 1024) / clients;
 const longest = (name) => Math.round(Math.max(0, ...held[name]) / 1000);
 console.log(
-  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); resident ${Math.round(memoryBefore)} and ${Math.round(memoryDuring)} MiB; the slow ones were told ${JSON.stringify(answers)}`,
+  `${path}: ${Math.round(capacity)} a second can be served, ${Math.round(capacity * share)} are asked for; median ${quantile(before.times, 0.5).toFixed(2)} ms before and ${quantile(during.times, 0.5).toFixed(2)} ms beside ${clients} slow clients (p99 ${quantile(before.times, 0.99).toFixed(1)} and ${quantile(during.times, 0.99).toFixed(1)}); resident ${Math.round(memoryBefore)} and ${Math.round(memoryDuring)} MiB; the loop was late by ${late.toFixed(1)} s at the most; other answers ${JSON.stringify(during.others)}; the slow ones were told ${JSON.stringify(answers)}`,
 );
 judge([
   {
@@ -53,7 +56,7 @@ judge([
   { what: 'memory for each slow client, KiB', demand: '≤ 64', seen: Math.round(perClient), isMet: perClient <= 64 },
   { what: 'longest with slow headers, s', demand: '≤ 15', seen: longest('headers'), isMet: longest('headers') <= 15 },
   { what: 'longest with a slow body, s', demand: '≤ 35', seen: longest('body'), isMet: longest('body') <= 35 },
-  { what: 'longest without reading, s', demand: '≤ 65', seen: longest('reading'), isMet: longest('reading') <= 65 },
+  { what: 'longest without reading, s', demand: '≤ 75', seen: longest('reading'), isMet: longest('reading') <= 75 },
 ]);
 
 async function measureCapacity(forSeconds) {
@@ -71,6 +74,7 @@ async function measureCapacity(forSeconds) {
 async function load(rate, forSeconds) {
   const times = [];
   const waiting = [];
+  const others = {};
   let wrong = 0;
   const began = performance.now();
   for (let sent = 0; ; ) {
@@ -79,19 +83,25 @@ async function load(rate, forSeconds) {
     for (; sent < elapsed * rate; sent++) {
       const asked = performance.now();
       waiting.push(
-        pool.ask(path).then(({ status }) => {
+        pool.ask(path).then(({ status, head }) => {
           if (status === 200) times.push(performance.now() - asked);
-          else wrong++;
+          else {
+            wrong++;
+            const name = status || head;
+            others[name] = (others[name] ?? 0) + 1;
+          }
         }),
       );
     }
     await sleep(1);
   }
   await Promise.all(waiting);
-  return { times, wrong };
+  return { times, wrong, others };
 }
 
 async function beSlow(how) {
+  // They come over some seconds: five hundred in one moment are load, and not slow.
+  await sleep(Math.random() * 8000);
   while (!stopped) held[how].push(await beSlowOnce(how));
 }
 
@@ -106,12 +116,12 @@ function beSlowOnce(how) {
       else if (how === 'body') socket.write(`${toPost('/tour/forms', 100_000)}_action=`);
       else {
         socket.pause();
-        socket.write(`GET ${path} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(300));
+        socket.write(`GET ${file} HTTP/1.1\r\n${host}\r\n\r\n`.repeat(24));
       }
       drip = setInterval(() => {
         if (stopped) socket.destroy();
-        else if (how === 'reading') socket.read(100);
-        else socket.write('x');
+        // Whoever reads now and then has the system take in megabytes for them, and is not slow for the server.
+        else if (how !== 'reading') socket.write('x');
       }, 1000);
     });
     if (how !== 'reading') {
@@ -126,6 +136,16 @@ function beSlowOnce(how) {
       resolve(performance.now() - began);
     });
   });
+}
+
+async function findFile() {
+  const home = await (await fetch(`http://127.0.0.1:${server.port}/`)).text();
+  const files = new Set(home.match(/\/assets\/[\w-]+\.js/g));
+  const sized = [...files].map(async (name) => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}${name}`, { headers: { 'Accept-Encoding': 'identity' } });
+    return { name, size: (await reply.arrayBuffer()).byteLength };
+  });
+  return (await Promise.all(sized)).sort((a, b) => b.size - a.size)[0].name;
 }
 
 function toPost(to, length) {

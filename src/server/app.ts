@@ -19,6 +19,7 @@ import { health, type Readiness } from './engine/http/health.ts';
 import { hostCheck } from './engine/http/host-check.ts';
 import type { InFlight } from './engine/http/in-flight.ts';
 import { lateWrites } from './engine/http/late-writes.ts';
+import { oneAtATime } from './engine/http/one-at-a-time.ts';
 import type { Origins } from './engine/http/origins.ts';
 import type { Overload } from './engine/http/overload.ts';
 import type { ProxyTrust } from './engine/http/proxy-trust.ts';
@@ -88,6 +89,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   // In front of Express, whose router reads the request line before any step of its own can.
   const front = [
+    oneAtATime(),
     requestId({ origins, trust }),
     requestContext(),
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),

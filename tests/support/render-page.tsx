@@ -158,6 +158,8 @@ class TestVisit extends Ending implements Visit {
     this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
   }
 
+  enter(): void {}
+
   leave(): void {}
 
   toArgs(): Promise<LoaderArgs> {

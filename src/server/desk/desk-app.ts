@@ -16,6 +16,7 @@ import { health, type Readiness } from '../engine/http/health.ts';
 import { hostCheck } from '../engine/http/host-check.ts';
 import type { InFlight } from '../engine/http/in-flight.ts';
 import { lateWrites } from '../engine/http/late-writes.ts';
+import { oneAtATime } from '../engine/http/one-at-a-time.ts';
 import { createOrigins, type Origins } from '../engine/http/origins.ts';
 import type { ProxyTrust } from '../engine/http/proxy-trust.ts';
 import type { PublicFile } from '../engine/http/public-files.ts';
@@ -63,6 +64,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   app.set('trust proxy', trust);
 
   const front = [
+    oneAtATime(),
     requestId({ origins, trust }),
     requestContext(),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),

@@ -44,8 +44,8 @@ interface Place {
   readonly resolve: (isFree: boolean) => void;
 }
 
-/** How much the latest step counts in the average (a share). */
-const WEIGHT = 0.1;
+/** How much the latest step counts in the average (a share): one long one, as when garbage is collected, is none of many. */
+const WEIGHT = 0.02;
 
 /** From which part of the longest wait on renders make room for others (a share). */
 const CROWDED = 0.1;

@@ -24,6 +24,7 @@ export async function postAction(
   let form: FormData;
   try {
     form = await readForm(request, house.maxActionBytes);
+    visit.enter();
   } catch (error) {
     if (!request.complete) response.setHeader('Connection', 'close'); // what is left of the body is not read
     const verdict = house.funnel.fail(error, visit.describe('action'));

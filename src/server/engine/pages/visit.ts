@@ -32,6 +32,8 @@ export interface Visit {
   abort(reason: Error): void;
   /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
+  /** Work for it begins: it counts among the pages in progress. A form does not before all of it has come. */
+  enter(): void;
   /** Its shell was sent, or it was given up: it counts no more among the pages in progress. */
   leave(): void;
   /** What the owner's guards, loaders and actions are called with. */
@@ -109,7 +111,7 @@ export class RequestVisit extends Ending implements Visit {
   readonly timings: Timings | undefined;
   readonly #options: VisitOptions;
   #args: Promise<LoaderArgs> | undefined;
-  readonly #leave: (() => void) | undefined;
+  #leave: (() => void) | undefined;
 
   constructor(options: VisitOptions) {
     super();
@@ -122,7 +124,7 @@ export class RequestVisit extends Ending implements Visit {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
-    this.#leave = options.gate?.enter();
+    if (request.method !== 'POST') this.enter();
     const access = options.readTimingAccess?.(request, response);
     this.timings = access && new Timings(access);
     // A document that answers a form comes from a form that no script took.
@@ -134,6 +136,10 @@ export class RequestVisit extends Ending implements Visit {
       this.#leave?.();
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
+  }
+
+  enter(): void {
+    if (!this.endedBy) this.#leave ??= this.#options.gate?.enter(); // who has left never leaves again
   }
 
   leave(): void {
@@ -181,6 +187,10 @@ export class SharedVisit extends Ending implements Visit {
     this.path = visit.path;
     this.search = init.search;
     this.deadlineMs = visit.deadlineMs;
+  }
+
+  enter(): void {
+    this.#visit.enter();
   }
 
   leave(): void {

@@ -14,11 +14,13 @@ function createTestGate(options: RenderGateOptions = {}) {
   return {
     gate,
     clock,
-    /** Goes on to the next turn of the loop, after so many milliseconds. */
-    async turn(ms = 0) {
+    /** Goes on to the next turn of the loop, after so many milliseconds, or so many turns further. */
+    async turn(ms = 0, count = 1) {
       clock.ms += ms;
-      turns.shift()?.();
-      await Promise.resolve();
+      for (let done = 0; done < count; done++) {
+        turns.shift()?.();
+        await Promise.resolve();
+      }
     },
   };
 }
@@ -75,11 +77,26 @@ describe('a gate for renders', () => {
     const late = gate.takeTurn(SOMEBODY, false);
     await turn();
     expect(await first).toBe(true);
-    await turn(200);
+    await turn(200, 8);
     expect([await second, await must]).toEqual([false, true]);
     expect(onRefuse).toHaveBeenCalledTimes(2);
-    await turn(500);
+    await turn(500, 8);
     expect(await late).toBe(true);
+  });
+
+  it('leaves turns for others between its own where renders wait long', async () => {
+    const { gate, turn } = createTestGate({ maxWaitMs: 100 });
+    gate.takeTurn(SOMEBODY, false);
+    for (let more = 0; more < 4; more++) void gate.takeTurn(SOMEBODY, false);
+    await turn(5);
+    await turn(4);
+    expect(gate.queued).toBe(2);
+    await turn(5);
+    expect(gate.queued).toBe(1);
+    await turn(0, 7);
+    expect(gate.queued).toBe(1);
+    await turn();
+    expect(gate.queued).toBe(0);
   });
 
   it('spends no turn on visitors who left, and does not call that a refusal', async () => {

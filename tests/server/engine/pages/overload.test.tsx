@@ -1,4 +1,5 @@
 import '../../../support/production-react.ts';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { expect, it, vi } from 'vitest';
@@ -6,7 +7,6 @@ import { openOverload } from '../../../../src/server/engine/http/open-overload.t
 import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
-import { sendRaw } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
 /** What a render of the page costs, at the least (ms). */
@@ -18,15 +18,34 @@ function Costly() {
   return <p>here</p>;
 }
 
+/** One request on a connection that stays open. @returns all of the answer */
+function askOn(socket: Socket, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    function read(chunk: Buffer): void {
+      text += chunk.toString('latin1');
+      const length = /\r\nContent-Length: (\d+)/i.exec(text)?.[1];
+      const isWhole = length ? text.split('\r\n\r\n')[1]?.length === Number(length) : text.endsWith('\r\n0\r\n\r\n');
+      if (!isWhole) return;
+      socket.off('data', read);
+      resolve(text);
+    }
+    socket.on('data', read);
+    socket.once('error', reject);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  });
+}
+
 const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
 
 it('answers what it can and refuses the rest, and is itself again when it is over', async () => {
   const count = vi.fn();
   const { gate, overload } = openOverload({ delayMs: 50, maxPages: 1000, count });
   const app = await startPages([PAGE], { gate, overload, metrics: { count, observeRequest() {} } });
-  // In one piece, so that all of them are there before the first has been rendered.
-  const asked = 'GET /costly HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(300);
-  const text = await sendRaw(app.port, asked, { patience: 3000 });
+  // All are connected before the first one asks: the server takes in one connection a turn.
+  const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => askOn(socket, '/livez')));
+  const text = (await Promise.all(sockets.map((socket) => askOn(socket, '/costly')))).join('\n');
 
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
   const refused = statuses.filter((status) => status === '503').length;
@@ -68,6 +87,21 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
   const [posted, failed] = await Promise.all([app.ask('/costly', post), app.ask('/costly?fail')]);
   await Promise.all(crowd);
   expect([posted.status, failed.status]).toEqual([200, 500]);
+});
+
+it('counts no form among the pages in progress before all of it has come', async () => {
+  const gate = createRenderGate();
+  const app = await startPages([PAGE], { gate });
+  const socket = connect(app.port, '127.0.0.1');
+  socket.write(
+    'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na',
+  );
+  await sleep(200);
+  expect(gate.pages).toBe(0);
+  const answered = new Promise((resolve) => socket.once('data', resolve));
+  socket.write('=bcdefgh');
+  await answered;
+  socket.destroy();
 });
 
 it('lets go of visitors who left before the shell or after it, and calls none of them a failure', async () => {
