@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { expect, it, vi } from 'vitest';
-import { openOverload } from '../../../../src/server/engine/http/open-overload.ts';
+import { createOverload } from '../../../../src/server/engine/http/overload.ts';
 import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
@@ -40,7 +40,10 @@ const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
 
 it('answers what it can and refuses the rest, and is itself again when it is over', async () => {
   const count = vi.fn();
-  const { gate, overload } = openOverload({ delayMs: 50, maxPages: 1000, count });
+  // Without readings of the loop, which a busy machine makes late before anything has begun.
+  const onRefuse = () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' });
+  const gate = createRenderGate({ maxWaitMs: 50, onRefuse });
+  const overload = createOverload({ delayMs: 50, maxPages: 1000, gate });
   const app = await startPages([PAGE], { gate, overload, metrics: { count, observeRequest() {} } });
   // All are connected before the first one asks: the server takes in one connection a turn.
   const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
