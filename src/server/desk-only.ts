@@ -131,7 +131,10 @@ async function startDesk(): Promise<void> {
     inFlight,
     scrubPath,
     metrics,
-    metricsPage: metricsPage({ metrics, mayRead: config.deskPort === undefined ? toMayRead(tokens) : () => true }),
+    metricsPage: metricsPage({
+      metrics,
+      mayRead: config.deskPort === undefined ? toMayRead({ check: signIn.checkBearer, toSender }) : async () => true,
+    }),
   });
   const { server, connections } = createHttpServer(app, { log, count: metrics.count });
   const drain = createDrain({

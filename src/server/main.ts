@@ -23,7 +23,6 @@ import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
-import { createTimingAccess } from './desk/sign-in/timing-access.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { openVisitors } from './desk/tunnel/visitors.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
@@ -155,7 +154,6 @@ async function start(): Promise<void> {
     traced,
     compression: config.compression,
     gate,
-    readTimingAccess: (...asked) => readTimingAccess(...asked),
   });
   const readiness: Readiness = {
     get draining() {
@@ -193,7 +191,6 @@ async function start(): Promise<void> {
     notify: presentNotify(notify),
   };
   const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
-  const readTimingAccess = createTimingAccess(signIn.readAccess);
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
@@ -205,7 +202,10 @@ async function start(): Promise<void> {
     reportPath,
     traced,
   });
-  const readMetrics = metricsPage({ metrics, mayRead: deskAt ? () => true : toMayRead(tokens) });
+  const readMetrics = metricsPage({
+    metrics,
+    mayRead: deskAt ? async () => true : toMayRead({ check: signIn.checkBearer, toSender: toVisitor }),
+  });
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
   const feedback =
     owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });

@@ -12,7 +12,7 @@ export interface WatchedServer {
   readonly inFlight: Pick<InFlight, 'size'>;
   readonly connections: Pick<Connections, 'sockets'>;
   readonly drain: Pick<Drain, 'draining'>;
-  readonly desk: Pick<Desk, 'isStoreReachable' | 'waitingBytes'>;
+  readonly desk: Pick<Desk, 'condition' | 'waitingBytes'>;
   readonly gate?: Pick<RenderGate, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
@@ -25,8 +25,8 @@ export function watchServer(server: WatchedServer): void {
   gauge('http_server_active_requests', 'Requests that are being answered.', () => inFlight.size);
   gauge('spillway_open_connections', 'Sockets that are open on PORT.', () => connections.sockets.size);
   gauge('spillway_draining', '1 from the request to stop on.', () => Number(drain.draining));
-  gauge('spillway_store_reachable', "1 where the desk's store can be used.", async () => {
-    return Number(await desk.isStoreReachable());
+  gauge('spillway_store_reachable', "1 where the desk's store can be used.", () => {
+    return Number(desk.condition.store === 'reachable');
   });
   gauge(
     'spillway_journal_waiting_bytes',

@@ -48,6 +48,7 @@ export async function startDevApp(
       ...process.env,
       NODE_ENV: 'development',
       DRAIN_LAG: '0',
+      OVERLOAD_DELAY: '0',
       HOST: host,
       PORT: String(port),
       ...settings,

@@ -122,7 +122,15 @@ async function checkTree(folder: string, tree: string): Promise<string> {
 export async function startApp(folder: string, env: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
   const child = spawn(process.execPath, [join(folder, 'dist/server/main.js')], {
     cwd: folder,
-    env: { ...process.env, NODE_ENV: 'production', HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', ...env },
+    env: {
+      ...process.env,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DRAIN_LAG: '0',
+      OVERLOAD_DELAY: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));

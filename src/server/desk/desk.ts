@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Second } from '../../shared/units.ts';
 import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -36,8 +35,6 @@ export interface Desk {
   readonly findOldAsset: FindOldAsset;
   /** What of the journal is not in the store yet (bytes). */
   readonly waitingBytes: number;
-  /** Whether the store can be used. Resolves within a second, whatever the keeper does. */
-  isStoreReachable(): Promise<boolean>;
   /** Resolves when all that was journaled is in the store. */
   flush(): Promise<void>;
   /**
@@ -135,8 +132,6 @@ export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): P
     throw error;
   }
 }
-/** How long the keeper may take to say whether its store can be used (ms). */
-const ANSWER_TIME = 1 * Second;
 
 interface Locks {
   release(): void;
@@ -222,14 +217,6 @@ class OpenDesk implements Desk {
 
   get waitingBytes(): number {
     return this.#journal.waiting;
-  }
-
-  async isStoreReachable(): Promise<boolean> {
-    try {
-      return await Promise.race([this.#keeper.ask('isReachable'), sleep(ANSWER_TIME).then(() => false)]);
-    } catch {
-      return false;
-    }
   }
 
   journal(failure: Failure): boolean {

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { Second } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
+import { readBearer } from '../sign-in/bearer.ts';
 import type { CheckBearer } from '../sign-in/bearer-check.ts';
 import type { Operator } from '../sign-in/sign-in.ts';
 
@@ -14,7 +15,6 @@ export interface RequireCallerOptions {
 const callers = new WeakMap<Request, Operator>();
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
-const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;
 /** RFC 6750, section 3. */
 const CHALLENGE = 'Bearer realm="desk"';
 
@@ -24,7 +24,7 @@ const CHALLENGE = 'Bearer realm="desk"';
  */
 export function requireCaller({ check, toSender }: RequireCallerOptions): RequestHandler {
   return async function requireCaller(req, _res, next) {
-    const [, token] = BEARER.exec(req.headers.authorization ?? '') ?? [];
+    const token = readBearer(req);
     if (token === undefined) {
       throw new HttpError(401, 'Send a token of this desk: "Authorization: Bearer <token>".', {
         'WWW-Authenticate': CHALLENGE,

@@ -5,7 +5,7 @@ import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
 /** Whether somebody may read the metrics: yes, no, or not before so many milliseconds have passed. */
-export type MayRead = (req: IncomingMessage) => boolean | { readonly waitMs: number };
+export type MayRead = (req: IncomingMessage) => Promise<boolean | { readonly waitMs: number }>;
 
 export interface MetricsPageOptions {
   readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
@@ -31,9 +31,7 @@ export function metricsPage({ metrics, mayRead }: MetricsPageOptions): Step {
       sendText(res, 405, 'Ask with GET.');
       return;
     }
-    const may = mayRead(req);
-    if (may === true) void send(req, res, metrics);
-    else refuseReader(res, may);
+    mayRead(req).then((may) => (may === true ? send(req, res, metrics) : refuseReader(res, may)), next);
   };
 }
 

@@ -58,7 +58,6 @@ async function sendLoaded(
   const etag = late || page.loaded.errors ? undefined : (version ?? toEtag(house.manifest, head));
   setPageHeaders(response, house, etag ? KEEP_AND_ASK : 'no-store');
   if (etag) response.setHeader('ETag', etag);
-  if (visit.timings) await visit.timings.settle();
   visit.timings?.write(response);
   if (etag && matchesEtag(request.headers['if-none-match'], etag)) {
     response.statusCode = 304;

@@ -30,7 +30,6 @@ import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
-import type { ReadTimingAccess } from './timings.ts';
 import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
 import { requireBothHalves } from './wiring.ts';
 
@@ -68,8 +67,6 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly deadlineMs?: number;
   /** Where renders wait for each other; without it each begins at once. */
   readonly gate?: RenderGate | undefined;
-  /** Who may see in `Server-Timing` what a page's time went into; without it nobody may. */
-  readonly readTimingAccess?: ReadTimingAccess;
   /** Largest form that an action takes (bytes). */
   readonly maxActionBytes?: number;
 }
@@ -148,9 +145,8 @@ export async function createPages<Context extends EngineContext = EngineContext>
     search: string,
   ): Visit {
     const { deadlineMs, gate } = house;
-    const { readTimingAccess } = options;
     const asked = { request, response, match, path, search };
-    return new RequestVisit({ ...asked, deadlineMs, gate, readTimingAccess, createContext: toContext });
+    return new RequestVisit({ ...asked, deadlineMs, gate, createContext: toContext });
 
     async function toContext(visit: Visit): Promise<EngineContext> {
       const own = await createContext?.(request, response);

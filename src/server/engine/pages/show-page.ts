@@ -48,7 +48,6 @@ export async function sendDocument(
     visit.abort(new VisitorGone()); // nobody waits for what is late
     return;
   }
-  if (visit.timings) await visit.timings.settle();
   // What has acted, and what tells of a failure, is answered however long it takes.
   const mayRefuse = visit.method === 'GET' && !action && !page.loaded.errors;
   const asked = performance.now();

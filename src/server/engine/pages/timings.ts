@@ -1,35 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Millisecond } from '../../../shared/units.ts';
+import type { ServerResponse } from 'node:http';
 
 /** What a page's time went into. */
 export type Phase = 'guard' | 'loader' | 'queue' | 'render';
-
-/** Whether who asks may see timings; undefined for a visitor, of whom nothing is asked and nothing measured. */
-export type ReadTimingAccess = (req: IncomingMessage, res: ServerResponse) => Promise<boolean> | undefined;
-
-/** A page does not wait longer than this to know whether its reader is an operator (ms): the store may be away. */
-const ACCESS_TIME = 200 * Millisecond;
 
 /** What `Server-Timing` tells operators of one page. */
 export class Timings {
   readonly #began = performance.now();
   readonly #entries: string[] = [];
-  readonly #access: Promise<boolean>;
-  #isAllowed = false;
-
-  constructor(access: Promise<boolean>) {
-    this.#access = access.catch(() => false); // at once: a page may end before anybody asks
-  }
-
-  /** To be awaited before `write()`, which adds nothing until it is known who asks. */
-  async settle(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, ACCESS_TIME, false);
-    });
-    this.#isAllowed = await Promise.race([this.#access, late]);
-    clearTimeout(timer);
-  }
 
   /**
    * @param since `performance.now()` when it began
@@ -41,7 +18,7 @@ export class Timings {
   }
 
   write(response: ServerResponse): void {
-    if (!this.#isAllowed || response.headersSent) return;
+    if (response.headersSent) return;
     response.setHeader(
       'Server-Timing',
       [...this.#entries, `total;dur=${toMs(performance.now() - this.#began)}`].join(', '),

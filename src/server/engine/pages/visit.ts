@@ -8,7 +8,7 @@ import { type RequestInfo, requestInfo } from '../http/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
-import { type ReadTimingAccess, Timings } from './timings.ts';
+import { Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with what every stage needs of it. */
 export interface Visit {
@@ -51,7 +51,6 @@ export interface VisitOptions {
   readonly createContext: (visit: Visit) => Promise<EngineContext>;
   readonly deadlineMs: number;
   readonly gate?: Pick<RenderGate, 'enter'> | undefined;
-  readonly readTimingAccess?: ReadTimingAccess | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -125,8 +124,7 @@ export class RequestVisit extends Ending implements Visit {
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
     if (request.method !== 'POST') this.enter();
-    const access = options.readTimingAccess?.(request, response);
-    this.timings = access && new Timings(access);
+    this.timings = this.info.isOperator ? new Timings() : undefined;
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);

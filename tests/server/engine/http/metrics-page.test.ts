@@ -11,7 +11,7 @@ function createApp(mayRead: MayRead, options: TestAppOptions = {}) {
 
 it('tells who may know, whatever host they name, and says nothing of it in the log', async () => {
   const { log, lines } = spyOnLog();
-  const app = createApp(() => true, { publicOrigins: ['https://example.com'], log });
+  const app = createApp(async () => true, { publicOrigins: ['https://example.com'], log });
   await request(app).get('/orders?token=secret').set('Host', 'example.com');
   const reply = await request(app).get('/metrics').set('Host', '10.0.0.7:3000');
   expect(reply.status).toBe(200);
@@ -27,15 +27,15 @@ it('tells who may know, whatever host they name, and says nothing of it in the l
 });
 
 it('is for nobody else', async () => {
-  const reply = await request(createApp(() => false)).get('/metrics');
+  const reply = await request(createApp(async () => false)).get('/metrics');
   expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   expect(reply.text).not.toContain('spillway_');
-  const late = await request(createApp(() => ({ waitMs: 5500 }))).get('/metrics');
+  const late = await request(createApp(async () => ({ waitMs: 5500 }))).get('/metrics');
   expect([late.status, late.headers['retry-after']]).toEqual([429, '6']);
 });
 
 it('is read alone', async () => {
-  const reply = await request(createApp(() => true)).post('/metrics');
+  const reply = await request(createApp(async () => true)).post('/metrics');
   expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
 });
 
@@ -46,7 +46,7 @@ it('is a page that does not exist where it has a listener of its own', async () 
 it.each(['/metrics/', '/metrics/x', '/METRICS', '//metrics', '/x/../metrics'])(
   'answers %s as anything else',
   async (path) => {
-    const reply = await request(createApp(() => true)).get(path);
+    const reply = await request(createApp(async () => true)).get(path);
     expect(reply.text).not.toContain('spillway_');
   },
 );
