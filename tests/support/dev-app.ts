@@ -3,9 +3,13 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DevState } from '../../src/shared/engine/develop-protocol.ts';
 import { findFreePort } from './free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** For builds that share two cores with other tests (ms). */
+const RESET_PATIENCE = 40_000;
 
 /** An app under `npm run dev`, in a folder of its own. */
 export interface DevApp {
@@ -18,6 +22,8 @@ export interface DevApp {
   /** Replaces a piece of a file. @throws where the file does not hold it once */
   edit(path: string, from: string, to: string): void;
   remove(path: string): void;
+  /** Puts every file back as it was at the start, and waits until that is served. */
+  reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +40,10 @@ export async function startDevApp(
   for (const path of ['src/shared/product', 'src/server/product/pages', 'src/server/product/api']) {
     rmSync(join(folder, path), { recursive: true });
   }
+  /** What stood where this test wrote; undefined for no file. */
+  const before = new Map<string, string | undefined>();
   const write = (path: string, text: string): void => {
+    remember(path);
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   };
@@ -71,7 +80,39 @@ export async function startDevApp(
     child.once('exit', (code) => reject(new Error(`npm run dev ended with ${code}:\n${output}`)));
   });
 
+  before.clear();
+
+  function remember(path: string): void {
+    const file = join(folder, path);
+    if (!before.has(path)) before.set(path, existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+  }
+
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+
+  async function reset(): Promise<void> {
+    const changed = [...before].filter(
+      ([path, text]) => (existsSync(join(folder, path)) ? read(path) : undefined) !== text,
+    );
+    before.clear();
+    if (changed.length === 0) return;
+    const { build } = await readState();
+    for (const [path, text] of changed) {
+      if (text === undefined) rmSync(join(folder, path), { force: true });
+      else writeFileSync(join(folder, path), text);
+    }
+    const end = performance.now() + RESET_PATIENCE;
+    for (;;) {
+      // A server that is exchanged may end the connection on which it is asked.
+      const state = await readState().catch(() => undefined);
+      if (state && state.build > build && state.served === state.build && !state.error) return;
+      if (performance.now() > end) throw new Error(`What was there before is not served again:\n${output}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async function readState(): Promise<DevState> {
+    return (await (await fetch(`${url}/_dev/state`)).json()) as DevState;
+  }
   return {
     url,
     output: () => output,
@@ -85,7 +126,11 @@ export async function startDevApp(
         text.replace(from, () => to),
       );
     },
-    remove: (path) => rmSync(join(folder, path)),
+    remove(path) {
+      remember(path);
+      rmSync(join(folder, path));
+    },
+    reset,
     async stop() {
       await end(child);
       if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });

@@ -14,12 +14,14 @@ let documents: string[];
 let complaints: string[];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+  [browser, app] = await Promise.all([launchBrowser(), startDevApp()]);
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await app?.stop();
+}, 30_000);
 
 beforeEach(async () => {
-  app = await startDevApp();
   page = await browser.newPage({ baseURL: app.url, viewport: { width: 800, height: 500 } });
   page.setDefaultTimeout(20_000);
   ({ documents, complaints } = await watch(page));
@@ -32,8 +34,8 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(async () => {
   await page?.close();
-  await app?.stop();
-}, 30_000);
+  await app?.reset();
+}, 60_000);
 
 /** Builds and browser share two cores with other tests. */
 const poll = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
