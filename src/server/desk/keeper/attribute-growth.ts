@@ -43,8 +43,9 @@ function listStacks(root: SampledNode): Stack[] {
   const stacks: Stack[] = [];
 
   function visit({ frame, bytes, children }: SampledNode, outer: readonly StackFrame[]): void {
-    const frames = [frame, ...outer];
-    if (bytes > 0) stacks.push({ bytes, frames });
+    const isTold = frame.file !== '' || frame.function !== '';
+    const frames = isTold ? [frame, ...outer] : outer;
+    if (bytes > 0 && frames.length > 0) stacks.push({ bytes, frames });
     for (const child of children) visit(child, frames);
   }
 

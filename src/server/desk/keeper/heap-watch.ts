@@ -50,7 +50,11 @@ interface Sampling {
  * Samples the heap of the main thread while it grows suspiciously, and never else: what a sampler
  * finds is what was allocated while it ran, which is what a leak goes on doing.
  */
-export function createHeapWatch({ startSampler, onChange, now = () => performance.now() }: HeapWatchOptions): HeapWatch {
+export function createHeapWatch({
+  startSampler,
+  onChange,
+  now = () => performance.now(),
+}: HeapWatchOptions): HeapWatch {
   const startedAt = now();
   const recent: number[] = [];
   let settled: number | undefined;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { HEAP_GROWTH } from '../../../shared/desk/growth-words.ts';
 import { toOccurrence } from '../../../shared/engine/address.ts';
-import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
 import { MiB } from '../../../shared/units.ts';
+import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
 import type { HeapGrowth, MemoryStory } from '../beat.ts';
 import type { DeadRun } from '../store/run-table.ts';
 import type { Digester } from './digester.ts';
@@ -44,7 +45,7 @@ function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): Error
 
 function toGrowthRecord({ bytes, frames }: HeapGrowth): ErrorRecord {
   return {
-    class: 'HeapGrowth',
+    class: HEAP_GROWTH,
     message: `${Math.max(1, Math.round(bytes / MiB))} MiB are alive that were allocated in this function.`,
     frames,
   };

@@ -27,12 +27,7 @@ export interface StoredBeat extends Beat {
 }
 
 /** A run that was counted as dead and beats again was only cut off from the store: it is alive. */
-export async function storeBeat(
-  sql: Sql,
-  dialect: SqlDialect,
-  run: RunStart,
-  beat: StoredBeat,
-): Promise<void> {
+export async function storeBeat(sql: Sql, dialect: SqlDialect, run: RunStart, beat: StoredBeat): Promise<void> {
   const { now } = dialect;
   const values: SqlValue[] = [run.id, run.build, run.release, beat.startedAt, beat.memory];
   const texts = [
