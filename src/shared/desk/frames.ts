@@ -4,15 +4,14 @@ import type { ErrorShape, FrameShape } from './shapes.ts';
 /** Frames of ours that are open at first (a count): a deep stack must not push the request out of sight. */
 const OPEN_FRAMES = 3;
 
-/** Whether an error of a chain led to the one before it. What the heap of a dead process grew by stands side by side. */
+/** Whether an error led to the one before it. What is told of a dead process stands side by side. */
 export function isCause(errors: readonly Pick<ErrorShape, 'class'>[], index: number): boolean {
-  return index > 0 && errors[index]?.class !== HEAP_GROWTH;
+  return index > 0 && errors[0]?.class !== HEAP_GROWTH;
 }
 
 /** What stands above the stacks of an occurrence. */
 export function toStackTitle(errors: readonly Pick<ErrorShape, 'class'>[]): string {
-  const isGrowth = errors.length > 0 && errors.every((error) => error.class === HEAP_GROWTH);
-  return isGrowth ? 'What the heap grew by' : 'Stack';
+  return errors[0]?.class === HEAP_GROWTH ? 'What the heap grew by' : 'Stack';
 }
 
 /**

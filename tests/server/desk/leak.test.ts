@@ -84,7 +84,7 @@ describe('a process that dies of its memory', () => {
     expect(growthOf(whole)).toMatchObject({ where: 'heap', isSampled: true });
     const [error] = whole?.errors ?? [];
     expect(error).toMatchObject({ class: 'HeapGrowth' });
-    expect(error?.message).toMatch(/^\d+ MiB are alive/);
+    expect(error?.message).toMatch(/^The heap held \d+ MiB/);
     const [frame] = error?.frames ?? [];
     const line =
       readFileSync(childFile, 'utf8')

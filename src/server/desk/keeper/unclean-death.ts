@@ -11,7 +11,8 @@ import type { Digester } from './digester.ts';
 export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
   const id = randomBytes(16).toString('hex');
   const { blocked, memoryStory } = dead;
-  const errors = [...(blocked ? [toBlockedRecord(blocked)] : []), ...(memoryStory?.grown ?? []).map(toGrowthRecord)];
+  // A process without room stands still while V8 looks for some: what filled it comes first.
+  const errors = [...(memoryStory?.grown ?? []).map(toGrowthRecord), ...(blocked ? [toBlockedRecord(blocked)] : [])];
   return {
     id,
     occurrence: toOccurrence(id),
@@ -46,7 +47,7 @@ function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): Error
 function toGrowthRecord({ bytes, frames }: HeapGrowth): ErrorRecord {
   return {
     class: HEAP_GROWTH,
-    message: `${Math.max(1, Math.round(bytes / MiB))} MiB are alive that were allocated in this function.`,
+    message: `The heap held ${Math.max(1, Math.round(bytes / MiB))} MiB that this function had allocated.`,
     frames,
   };
 }

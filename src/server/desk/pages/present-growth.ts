@@ -40,9 +40,14 @@ export function presentGrowth(history: unknown, { lastHeardAt, memory, isSampled
 }
 
 function findGrowth(from: MemoryShape, to: MemoryShape): GrowthShape['where'] {
-  const grown = to.memory - from.memory;
-  if (grown < Math.max(LEAST_GROWTH.bytes, from.memory * LEAST_GROWTH.share)) return 'nowhere';
-  return to.heap - from.heap >= grown * HEAP_PART ? 'heap' : 'outside';
+  const [memory, heap] = [to.memory - from.memory, to.heap - from.heap];
+  // Memory that lay ready when the heap grew does not show in what is resident.
+  if (heap >= toLeast(from.heap) && heap >= memory * HEAP_PART) return 'heap';
+  return memory >= toLeast(from.memory) ? 'outside' : 'nowhere';
+}
+
+function toLeast(from: number): number {
+  return Math.max(LEAST_GROWTH.bytes, from * LEAST_GROWTH.share);
 }
 
 function toMemory(point: unknown): MemoryShape[] {

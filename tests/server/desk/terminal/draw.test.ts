@@ -182,7 +182,7 @@ describe('the story', () => {
         'Had run for    8 min',
         'Memory         512 MiB',
         '4.0 s  GET /orders  r-1',
-        'Memory grew from 90 MiB to 512 MiB in 12 min',
+        'The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min',
       ],
     ],
     [

@@ -174,7 +174,9 @@ describe('what is told of a kind', () => {
     expect(text).toContain('Memory 1,946 MiB');
     expect(text).toContain('Stood still for 4.3 s');
     expect(text).toContain('14.2 s GET /reports/:year request-1');
-    expect(text).toContain('How memory grew Memory grew from 90 MiB to 512 MiB in 12 min, and the heap with it');
+    expect(text).toContain(
+      'How memory grew The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min, and the memory',
+    );
     expect(text).toContain('a bar is 2 min');
   });
 
