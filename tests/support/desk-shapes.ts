@@ -1,11 +1,12 @@
 import type {
+  GrowthShape,
   IncidentData,
   IncidentRow,
   IncidentsData,
   OccurrenceShape,
   WholeShape,
 } from '../../src/shared/desk/shapes.ts';
-import { Day, Hour, Minute, Second } from '../../src/shared/units.ts';
+import { Day, Hour, MiB, Minute, Second } from '../../src/shared/units.ts';
 
 /** The moment at which the pages of the tests are looked at. */
 export const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
@@ -300,6 +301,23 @@ export function incidentsData(more: Partial<IncidentsData> = {}): IncidentsData 
       assignees: ['ada'],
     },
     isNew: false,
+    ...more,
+  };
+}
+
+/** The memory of a process that died of its heap. */
+export function growthShape(more: Partial<GrowthShape> = {}): GrowthShape {
+  return {
+    at: NOW - 20 * Minute,
+    step: 2 * Minute,
+    memory: [90, 160, 230, 300, 370, 440, 512].map((size) => size * MiB),
+    heap: [30, 100, 170, 240, 310, 370, 440].map((size) => size * MiB),
+    heapLimit: 592 * MiB,
+    where: 'heap',
+    from: { memory: 90 * MiB, heap: 30 * MiB },
+    to: { memory: 512 * MiB, heap: 440 * MiB },
+    ms: 12 * Minute,
+    isSampled: true,
     ...more,
   };
 }

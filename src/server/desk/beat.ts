@@ -6,6 +6,15 @@ export interface Beat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
+  /** V8's heap of the main thread; undefined in what an earlier release wrote. */
+  readonly heap?: HeapUse;
+}
+
+/** Bytes, both. */
+export interface HeapUse {
+  readonly used: number;
+  /** V8 ends the process where it finds no more room below this. */
+  readonly limit: number;
 }
 
 /** The main thread did not come round for over a second. */
@@ -16,4 +25,29 @@ export interface BlockedLoop {
   readonly ms: number;
   /** What was on the stack while it lasted, from the innermost outwards; empty where that could not be asked. */
   readonly frames: readonly StackFrame[];
+}
+
+/** How memory was since the start, in equal steps. */
+export interface MemoryHistory {
+  /** When the first step began (ms since 1970), and how long each is (ms). */
+  readonly at: number;
+  readonly step: number;
+  /** The most of each step, oldest first (bytes): resident memory, and what of V8's heap was used. */
+  readonly points: readonly (readonly [memory: number, heap: number])[];
+}
+
+/** A function that allocated what is still alive. */
+export interface HeapGrowth {
+  /** Estimated from samples. */
+  readonly bytes: number;
+  /** From the innermost outwards; each place is where its function begins, as V8 counts by functions. */
+  readonly frames: readonly StackFrame[];
+}
+
+/** What of memory is written down, so that it is known after a death. */
+export interface MemoryStory extends MemoryHistory {
+  /** What V8's heap may have (bytes). */
+  readonly heapLimit: number;
+  /** Empty unless the heap grew suspiciously; the most first. */
+  readonly grown: readonly HeapGrowth[];
 }

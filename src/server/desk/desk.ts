@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -272,7 +273,8 @@ class OpenDesk implements Desk {
 
   #beat(): void {
     this.#journal.settle();
-    this.#keeper.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss() });
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    this.#keeper.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss(), heap: { used, limit } });
   }
 }
 

@@ -203,10 +203,37 @@ export type StoryShape =
       readonly memory?: number;
       /** Its main thread had stood still for this long (ms). */
       readonly blockedFor?: number;
+      readonly growth?: GrowthShape;
       readonly inFlight: readonly InFlightShape[];
     }
   | { readonly kind: 'blocked-loop'; readonly ms: number; readonly since?: number }
   | { readonly kind: 'report'; readonly facts: readonly (readonly [name: string, value: string])[] };
+
+/** How the memory of a process was over its life (bytes). */
+export interface GrowthShape {
+  /** When the first step began, and how long each is (ms). */
+  readonly at: number;
+  readonly step: number;
+  /** The most of each step, oldest first. */
+  readonly memory: readonly number[];
+  readonly heap: readonly number[];
+  readonly heapLimit: number;
+  /** What had grown at the end since the process had settled. */
+  readonly where: 'heap' | 'outside' | 'nowhere';
+  /** What it had settled at, and what it was at the end. */
+  readonly from: MemoryShape;
+  readonly to: MemoryShape;
+  /** How long lay between them (ms). */
+  readonly ms: number;
+  /** The stacks are of what the heap grew by. */
+  readonly isSampled: boolean;
+}
+
+/** Bytes, both. */
+export interface MemoryShape {
+  readonly memory: number;
+  readonly heap: number;
+}
 
 export interface InFlightShape {
   readonly requestId: string;

@@ -5,6 +5,7 @@ import type {
   ChartShape,
   ComponentShape,
   FeedbackShape,
+  GrowthShape,
   IncidentRow,
   MarkShape,
   NoticeShape,
@@ -162,6 +163,29 @@ const Component = z
   })
   .meta({ id: 'Component' }) satisfies z.core.$ZodType<ComponentShape>;
 
+const bytes = (about: string) => z.number().describe(about);
+const Memory = z.strictObject({ memory: bytes('Resident.'), heap: bytes('What of V8’s heap was used.') });
+
+const Growth = z
+  .strictObject({
+    at: Time.describe('When the first step began. Milliseconds since 1970.'),
+    step: z.number().describe('How long each step is, in milliseconds.'),
+    memory: z.array(z.number()).describe('The most of each step, oldest first: resident memory, in bytes.'),
+    heap: z.array(z.number()).describe('The same of V8’s heap.'),
+    heapLimit: bytes('What V8’s heap may have.'),
+    where: z
+      .enum(['heap', 'outside', 'nowhere'])
+      .describe('What had grown at the end: the heap, or what is outside of it.'),
+    from: Memory.describe('What it had settled at.'),
+    to: Memory.describe('What it was at the end.'),
+    ms: z.number().describe('How long lay between them.'),
+    isSampled: z.boolean().describe('The errors are the functions that allocated what stayed (`HeapGrowth`).'),
+  })
+  .meta({
+    id: 'Growth',
+    description: 'How the memory of a process was, in bytes.',
+  }) satisfies z.core.$ZodType<GrowthShape>;
+
 const Story = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('hydration'), said: z.string(), meaning: z.string() }),
@@ -171,6 +195,7 @@ const Story = z
       lastHeardAt: Time,
       memory: z.number().optional().describe('Resident memory when it was last heard of, in bytes.'),
       blockedFor: z.number().optional().describe('Its main thread had stood still for this long, in milliseconds.'),
+      growth: Growth.optional(),
       inFlight: z.array(
         z.strictObject({ requestId: z.string(), method: z.string(), route: z.string(), ms: z.number() }),
       ),

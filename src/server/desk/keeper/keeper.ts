@@ -24,10 +24,12 @@ import type { Found } from '../store/records.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
+import { type IsOurs, isScriptOfOurs } from './attribute-growth.ts';
 import { readBeatFile } from './beat-file.ts';
 import { createBuildFiles } from './build-files.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import type { Digester } from './digester.ts';
+import { createHeapWatch, type HeapSampler } from './heap-watch.ts';
 import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
@@ -51,9 +53,12 @@ export interface KeeperOptions {
   readonly log: DeskLog;
   readonly readStack: () => Promise<readonly StackFrame[]>;
   readonly onBlocked: (report: BlockedLoop) => void;
+  /** Samples the heap of the main thread. @param isOurs tells what of a stack is not a dependency's */
+  readonly startSampler: (isOurs: () => Promise<IsOurs>) => HeapSampler;
 }
 
-export function createKeeper({ start, digester, log, readStack, onBlocked }: KeeperOptions): Keeper {
+export function createKeeper(options: KeeperOptions): Keeper {
+  const { start, digester, log, readStack, onBlocked, startSampler } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
@@ -80,11 +85,13 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
   const writer = createWriter({ run, environment, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
+  const heapWatch = createHeapWatch({ startSampler: () => startSampler(readOurs), onChange: () => runs.noteGrowth() });
   const runs = createRuns({
     run: { id: run, build, release, environment, startedAt: start.startedAt },
     folder,
     holder,
     blocked: () => watchdog.blocked,
+    grown: () => heapWatch.grown,
     digester,
     prepare,
     log,
@@ -106,6 +113,11 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   async function open(): Promise<Store> {
     const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
     return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log, news });
+  }
+
+  async function readOurs(): Promise<IsOurs> {
+    const sites = await files.readSites(build);
+    return (frame) => isScriptOfOurs(frame.file) && digester.findHome(frame, sites) !== 'dependency';
   }
 
   /** @returns what ends it */
@@ -211,6 +223,7 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
     endHeartbeat();
+    heapWatch.end();
     writer.stop();
     await Promise.all([
       quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun())),
@@ -228,7 +241,10 @@ export function createKeeper({ start, digester, log, readStack, onBlocked }: Kee
 
   return {
     wake: () => writer.wake(),
-    beat: (beat) => runs.note(beat),
+    beat(beat) {
+      if (beat.heap) heapWatch.note(beat.heap);
+      runs.note(beat);
+    },
     handlers: {
       find,
       isKnown: (digest) => holder.use((store) => store.isKnown(digest)),

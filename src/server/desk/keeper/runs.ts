@@ -1,10 +1,11 @@
-import type { Beat, BlockedLoop } from '../beat.ts';
+import type { Beat, BlockedLoop, HeapGrowth, MemoryStory } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
 import type { LateBeat, RunStart } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { removeBeatFile, writeBeatFile } from './beat-file.ts';
 import type { Digester } from './digester.ts';
+import { createMemoryHistory } from './memory-history.ts';
 import type { Prepare } from './prepare.ts';
 import type { StoreHolder } from './store-holder.ts';
 import { toDeathFailure } from './unclean-death.ts';
@@ -17,6 +18,8 @@ export interface Runs {
   goOn(): void;
   /** Writes what is known, such as that the main thread stands still. At most one is on its way. */
   write(): void;
+  /** What the heap grew by is another by now: the next heartbeat tells. */
+  noteGrowth(): void;
   /** Tells of a run whose journal was found without an owner. @param beside its heartbeat, where one stood there */
   tellDead(run: string, beside: LateBeat | undefined): Promise<void>;
   /** Tells of the runs that were not heard of for long enough. */
@@ -30,12 +33,18 @@ export interface RunsOptions {
   readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   readonly blocked: () => BlockedLoop | undefined;
+  /** What the heap of this process grew by, where that is suspicious. */
+  readonly grown?: () => readonly HeapGrowth[];
   readonly digester: Digester;
   readonly prepare: Prepare;
   readonly log: DeskLog;
 }
 
-export function createRuns({ run, folder, holder, blocked, digester, prepare, log }: RunsOptions): Runs {
+export function createRuns(options: RunsOptions): Runs {
+  const { run, folder, holder, blocked, grown = () => [], digester, prepare, log } = options;
+  const history = createMemoryHistory();
+  /** It is told only where it changed: once a second it is not worth its bytes. */
+  let isStoryDue = false;
   let last: Beat = { inFlight: [], memory: 0 };
   let beating: Promise<void> | undefined;
   let notedAt = Number.NEGATIVE_INFINITY;
@@ -48,11 +57,15 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
   }
 
   async function writeBeat(): Promise<void> {
+    const memoryStory = isStoryDue ? toMemoryStory() : undefined;
+    isStoryDue = false;
+    const beat = { ...last, startedAt: run.startedAt, blocked: blocked(), memoryStory };
     try {
-      await holder.use((store) => store.storeBeat(run, { ...last, startedAt: run.startedAt, blocked: blocked() }));
+      await holder.use((store) => store.storeBeat(run, beat));
       if (isBesides) removeBeatFile(folder);
       isBesides = false;
     } catch (error) {
+      isStoryDue ||= memoryStory !== undefined;
       if (error instanceof StoreAwayError) writeBeside(false);
       else log.error({ err: error }, 'The heartbeat of this process was refused.');
     } finally {
@@ -62,7 +75,13 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
 
   function writeBeside(isEnd: boolean): void {
     isBesides = true;
-    writeBeatFile(folder, { ...run, ...last, beatAt: Date.now(), blocked: blocked(), isEnd });
+    const memoryStory = toMemoryStory();
+    writeBeatFile(folder, { ...run, ...last, beatAt: Date.now(), blocked: blocked(), memoryStory, isEnd });
+  }
+
+  function toMemoryStory(): MemoryStory | undefined {
+    const told = history.tell();
+    return told && { ...told, heapLimit: last.heap?.limit ?? 0, grown: grown() };
   }
 
   async function tellDead(id: string): Promise<void> {
@@ -71,7 +90,9 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
     const failure = toDeathFailure(dead, digester);
     const [incident] = await prepare([{ entry: 'whole', failure }]);
     if (!incident || !(await holder.use((store) => store.tellDead(id, incident)))) return;
-    const { digest, occurrence, kind, origin, build, release, extra } = failure;
+    const { digest, occurrence, kind, origin, build, release } = failure;
+    // The history is for a chart.
+    const { memoryHistory: _history, ...extra } = failure.extra ?? {};
     log.error({ digest, occurrence, kind, origin, build, release, extra }, DEAD);
   }
 
@@ -79,12 +100,16 @@ export function createRuns({ run, folder, holder, blocked, digester, prepare, lo
     note(beat) {
       last = beat;
       notedAt = performance.now();
+      if (history.add(beat.memory, beat.heap?.used ?? 0)) isStoryDue = true;
       write();
     },
     goOn() {
       if (performance.now() - notedAt > BEAT_INTERVAL) write();
     },
     write,
+    noteGrowth() {
+      isStoryDue = true;
+    },
     async tellDead(id, beside) {
       if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
       await holder.use((store) => store.storeLateBeat(beside ?? toUnknownBeat(id)));

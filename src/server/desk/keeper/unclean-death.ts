@@ -1,13 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { HEAP_GROWTH } from '../../../shared/desk/growth-words.ts';
 import { toOccurrence } from '../../../shared/engine/address.ts';
+import { MiB } from '../../../shared/units.ts';
 import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
+import type { HeapGrowth, MemoryStory } from '../beat.ts';
 import type { DeadRun } from '../store/run-table.ts';
 import type { Digester } from './digester.ts';
 
 /** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
 export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
   const id = randomBytes(16).toString('hex');
-  const errors = dead.blocked ? [toBlockedRecord(dead.blocked)] : [];
+  const { blocked, memoryStory } = dead;
+  // A process without room stands still while V8 looks for some: what filled it comes first.
+  const errors = [...(memoryStory?.grown ?? []).map(toGrowthRecord), ...(blocked ? [toBlockedRecord(blocked)] : [])];
   return {
     id,
     occurrence: toOccurrence(id),
@@ -23,8 +28,10 @@ export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
       lastHeardAt: dead.beatAt,
       memory: dead.memory,
       inFlight: dead.inFlight,
-      ...(dead.blocked && { blockedFor: dead.blocked.ms }),
+      ...(blocked && { blockedFor: blocked.ms }),
+      ...(memoryStory && { memoryHistory: toHistory(memoryStory) }),
     },
+    // Of the kind alone: a leak that moves by a line is the same incident.
     ...digester.createDigest({ kind: 'unclean-death', side: 'server', errors: [] }),
   };
 }
@@ -35,4 +42,16 @@ function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): Error
     message: `The event loop was blocked for ${ms} ms when it was last heard of.`,
     frames,
   };
+}
+
+function toGrowthRecord({ bytes, frames }: HeapGrowth): ErrorRecord {
+  return {
+    class: HEAP_GROWTH,
+    message: `The heap held ${Math.max(1, Math.round(bytes / MiB))} MiB that this function had allocated.`,
+    frames,
+  };
+}
+
+function toHistory({ at, step, points, heapLimit }: MemoryStory) {
+  return { at, step, points, heapLimit };
 }

@@ -4,6 +4,7 @@ import { StoreAwayError } from '../store/sql.ts';
 import type { FromKeeper, KeeperHandlers, KeeperStart, ToKeeper } from './calls.ts';
 import { createDigester } from './digester.ts';
 import { createKeeper } from './keeper.ts';
+import { sampleMainThreadHeap } from './main-thread-heap.ts';
 import { readMainThreadStack } from './main-thread-stack.ts';
 
 /** The keeper's thread: everything that it does is in `keeper.ts`. */
@@ -16,6 +17,7 @@ const keeper = createKeeper({
   log: createMessageLog(),
   readStack: () => readMainThreadStack({ dist: start.dist }),
   onBlocked: (report) => say({ say: 'blocked', report }),
+  startSampler: (isOurs) => sampleMainThreadHeap({ dist: start.dist, isOurs }),
 });
 
 port.on('message', (message: ToKeeper) => {

@@ -1,3 +1,4 @@
+import { isCause } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { toSourceLink } from '../source-link.ts';
@@ -23,7 +24,7 @@ export function toStackText(failure: StoredFailure): string {
   return failure.errors
     .map((error, index) => {
       const frames = listFrames(failure, index).map(toFrameText);
-      return [`${index > 0 ? 'caused by ' : ''}${toWords(error)}`, ...frames].join('\n');
+      return [`${isCause(failure.errors, index) ? 'caused by ' : ''}${toWords(error)}`, ...frames].join('\n');
     })
     .join('\n');
 }

@@ -1,12 +1,14 @@
+import { HEAP_GROWTH } from '../../../shared/desk/growth-words.ts';
 import type { InFlightShape, StoryShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/react-errors.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import type { StoredFailure } from '../store/records.ts';
+import { presentGrowth } from './present-growth.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
 /** What of `extra` a story tells, so that it is not shown twice. */
 const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
-  'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor'],
+  'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor', 'memoryHistory'],
   'blocked-loop': ['ms', 'since'],
   csp: ['directive', 'blocked', 'sourceFile', 'line', 'column', 'sample', 'disposition'],
   crash: ['reason', 'stack', 'visibility_state'],
@@ -54,17 +56,21 @@ function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
   return { kind: 'hydration', said: meaning === undefined ? toLine(said) : '', meaning: toLine(meaning ?? '') };
 }
 
-function presentDeath({ at, extra = {} }: StoredFailure): StoryShape {
+function presentDeath({ at, errors, extra = {} }: StoredFailure): StoryShape {
+  const lastHeardAt = toNumber(extra.lastHeardAt) ?? at;
   const startedAt = toNumber(extra.startedAt);
   const memory = toNumber(extra.memory);
   const blockedFor = toNumber(extra.blockedFor);
   const inFlight = Array.isArray(extra.inFlight) ? extra.inFlight : [];
+  const isSampled = errors.some((error) => error.class === HEAP_GROWTH);
+  const growth = presentGrowth(extra.memoryHistory, { lastHeardAt, memory, isSampled });
   return {
     kind: 'unclean-death',
-    lastHeardAt: toNumber(extra.lastHeardAt) ?? at,
+    lastHeardAt,
     ...(startedAt !== undefined && { startedAt }),
     ...(memory !== undefined && { memory }),
     ...(blockedFor !== undefined && { blockedFor }),
+    ...(growth && { growth }),
     inFlight: inFlight.map(presentInFlight).sort((left, right) => right.ms - left.ms),
   };
 }

@@ -302,6 +302,10 @@ const migrations: readonly Migration[] = [
       'ALTER TABLE desk_runs ADD COLUMN environment TEXT',
     ],
   },
+  {
+    version: 7,
+    statements: () => ['ALTER TABLE desk_runs ADD COLUMN memory_story TEXT'],
+  },
 ];
 
 /** The newest schema that this release knows. */

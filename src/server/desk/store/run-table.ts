@@ -1,5 +1,5 @@
 import type { InFlightRequest } from '../../engine/http/in-flight.ts';
-import type { Beat, BlockedLoop } from '../beat.ts';
+import type { Beat, BlockedLoop, MemoryStory } from '../beat.ts';
 import type { Run } from './records.ts';
 import type { Sql, SqlDialect, SqlValue } from './sql.ts';
 
@@ -8,6 +8,7 @@ export interface DeadRun extends Run {
   readonly inFlight: readonly InFlightRequest[];
   /** Set where its main thread stood still when it was last heard of. */
   readonly blocked?: BlockedLoop;
+  readonly memoryStory?: MemoryStory;
 }
 
 export interface RunStart {
@@ -17,34 +18,37 @@ export interface RunStart {
   readonly environment?: string | undefined;
 }
 
+/** What a heartbeat tells beside what the main thread said. */
+export interface StoredBeat extends Beat {
+  readonly startedAt: number;
+  readonly blocked?: BlockedLoop | undefined;
+  /** Undefined where it is as it was written before. */
+  readonly memoryStory?: MemoryStory | undefined;
+}
+
 /** A run that was counted as dead and beats again was only cut off from the store: it is alive. */
-export async function storeBeat(
-  sql: Sql,
-  dialect: SqlDialect,
-  run: RunStart,
-  beat: Beat & { readonly startedAt: number; readonly blocked?: BlockedLoop | undefined },
-): Promise<void> {
+export async function storeBeat(sql: Sql, dialect: SqlDialect, run: RunStart, beat: StoredBeat): Promise<void> {
   const { now } = dialect;
   const values: SqlValue[] = [run.id, run.build, run.release, beat.startedAt, beat.memory];
   const texts = [
     JSON.stringify(beat.inFlight),
     beat.blocked ? JSON.stringify(beat.blocked) : null,
     run.environment ?? null,
+    toStoryText(beat),
   ];
   await sql.run(
-    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, environment, beat_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${now})
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, environment, memory_story, beat_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ${now})
       ON CONFLICT (id) DO UPDATE SET memory = excluded.memory, in_flight = excluded.in_flight,
-        blocked = excluded.blocked, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL`,
+        blocked = excluded.blocked, beat_at = excluded.beat_at, ended = NULL, ended_at = NULL,
+        memory_story = COALESCE(excluded.memory_story, desk_runs.memory_story)`,
     [...values, ...texts],
   );
 }
 
 /** What a process wrote down beside its journal, because the store was away until it died. */
-export interface LateBeat extends RunStart, Beat {
-  readonly startedAt: number;
+export interface LateBeat extends RunStart, StoredBeat {
   readonly beatAt: number;
-  readonly blocked?: BlockedLoop | undefined;
   /** It ended on purpose. */
   readonly isEnd: boolean;
 }
@@ -53,8 +57,8 @@ export interface LateBeat extends RunStart, Beat {
 export async function storeLateBeat(sql: Sql, late: LateBeat): Promise<void> {
   const blocked = late.blocked ? JSON.stringify(late.blocked) : null;
   await sql.run(
-    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at, environment)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    `INSERT INTO desk_runs (id, build, release, started_at, memory, in_flight, blocked, beat_at, environment, memory_story)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
     [
       late.id,
       late.build,
@@ -65,8 +69,13 @@ export async function storeLateBeat(sql: Sql, late: LateBeat): Promise<void> {
       blocked,
       late.beatAt,
       late.environment ?? null,
+      toStoryText(late),
     ],
   );
+}
+
+function toStoryText({ memoryStory }: StoredBeat): string | null {
+  return memoryStory ? JSON.stringify(memoryStory) : null;
 }
 
 export async function storeEnd(sql: Sql, dialect: SqlDialect, id: string): Promise<void> {
@@ -93,6 +102,7 @@ interface RunRow {
   readonly memory: number;
   readonly in_flight: string;
   readonly blocked: string | null;
+  readonly memory_story: string | null;
 }
 
 /** @returns undefined where the run ended, or is not known */
@@ -135,8 +145,9 @@ function toRun(row: RunRow): Run {
 }
 
 function toDeadRun(row: RunRow): DeadRun {
-  // Both were written by `storeBeat`.
+  // All were written by `storeBeat`.
   const blocked = row.blocked === null ? undefined : (JSON.parse(row.blocked) as BlockedLoop);
   const inFlight = JSON.parse(row.in_flight) as readonly InFlightRequest[];
-  return { ...toRun(row), inFlight, ...(blocked && { blocked }) };
+  const memoryStory = row.memory_story === null ? undefined : (JSON.parse(row.memory_story) as MemoryStory);
+  return { ...toRun(row), inFlight, ...(blocked && { blocked }), ...(memoryStory && { memoryStory }) };
 }

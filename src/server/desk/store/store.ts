@@ -1,6 +1,5 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { Address } from '../address.ts';
-import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { JournalPosition } from '../segment-files.ts';
@@ -94,7 +93,7 @@ export interface Store {
   readAsset(path: string): Promise<Uint8Array | undefined>;
   listBuilds(): Promise<{ id: string; release: string; firstAt: number }[]>;
 
-  storeBeat(run: runs.RunStart, beat: Beat & { startedAt: number; blocked?: BlockedLoop | undefined }): Promise<void>;
+  storeBeat(run: runs.RunStart, beat: runs.StoredBeat): Promise<void>;
   storeLateBeat(late: runs.LateBeat): Promise<void>;
   storeEnd(run: string): Promise<void>;
   listSilent(forMs: number): Promise<string[]>;
@@ -390,7 +389,7 @@ class SqlStore implements Store {
     return builds.listBuilds(this.#driver);
   }
 
-  storeBeat(run: runs.RunStart, beat: Beat & { startedAt: number; blocked?: BlockedLoop | undefined }): Promise<void> {
+  storeBeat(run: runs.RunStart, beat: runs.StoredBeat): Promise<void> {
     return runs.storeBeat(this.#driver, this.#driver.dialect, run, beat);
   }
 

@@ -1,3 +1,4 @@
+import { toStackTitle } from '../../../shared/desk/frames.ts';
 import type {
   BreadcrumbShape,
   ChangeShape,
@@ -148,7 +149,7 @@ function drawWhole(whole: WholeShape, shown: OccurrenceShape, now: number): Line
   const { story, errors, components, request, breadcrumbs, extra, cut } = whole;
   return [
     ...(story ? drawStory(story, now) : []),
-    ...drawSection('Stack', drawErrors(errors)),
+    ...drawSection(toStackTitle(errors), drawErrors(errors)),
     ...drawSection(
       'Components around it',
       components.map(({ name, place, isOwn }) =>

@@ -1,4 +1,4 @@
-import { chooseOpen, groupFrames, toPackages } from '../../../shared/desk/frames.ts';
+import { chooseOpen, groupFrames, isCause, toPackages } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape, SpanShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
@@ -6,15 +6,15 @@ import { cut, flow, type Line, type Piece } from './paint.ts';
 
 /** The errors of a chain, outermost first: our frames with their source, and what lies between them in a line. */
 export function drawErrors(errors: readonly ErrorShape[]): Line[] {
-  return errors.flatMap((error, index) => [...drawWords(error, index > 0), ...drawFrames(error.frames)]);
+  return errors.flatMap((error, index) => [...drawWords(error, isCause(errors, index)), ...drawFrames(error)]);
 }
 
-function drawWords({ class: name, message, code, members }: ErrorShape, isCause: boolean): Line[] {
+function drawWords({ class: name, message, code, members }: ErrorShape, hasCaused: boolean): Line[] {
   const [first = '', ...rest] = toCleanLines(message);
   return [
     flow(
       [
-        ...(isCause ? [['warning', 'caused by '] as const] : []),
+        ...(hasCaused ? [['warning', 'caused by '] as const] : []),
         ['bad', first === '' ? name : `${name}: ${first}`],
         ...(code === undefined ? [] : [['quiet', ` ${code}`] as const]),
       ],
@@ -25,9 +25,10 @@ function drawWords({ class: name, message, code, members }: ErrorShape, isCause:
   ];
 }
 
-function drawFrames(frames: readonly FrameShape[]): Line[] {
+function drawFrames(error: ErrorShape): Line[] {
+  const { frames } = error;
   if (frames.length === 0) return [flow([['quiet', '  It came without a stack.']])];
-  const open = chooseOpen(frames);
+  const open = chooseOpen(error);
   const areForeign = frames.every(({ isOwn }) => !isOwn);
   return groupFrames(frames).flatMap((group) => {
     const [first] = group;

@@ -1,3 +1,4 @@
+import { toGrowthWords } from '../../../shared/desk/growth-words.ts';
 import type { StoryShape } from '../../../shared/desk/shapes.ts';
 import { toAgo, toDuration, toExactTime, toMebibytes } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
@@ -32,7 +33,7 @@ function drawDifference(line: string): Line {
 }
 
 function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: number): Line[] {
-  const { lastHeardAt, startedAt, memory, blockedFor, inFlight } = story;
+  const { lastHeardAt, startedAt, memory, blockedFor, growth, inFlight } = story;
   const facts: [string, string][] = [
     ['Last heard of', `${toAgo(lastHeardAt, now)}, ${toExactTime(lastHeardAt)}`],
     ...(startedAt === undefined ? [] : [['Had run for', toDuration(lastHeardAt - startedAt)] as [string, string]]),
@@ -51,6 +52,7 @@ function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: n
   return drawSection('How it ended', [
     ...drawPairs(facts),
     flow(['It was killed, ran out of memory, or the machine went away: nothing was thrown.']),
+    ...(growth ? [flow([toGrowthWords(growth)])] : []),
     ...requests,
   ]);
 }

@@ -21,6 +21,7 @@ function setUp({
         return made;
       },
       findFunction: () => undefined,
+      findHome: () => undefined,
     },
     readSites: async () => sites ?? undefined,
     log,

@@ -107,6 +107,55 @@ describe('an occurrence', () => {
     expect(whole?.extra).toEqual([['run', 'r1']]);
   });
 
+  describe('of a process whose memory was written down', () => {
+    const MIB = 1024 * 1024;
+    const grow = (memory: number, heap: number, steps: number, errors: StoredFailure['errors'] = []) => {
+      const points = Array.from({ length: steps }, (_, index) => [
+        (100 + memory * index) * MIB,
+        (40 + heap * index) * MIB,
+      ]);
+      const memoryHistory = { at: NOW - steps * 10_000, step: 10_000, points, heapLimit: 4096 * MIB };
+      const extra = { lastHeardAt: NOW, memory: (100 + memory * steps) * MIB, inFlight: [], memoryHistory };
+      const { whole } = present({ kind: 'unclean-death', errors, extra });
+      expect(whole?.extra).toEqual([]);
+      return whole?.story?.kind === 'unclean-death' ? whole.story.growth : undefined;
+    };
+
+    it('tells what grew since it had settled', () => {
+      expect(grow(10, 9, 30)).toMatchObject({
+        where: 'heap',
+        isSampled: false,
+        from: { memory: 160 * MIB, heap: 94 * MIB },
+        to: { memory: 400 * MIB, heap: 301 * MIB },
+        ms: 240_000,
+      });
+      expect(grow(10, 1, 30)).toMatchObject({ where: 'outside' });
+      expect(grow(0.5, 0.5, 30)).toMatchObject({ where: 'nowhere' });
+    });
+
+    it('measures one that lived shortly from its start on', () => {
+      expect(grow(10, 9, 6)).toMatchObject({ from: { memory: 100 * MIB }, ms: 60_000 });
+    });
+
+    it('says where stacks tell by what, and shows those side by side', () => {
+      const record = (message: string) => ({ class: 'HeapGrowth', message, frames: [] });
+      const errors = [record('38 MiB'), record('4 MiB')];
+      expect(grow(10, 9, 30, errors)).toMatchObject({ isSampled: true });
+      const text = present({ kind: 'unclean-death', errors }).whole?.stackText;
+      expect(text).toBe('HeapGrowth: 38 MiB\nHeapGrowth: 4 MiB');
+    });
+
+    it.each([
+      [undefined],
+      ['no history'],
+      [{ at: 1, step: 0, points: [[1, 2]] }],
+      [{ at: 1, step: 1, points: ['x', [1]] }],
+    ])('tells nothing of %j', (memoryHistory) => {
+      const { whole } = present({ kind: 'unclean-death', errors: [], extra: { memoryHistory } });
+      expect(whole?.story).not.toHaveProperty('growth');
+    });
+  });
+
   it('tells for how long the loop was blocked', () => {
     const extra = { ms: 3200, since: new Date(NOW).toISOString() };
     expect(present({ kind: 'blocked-loop', extra }).whole?.story).toEqual({

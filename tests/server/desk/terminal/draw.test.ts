@@ -7,6 +7,7 @@ import { toWidth } from '../../../../src/server/desk/terminal/text-width.ts';
 import type { StoryShape } from '../../../../src/shared/desk/shapes.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import {
+  growthShape,
   incidentData,
   incidentRow,
   incidentsData,
@@ -174,9 +175,15 @@ describe('the story', () => {
         startedAt: NOW - 9 * Minute,
         lastHeardAt: NOW - Minute,
         memory: 512 * 1024 * 1024,
+        growth: growthShape(),
         inFlight: [{ requestId: 'r-1', method: 'GET', route: '/orders', ms: 4000 }],
       },
-      ['Had run for    8 min', 'Memory         512 MiB', '4.0 s  GET /orders  r-1'],
+      [
+        'Had run for    8 min',
+        'Memory         512 MiB',
+        '4.0 s  GET /orders  r-1',
+        'The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min',
+      ],
     ],
     [
       'a blocked loop',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import Incident from '../../../../src/shared/desk/pages/incident/incident.tsx';
 import type { IncidentData, StoryShape, WholeShape } from '../../../../src/shared/desk/shapes.ts';
 import { Hour, MiB, Minute } from '../../../../src/shared/units.ts';
-import { incidentData, NOW, occurrenceShape, wholeShape } from '../../../support/desk-shapes.ts';
+import { growthShape, incidentData, NOW, occurrenceShape, wholeShape } from '../../../support/desk-shapes.ts';
 
 const renderData = (data: IncidentData) =>
   renderToStaticMarkup(
@@ -166,6 +166,7 @@ describe('what is told of a kind', () => {
         lastHeardAt: NOW - 10 * Minute,
         memory: 1946 * MiB,
         blockedFor: 4300,
+        growth: growthShape(),
         inFlight: [{ requestId: 'request-1', method: 'GET', route: '/reports/:year', ms: 14_200 }],
       }),
     );
@@ -173,6 +174,10 @@ describe('what is told of a kind', () => {
     expect(text).toContain('Memory 1,946 MiB');
     expect(text).toContain('Stood still for 4.3 s');
     expect(text).toContain('14.2 s GET /reports/:year request-1');
+    expect(text).toContain(
+      'How memory grew The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min, and the memory',
+    );
+    expect(text).toContain('a bar is 2 min');
   });
 
   it('shows for how long nobody was answered', () => {

@@ -1,4 +1,4 @@
-import { chooseOpen, groupFrames, toPackages } from '../../frames.ts';
+import { chooseOpen, groupFrames, isCause, toPackages, toStackTitle } from '../../frames.ts';
 import type { ErrorShape, FrameShape, SpanShape, WholeShape } from '../../shapes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -8,9 +8,9 @@ import styles from './stack.module.css';
 /** The errors of a chain, from the outermost on, each with its frames: ours open, those of dependencies folded. */
 export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
   return (
-    <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
+    <Panel title={toStackTitle(errors)} aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
       {errors.map((error, index) => (
-        <ErrorPart key={index} of={error} isCause={index > 0} isTold={story !== undefined} />
+        <ErrorPart key={index} of={error} hasCaused={isCause(errors, index)} isTold={story !== undefined} />
       ))}
       <details className={styles.plain}>
         <summary>As text</summary>
@@ -22,16 +22,16 @@ export function Stack({ of: { errors, stackText, story } }: { readonly of: Whole
 
 interface ErrorPartProps {
   readonly of: ErrorShape;
-  readonly isCause: boolean;
+  readonly hasCaused: boolean;
   /** What stands above tells more than frames of others. */
   readonly isTold: boolean;
 }
 
-function ErrorPart({ of: error, isCause, isTold }: ErrorPartProps) {
+function ErrorPart({ of: error, hasCaused, isTold }: ErrorPartProps) {
   return (
     <div className={styles.error}>
       <h3 className={styles.words}>
-        {isCause && <span className={styles.cause}>caused by </span>}
+        {hasCaused && <span className={styles.cause}>caused by </span>}
         <code>
           {error.class}
           {error.message && `: ${error.message}`}
@@ -42,14 +42,15 @@ function ErrorPart({ of: error, isCause, isTold }: ErrorPartProps) {
       {error.frames.length === 0 ? (
         <p className={styles.quiet}>It came without a stack.</p>
       ) : (
-        <Frames of={error.frames} isTold={isTold} />
+        <Frames of={error} isTold={isTold} />
       )}
     </div>
   );
 }
 
-function Frames({ of: frames, isTold }: { readonly of: readonly FrameShape[]; readonly isTold: boolean }) {
-  const opened = chooseOpen(frames);
+function Frames({ of: error, isTold }: { readonly of: ErrorShape; readonly isTold: boolean }) {
+  const { frames } = error;
+  const opened = chooseOpen(error);
   const areForeignOpen = !isTold && frames.every(({ isOwn }) => !isOwn);
   return (
     <ol className={styles.frames}>

@@ -1,5 +1,7 @@
-import type { StoryShape } from '../../shapes.ts';
+import { toGrowthWords } from '../../growth-words.ts';
+import type { GrowthShape, StoryShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
+import { GrowthChart } from '../../ui/growth-chart.tsx';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { toDuration, toExactTime, toMebibytes } from '../../words.ts';
 import styles from './story.module.css';
@@ -54,7 +56,7 @@ function toSide(line: string): 'server' | 'browser' | 'same' {
 }
 
 function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
-  const { startedAt, lastHeardAt, memory, blockedFor, inFlight } = story;
+  const { startedAt, lastHeardAt, memory, blockedFor, growth, inFlight } = story;
   return (
     <Panel title="The process ended without a word">
       <Pairs
@@ -67,12 +69,21 @@ function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; read
       />
       <p className={styles.quiet}>
         It was killed, ran out of memory, or the machine went away: nothing was thrown.{' '}
-        {inFlight.length === 0
-          ? 'It was answering no request when it was last heard of.'
-          : 'What took long or much is likely to be among the requests that it was answering.'}
+        {inFlight.length === 0 && 'It was answering no request when it was last heard of.'}
       </p>
+      {growth && <Growth of={growth} />}
       {inFlight.length > 0 && <InFlight of={inFlight} />}
     </Panel>
+  );
+}
+
+function Growth({ of: growth }: { readonly of: GrowthShape }) {
+  return (
+    <>
+      <h3 className={styles.title}>How memory grew</h3>
+      <p>{toGrowthWords(growth)}</p>
+      <GrowthChart of={growth} />
+    </>
   );
 }
 
