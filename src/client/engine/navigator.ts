@@ -92,6 +92,7 @@ export function createNavigator({
     const { location: shown, navigation, revalidation } = router.state;
     if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
     checkedAt = performance.now();
+    if (router.state.matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // the server alone can answer it
     const answer = await store.revalidate(toPath(shown));
     if (router.state.location !== shown) return false;
     if (answer === 'changed') await router.revalidate();

@@ -240,3 +240,14 @@ test.skipIf(!hasNginx)(
   },
   60_000,
 );
+
+test.each(['/desk/no/such/page', '/desk/0000000Z'])('a page that is none stands as it is: %s', async (path) => {
+  const { page } = await openDesk(path);
+  await exchanged(page);
+  await isState(page, 'live');
+  await markDocument(page);
+  await fail('/tour/fail/loader');
+  await page.waitForTimeout(3000); // the shortest time between two questions, and some more
+  expect(await isSameDocument(page)).toBe(true);
+  await isState(page, 'live');
+});
