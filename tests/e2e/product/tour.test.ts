@@ -128,5 +128,8 @@ describe('the failures page', () => {
     }
     expect(new Set(addresses.map((address) => address.split('-')[0])).size).toBe(1);
     expect(new Set(addresses).size).toBe(3);
+    await rows.first().getByRole('link').click();
+    await page.waitForURL(`**/desk/${addresses[0]?.replace('-', '/')}`);
+    await page.getByLabel('Token').waitFor();
   });
 });

@@ -118,7 +118,7 @@ describe('what samples the heap', () => {
 
   it('does not hold a process that ends while it is sampled', async () => {
     const dataDir = createFolder(onTestFinished);
-    const { child, ended } = startLeak(200, { DATA_DIR: dataDir, HOW: 'heap', FOR: '100000' });
+    const { child, ended } = startLeak(500, { DATA_DIR: dataDir, HOW: 'heap', EACH: '1000', FOR: '100000' });
     await expect.poll(() => readStory(dataDir)?.grown.length ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
     const toldAt = performance.now();
     child.kill('SIGTERM');

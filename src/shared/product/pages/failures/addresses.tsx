@@ -20,14 +20,18 @@ export function Addresses() {
       <ol className={styles.addresses} aria-label="Addresses" aria-live="polite">
         {addresses.map((address) => (
           <li key={address}>
-            <strong>{address.split('-')[0]}</strong>-{address.split('-')[1]}
+            {/* A plain anchor: the desk is no page of these routes. */}
+            <a href={`/desk/${address.replace('-', '/')}`}>
+              <strong>{address.split('-')[0]}</strong>-{address.split('-')[1]}
+            </a>
           </li>
         ))}
         {addresses.length === 0 && <li className={styles.none}>No address yet.</li>}
       </ol>
       <p>
         The first half names the kind of failure: it is the same each time, after a restart and on every replica. The
-        second half names this one time. Both stand in the line of the log that has the stack.
+        second half names this one time. Each leads to its story in <a href="/desk">the desk</a>, for whom the link of
+        the first start or a token lets in; both stand in the log too.
       </p>
     </>
   );
