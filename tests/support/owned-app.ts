@@ -96,7 +96,8 @@ export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: Ow
       onTestFinished(async () => void (await running.stop()));
       return running;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    // A server may still write there.
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
   };
 }
 
