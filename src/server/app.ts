@@ -1,11 +1,10 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { DESK_API_PATH } from './desk/api/desk-api.ts';
+import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
-import { notFoundHere } from './engine/errors/http-error.ts';
 import { requestContext } from './engine/errors/request-context.ts';
 import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
 import { accessLog } from './engine/http/access-log.ts';
@@ -29,7 +28,7 @@ import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
 import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
 import { seenAsPage } from './engine/http/seen-as-page.ts';
 import { shed } from './engine/http/shed.ts';
-import { chain, type Step } from './engine/http/step.ts';
+import { chain, intoExpress, type Step } from './engine/http/step.ts';
 import { visitorId } from './engine/http/visitor-id.ts';
 import { withoutPolicy } from './engine/http/without-policy.ts';
 import type { Metrics } from './engine/metrics/metrics.ts';
@@ -103,11 +102,11 @@ export function createApp(deps: AppDeps): RequestListener {
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset }),
-    ...(deps.desk ? [deps.desk.knowOperator] : []),
     // What is above is cheap, and is answered whatever happens.
     ...(deps.overload
-      ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isDesk, count })]
+      ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isForOperators, count })]
       : []),
+    ...(deps.desk ? [deps.desk.knowOperator] : []),
   ];
 
   // Before anything that could act, and before the body is read.
@@ -139,16 +138,9 @@ export function createApp(deps: AppDeps): RequestListener {
     return deps.desk?.covers(path) ?? false;
   }
 
-  // Express calls back only where its own error handling fell through.
-  const enter = chain(front, (req, res) => {
-    app(req as express.Request, res as express.Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
-  });
+  function isForOperators(path: string): boolean {
+    return isDesk(path) || (deps.deskApi !== undefined && isDeskApiPath(path));
+  }
 
-  return function spillway(req, res) {
-    try {
-      enter(req, res);
-    } catch (error) {
-      fail(error, req, res);
-    }
-  };
+  return chain(front, intoExpress(app, fail), fail);
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { routes } from '../shared/desk/routes.tsx';
-import { Second } from '../shared/units.ts';
 import { readConfig, readSettings, SETTINGS } from './config.ts';
 import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
@@ -9,16 +8,15 @@ import { openDesk, orClose } from './desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
-import { presentNotify } from './desk/pages/present-notify.ts';
 import { toMayRead } from './desk/sign-in/bearer.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openVisitors } from './desk/tunnel/visitors.ts';
+import { toDeskFacts } from './desk-facts.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
-import { watchProcess } from './engine/errors/process-faults.ts';
 import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { createDrain } from './engine/http/drain.ts';
 import { createHttpServer } from './engine/http/http-server.ts';
@@ -27,13 +25,11 @@ import { listen, toHttpUrl } from './engine/http/listen.ts';
 import { metricsPage } from './engine/http/metrics-page.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
-import { createStop } from './engine/http/stop.ts';
-import { onStopSignal } from './engine/http/stop-signals.ts';
 import { createLogger } from './engine/logger.ts';
 import { createMetrics } from './engine/metrics/metrics.ts';
-import { collectOrphans } from './engine/orphans.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import { readManifest } from './read-manifest.ts';
+import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { startOrExit } from './start-or-exit.ts';
 import { watchServer } from './watch-server.ts';
 
@@ -41,12 +37,6 @@ import { watchServer } from './watch-server.ts';
 // this first, and all that it imports after it is not evaluated: whatever is broken there.
 
 const DIST = join(import.meta.dirname, '..');
-
-/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
-const FLUSH_TIME = 1 * Second;
-
-/** What is left to do after the last reply (ms). */
-const CLOSE_TIME = 6 * Second;
 
 await startOrExit(async () => {
   if (!readSettings({ DESK_ONLY: SETTINGS.DESK_ONLY }, process.env).DESK_ONLY) return;
@@ -77,6 +67,7 @@ async function startDesk(): Promise<void> {
     paths: { dist: DIST },
     table: createTableLoader(DIST, log),
     scrubber,
+    toVisitor: (address, id) => toSender(address, id),
     count: (...counted) => metrics.count(...counted),
   });
   const inFlight = new InFlight(scrubPath);
@@ -99,12 +90,7 @@ async function startDesk(): Promise<void> {
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
   const toSender = openVisitors(() => desk.ask('readSalt'));
   const signIn = openSignIn({ tokens, proxy, desk, toSender });
-  const facts = {
-    environment: config.sentryEnvironment,
-    release,
-    sourceLink: config.sourceLink,
-    notify: presentNotify(notify),
-  };
+  const facts = toDeskFacts(config, release, notify);
   const deskPages = await createDeskPages({
     desk,
     readAccess: signIn.readAccess,
@@ -145,20 +131,10 @@ async function startDesk(): Promise<void> {
     deadline: config.drainDeadline,
   });
   watchServer({ metrics, inFlight, connections, drain, desk });
-  const stop = createStop({
-    drain,
-    close: () => desk.close(),
-    within: config.drainLag + config.drainDeadline + CLOSE_TIME,
-    log,
-    flush,
-  });
-  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
-  onStopSignal((signal) => stop(0, signal));
-  if (process.pid === 1) collectOrphans({ log });
+  serveUntilStopped({ config, drain, desk, funnel, close: () => desk.close(), log, flush });
 
   const url = await orClose(desk, listen(server, where));
-  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
-  else process.stdout.write(`Listening on ${url}\n`);
+  announce(url, log);
   log.warn('DESK_ONLY is set: the desk alone is served, and nothing of the site. Unset it to serve the site again.');
   if (newcomer !== undefined) await tellNewcomer(signIn.makeLink(url, newcomer), log);
 }

@@ -6,7 +6,6 @@ import { routes as deskRoutes } from '../shared/desk/routes.tsx';
 import { Document } from '../shared/product/document.tsx';
 import { errorPages } from '../shared/product/error-pages.tsx';
 import { routes } from '../shared/product/routes.tsx';
-import { Second } from '../shared/units.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createDeskApi } from './desk/api/desk-api.ts';
@@ -17,7 +16,6 @@ import { createDeskApp, createDeskOrigins } from './desk/desk-app.ts';
 import { openFeedback } from './desk/feedback/open-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
-import { presentNotify } from './desk/pages/present-notify.ts';
 import { toMayRead } from './desk/sign-in/bearer.ts';
 import { listTokens } from './desk/sign-in/list-tokens.ts';
 import { openSignIn } from './desk/sign-in/open-sign-in.ts';
@@ -25,9 +23,9 @@ import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { openVisitors } from './desk/tunnel/visitors.ts';
+import { toDeskFacts } from './desk-facts.ts';
 import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
-import { watchProcess } from './engine/errors/process-faults.ts';
 import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
@@ -42,12 +40,9 @@ import { openOverload } from './engine/http/open-overload.ts';
 import { createOrigins, type Origins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
-import { createStop } from './engine/http/stop.ts';
-import { onStopSignal } from './engine/http/stop-signals.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
 import { createMetrics } from './engine/metrics/metrics.ts';
-import { collectOrphans } from './engine/orphans.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
@@ -63,17 +58,9 @@ import { createSteps } from './product/steps.ts';
 import { createUpgrades } from './product/upgrade.ts';
 import { readManifest } from './read-manifest.ts';
 import { openUpstream } from './reporting/open-upstream.ts';
+import { announce, serveUntilStopped } from './serve-until-stopped.ts';
 import { startOrExit } from './start-or-exit.ts';
 import { watchServer } from './watch-server.ts';
-
-/** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
-const STACK_FRAMES = 30;
-
-/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
-const FLUSH_TIME = 1 * Second;
-
-/** What is left to do after the last reply (ms). */
-const CLOSE_TIME = 6 * Second;
 
 const DIST = join(import.meta.dirname, '..');
 
@@ -90,7 +77,6 @@ const owner: OwnersFiles<ProductSettings> = {
 await startOrExit(start);
 
 async function start(): Promise<void> {
-  Error.stackTraceLimit = STACK_FRAMES;
   const terminal = process.stdout.isTTY === true;
   const config = readConfig(process.env, { terminal });
   const settings = readProductSettings(process.env, config);
@@ -137,7 +123,12 @@ async function start(): Promise<void> {
     release,
     environment: config.sentryEnvironment,
   });
-  const { gate, overload } = openOverload({ delayMs: config.overloadDelay, maxPages: config.maxPages, count });
+  // A process that stands at a breakpoint is late, and refuses nothing to its developer.
+  const { gate, overload } = openOverload({
+    delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
+    maxPages: config.maxPages,
+    count,
+  });
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -184,12 +175,7 @@ async function start(): Promise<void> {
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const facts = {
-    environment: config.sentryEnvironment,
-    release,
-    sourceLink: config.sourceLink,
-    notify: presentNotify(notify),
-  };
+  const facts = toDeskFacts(config, release, notify);
   const deskApi = createDeskApi({ desk, facts, checkBearer: signIn.checkBearer, toSender: toVisitor });
   const deskPages = await createDeskPages({
     desk,
@@ -284,25 +270,23 @@ async function start(): Promise<void> {
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
   ]);
   watchServer({ metrics, inFlight, connections, gate, overload, drain, desk, outbox: upstream.outbox });
-  const stop = createStop({
+  serveUntilStopped({
+    config,
     drain,
+    desk,
+    funnel,
     async close() {
       await desk.close();
       await upstream.close();
       log.info(await metrics.listCounts(), 'What was counted since the start.');
     },
-    within: config.drainLag + config.drainDeadline + CLOSE_TIME,
     log,
     flush,
   });
-  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
-  onStopSignal((signal) => stop(0, signal));
-  if (process.pid === 1) collectOrphans({ log });
 
   const url = development ? toHttpUrl(config.host, config.port) : await orClose(desk, listen(server, config));
   await development?.listen(server, config);
-  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
-  else process.stdout.write(`Listening on ${url}\n`);
+  announce(url, log);
   const deskUrl =
     deskServer && deskAt && (await orClose(desk, listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' })));
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);

@@ -8,8 +8,12 @@ import { WiringError } from './engine/pages/wiring.ts';
 /** What stops a start with a sentence that says what to do. */
 const EXPECTED = [ConfigError, DeskInUseError, UnwritableFolderError, ListenError, WiringError];
 
+/** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
+const STACK_FRAMES = 30;
+
 /** Starts, or ends the process with status 1 and the sentence. */
 export async function startOrExit(start: () => Promise<void>): Promise<void> {
+  Error.stackTraceLimit = STACK_FRAMES;
   // Nobody was answered yet, so there is nothing to finish.
   onStopSignal(() => process.exit(0));
   try {

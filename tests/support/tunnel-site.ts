@@ -149,8 +149,11 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     hostCheck({ origins, trust, log }),
     step,
   ];
+  const rethrow = (error: unknown): never => {
+    throw error;
+  };
   const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
-  const listener = chain(front, pages ?? passed);
+  const listener = chain(front, pages ?? passed, rethrow);
   const { server } = createHttpServer(listener, { log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

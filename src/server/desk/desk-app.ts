@@ -22,7 +22,7 @@ import type { ProxyTrust } from '../engine/http/proxy-trust.ts';
 import type { PublicFile } from '../engine/http/public-files.ts';
 import { requestId } from '../engine/http/request-id.ts';
 import { securityHeaders, strictTransport } from '../engine/http/security-headers.ts';
-import { chain, type Step } from '../engine/http/step.ts';
+import { chain, intoExpress, type Step } from '../engine/http/step.ts';
 import type { Metrics } from '../engine/metrics/metrics.ts';
 import { DESK_API_PATH } from './api/desk-api.ts';
 import type { DeskPages } from './pages/desk-pages.ts';
@@ -90,15 +90,5 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   });
   app.use(fail);
 
-  const enter = chain(front, (req, res) => {
-    app(req as express.Request, res as express.Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
-  });
-
-  return function deskApp(req, res) {
-    try {
-      enter(req, res);
-    } catch (error) {
-      fail(error, req, res);
-    }
-  };
+  return chain(front, intoExpress(app, fail), fail);
 }

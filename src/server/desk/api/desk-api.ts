@@ -30,6 +30,10 @@ export interface DeskApiOptions {
 /** Where it is mounted. */
 export const DESK_API_PATH = '/api/desk';
 
+export function isDeskApiPath(path: string): boolean {
+  return path === DESK_API_PATH || path.startsWith(`${DESK_API_PATH}/`);
+}
+
 /** What operators do on the desk's pages, for programs. It answers everything that it is mounted for. */
 export function createDeskApi({ desk, facts, checkBearer, toSender }: DeskApiOptions): RequestHandler {
   const resources = listResources({ ask: (name, ...args) => desk.ask(name, ...args), facts });

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import { cutText } from '../errors/trim.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { InFlight } from './in-flight.ts';
 import { requestInfo } from './request-info.ts';
@@ -48,7 +48,8 @@ export function accessLog({ log, inFlight, scrubPath = (path) => path, metrics }
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method: req.method,
-        path: toBounded(scrubPath(path, route)),
+        // A path may be 8 KiB long, and a flood of such lines fills a disk.
+        path: cutText(scrubPath(path, route)),
         route,
         status,
         ms: Math.round(ms * 10) / 10,
@@ -62,9 +63,4 @@ export function accessLog({ log, inFlight, scrubPath = (path) => path, metrics }
     });
     next();
   };
-}
-
-/** A path may be 8 KiB long, and a flood of such lines fills a disk. */
-function toBounded(path: string): string {
-  return path.length <= MAX_VALUE_LENGTH ? path : `${path.slice(0, MAX_VALUE_LENGTH - 1)}…`;
 }

@@ -31,7 +31,7 @@ export function metricsPage({ metrics, mayRead }: MetricsPageOptions): Step {
       sendText(res, 405, 'Ask with GET.');
       return;
     }
-    mayRead(req).then((may) => (may === true ? send(req, res, metrics) : refuseReader(res, may)), next);
+    void answer(req, res, { metrics, mayRead });
   };
 }
 
@@ -45,9 +45,15 @@ function refuseReader(res: ServerResponse, may: false | { readonly waitMs: numbe
   sendText(res, 401, 'The metrics are for operators. Send a token of VIEWER_TOKEN or OPERATOR_TOKEN as a bearer.');
 }
 
-async function send(req: IncomingMessage, res: ServerResponse, metrics: MetricsPageOptions['metrics']): Promise<void> {
+async function answer(req: IncomingMessage, res: ServerResponse, options: MetricsPageOptions): Promise<void> {
+  const { metrics, mayRead } = options;
   let text: string;
   try {
+    const may = await mayRead(req);
+    if (may !== true) {
+      refuseReader(res, may);
+      return;
+    }
     text = await metrics.write();
   } catch {
     sendText(res, 500, 'The metrics could not be read.');

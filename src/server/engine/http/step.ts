@@ -1,18 +1,35 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Express, Request, Response } from 'express';
+import type { ErrorHandler } from '../errors/error-handler.ts';
+import { notFoundHere } from '../errors/http-error.ts';
 
 /** One thing that happens to a request. It answers, or calls `next()`; it fits in an Express app and in front of one. */
 export type Step = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
 
-/** Runs the steps in order and hands what none of them answered to `last`. */
-export function chain(steps: readonly Step[], last: RequestListener): RequestListener {
+/**
+ * Runs the steps in order and hands what none of them answered to `last`. What one of them throws goes
+ * to `fail`, also where the one before it went on in a later turn of the event loop.
+ */
+export function chain(steps: readonly Step[], last: RequestListener, fail: ErrorHandler): RequestListener {
   return function chain(req, res) {
     let position = 0;
     function next(): void {
       const step = steps[position];
       position += 1;
-      if (step) step(req, res, next);
-      else last(req, res);
+      try {
+        if (step) step(req, res, next);
+        else last(req, res);
+      } catch (error) {
+        fail(error, req, res);
+      }
     }
     next();
+  };
+}
+
+/** The Express app as the last of a chain. It calls back only where its own error handling fell through. */
+export function intoExpress(app: Express, fail: ErrorHandler): RequestListener {
+  return function intoExpress(req, res) {
+    app(req as Request, res as Response, (error: unknown) => fail(error ?? notFoundHere(), req, res));
   };
 }

@@ -87,6 +87,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
           else accept(req as Request, res, head);
         });
       },
+      fail,
     );
 
   function accept(req: Request, res: ServerResponse, head: Buffer): void {

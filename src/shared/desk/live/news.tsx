@@ -18,7 +18,7 @@ export function News({ words, isQuiet = false, onShow }: NewsProps) {
   const announced = useSparing(isQuiet ? '' : (words ?? ''));
   return (
     <>
-      <p className={styles.announced} role="status">
+      <p className="unseen" role="status">
         {announced}
       </p>
       {words !== undefined && (

@@ -2,6 +2,7 @@ import { Hour } from '../../units.ts';
 import type { ChartShape, MarkShape } from '../shapes.ts';
 import { toCount, toExactTime, toPlural } from '../words.ts';
 import styles from './chart.module.css';
+import { round, toPercent } from './percent.ts';
 
 interface ChartProps {
   readonly of: ChartShape;
@@ -135,12 +136,4 @@ function toLabel({ counts }: ChartShape, span: string, marks: readonly MarkShape
 
 function toBarName(at: number, step: number): string {
   return step > Hour ? toExactTime(at).slice(0, 10) : toExactTime(at).slice(5, 16);
-}
-
-function toPercent(part: number): string {
-  return `${round(part * 100)}%`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -1,6 +1,8 @@
 import type { GrowthShape } from '../shapes.ts';
 import { toDuration, toExactTime, toMebibytes } from '../words.ts';
+import chartStyles from './chart.module.css';
 import styles from './growth-chart.module.css';
+import { round, toPercent } from './percent.ts';
 
 /** Height of the chart (px). */
 const HEIGHT = 72;
@@ -10,7 +12,7 @@ export function GrowthChart({ of: growth }: { readonly of: GrowthShape }) {
   const { at, step, memory, heap } = growth;
   const most = Math.max(1, ...memory);
   return (
-    <figure className={styles.chart}>
+    <figure className={`${chartStyles.chart} ${styles.growth}`}>
       <svg width="100%" height={HEIGHT + 1} role="img" aria-label={toLabel(growth)}>
         {memory.map((bytes, index) => {
           const x = toPercent(index / memory.length);
@@ -24,9 +26,9 @@ export function GrowthChart({ of: growth }: { readonly of: GrowthShape }) {
             </g>
           );
         })}
-        <line className={styles.ground} x1="0" x2="100%" y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
+        <line className={chartStyles.ground} x1="0" x2="100%" y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
       </svg>
-      <figcaption className={styles.caption}>
+      <figcaption className={chartStyles.caption}>
         <span>{toExactTime(at).slice(5, 19)}</span>
         <span>
           <span className={styles.memoryName}>memory</span>, at most {toMebibytes(most)}, of it{' '}
@@ -45,12 +47,4 @@ function toSpan(part: number): { y: number; height: number } {
 
 function toLabel({ from, to, ms }: GrowthShape): string {
   return `Memory from ${toMebibytes(from.memory)} to ${toMebibytes(to.memory)} in ${toDuration(ms)}.`;
-}
-
-function toPercent(part: number): string {
-  return `${round(part * 100)}%`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

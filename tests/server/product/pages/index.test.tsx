@@ -6,6 +6,7 @@ import { createMatcher } from '../../../../src/server/engine/pages/match-page.ts
 import type { ServerPage } from '../../../../src/server/engine/pages/server-page.ts';
 import type { AppContext } from '../../../../src/server/product/context.ts';
 import { pages } from '../../../../src/server/product/pages/index.ts';
+import { routes as deskRoutes } from '../../../../src/shared/desk/routes.tsx';
 import { type Engine, EngineContext } from '../../../../src/shared/engine/engine-context.ts';
 import { toShownError } from '../../../../src/shared/engine/page-error.ts';
 import { createRouteTree } from '../../../../src/shared/engine/route-objects.ts';
@@ -18,6 +19,7 @@ import { loaderArgs } from '../../../support/product/page-args.ts';
 
 const tree = createRouteTree(routes);
 const matchPage = createMatcher(tree);
+const matchDesk = createMatcher(createRouteTree(deskRoutes));
 const halves: Readonly<Record<string, ServerPage<unknown, AppContext> | null>> = pages;
 
 const rendered = new Map<string, Promise<string>>();
@@ -79,9 +81,10 @@ describe('pages', () => {
     for (const path of PATHS) {
       for (const [, href = ''] of (await renderOnce(path)).matchAll(/<a [^>]*href="([^"]*)"/g)) links.add(href);
     }
-    const dead = [...links].filter(
-      (href) => href !== '' && !href.startsWith('#') && !matchPage(href.replace(/[?#].*$/, '')),
-    );
+    const dead = [...links].filter((href) => {
+      const path = href.replace(/[?#].*$/, '');
+      return path !== '' && !matchPage(path) && !matchDesk(path);
+    });
     expect(dead).toEqual([]);
   });
 

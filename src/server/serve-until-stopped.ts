@@ -1,0 +1,40 @@
+import { Second } from '../shared/units.ts';
+import type { Config } from './config.ts';
+import type { Desk } from './desk/desk.ts';
+import type { Funnel } from './engine/errors/funnel.ts';
+import { watchProcess } from './engine/errors/process-faults.ts';
+import type { Drain } from './engine/http/drain.ts';
+import { createStop } from './engine/http/stop.ts';
+import { onStopSignal } from './engine/http/stop-signals.ts';
+import type { ServerLog } from './engine/logger.ts';
+import { collectOrphans } from './engine/orphans.ts';
+
+/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
+const FLUSH_TIME = 1 * Second;
+
+/** What is left to do after the last reply (ms). */
+const CLOSE_TIME = 6 * Second;
+
+export interface ServedParts extends ServerLog {
+  readonly config: Pick<Config, 'drainLag' | 'drainDeadline'>;
+  readonly drain: Drain;
+  readonly desk: Pick<Desk, 'flushSync'>;
+  readonly funnel: Funnel;
+  /** Ends what must outlive the last reply. */
+  readonly close: () => Promise<void>;
+}
+
+/** From here on a signal, or a fault that nobody caught, drains the server and ends the process. */
+export function serveUntilStopped({ config, drain, desk, funnel, close, log, flush }: ServedParts): void {
+  const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
+  const stop = createStop({ drain, close, within, log, flush });
+  watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
+  onStopSignal((signal) => stop(0, signal));
+  if (process.pid === 1) collectOrphans({ log });
+}
+
+/** Whoever starts it reads this line, at whichever level is logged. */
+export function announce(url: string, log: ServerLog['log']): void {
+  if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
+  else process.stdout.write(`Listening on ${url}\n`);
+}
