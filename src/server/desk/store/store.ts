@@ -72,7 +72,7 @@ export interface Store {
   deleteNote(id: number, author: string): Promise<boolean>;
   /** @param digest the incident whose log tells of it. @returns false where it is gone already */
   deleteFeedback(digest: string, id: string, author: string): Promise<boolean>;
-  deleteIncident(digest: string): Promise<boolean>;
+  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome>;
   deleteOccurrence(address: Required<Address>, author: string): Promise<boolean>;
   forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
 
@@ -312,8 +312,8 @@ class SqlStore implements Store {
     });
   }
 
-  deleteIncident(digest: string): Promise<boolean> {
-    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest));
+  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome> {
+    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest, expected));
   }
 
   deleteOccurrence(address: Required<Address>, author: string): Promise<boolean> {
