@@ -15,7 +15,7 @@ export interface TestPostgres {
 
 let lastDatabase = 0;
 
-/** Takes a second or two. It ends with the test or file that asked. */
+/** Takes a second or two. @param onEnd is given what has to be done in the end, the last first */
 export async function startPostgres(onEnd: (clean: () => unknown) => void): Promise<TestPostgres> {
   linkLibraries();
   const port = await findFreePort();

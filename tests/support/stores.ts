@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { describe, onTestFinished } from 'vitest';
 import { toThin } from '../../src/server/desk/journal-entry.ts';
 import type { NewsRules } from '../../src/server/desk/store/note-news.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
@@ -9,17 +9,14 @@ import type { Intake } from '../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../src/shared/units.ts';
 import { createFailure, createTestLog } from './desk.ts';
-import { startPostgres, type TestPostgres } from './postgres.ts';
+import { usePostgres } from './use-postgres.ts';
 
 /** A store that goes away with the test, and what is below it. */
 export type OpenTestStore = (news?: NewsRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
 /** Says the same of a store in SQLite and of one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
-  let postgres: TestPostgres;
-  beforeAll(async () => {
-    postgres = await startPostgres(afterAll);
-  }, 60_000);
+  const postgres = usePostgres();
   const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
     SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
     PostgreSQL: async () => openPostgres(await postgres.createDatabase()),

@@ -14,18 +14,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ADDRESS, readPlaces } from '../../support/gallery.ts';
 import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { runDesk } from '../../support/terminal.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
 
 const TOKEN = 'a-token-of-sixteen-characters';
 /** CSI of the second set of control characters: what HTTP lets through in a header. */
 const EVIL_AGENT = 'evil\x9b2J\x85agent';
 
 let app: OwnedApp;
-let postgres: TestPostgres;
+const postgres = usePostgres();
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'gallery' });
-  [postgres] = await Promise.all([startPostgres(afterAll), app.build()]);
+  await app.build();
 }, 180_000);
 afterAll(() => app?.remove());
 

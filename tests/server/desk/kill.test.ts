@@ -2,15 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { createFolder, openTestDesk } from '../../support/desk.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-}, 60_000);
+const postgres = usePostgres();
 
 /** Other tests share the machine. */
 const PATIENCE = { timeout: 20_000 };

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notify/settings.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
-import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
 import { startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
 import { until } from '../../../support/until.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
 
 /** What a loaded machine may take for a message that is due in five seconds (ms). */
 const PATIENCE = 30_000;
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-});
+const postgres = usePostgres();
 
 async function useWebhook(): Promise<WebhookReceiver> {
   const webhook = await startWebhook();

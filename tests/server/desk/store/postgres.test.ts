@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
-import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-}, 60_000);
+const postgres = usePostgres();
 
 const open = async (url: string) => {
   const store = await openStore(openPostgres(url), { rule: 1 });

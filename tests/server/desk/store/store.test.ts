@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { toThin } from '../../../../src/server/desk/journal-entry.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
@@ -9,12 +9,9 @@ import type { Intake } from '../../../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
-import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-}, 60_000);
+const postgres = usePostgres();
 
 const whole = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> => ({
   entry: 'whole',

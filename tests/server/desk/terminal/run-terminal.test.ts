@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chownSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
 import { createVisitors, hashVisitorId } from '../../../../src/server/desk/tunnel/visitors.ts';
@@ -11,13 +11,10 @@ import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
 import { withStore } from '../../../support/gallery.ts';
-import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
 import { runDesk } from '../../../support/terminal.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-}, 60_000);
+const postgres = usePostgres();
 
 const TOKEN = 'a-token-of-an-operator';
 type Env = Record<string, string>;
