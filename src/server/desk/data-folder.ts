@@ -45,9 +45,9 @@ export function findExisting(path: string): string {
 
 function requireAccess(dataDir: string): void {
   const written = ['journal', 'instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
-  for (const path of [findExisting(dataDir), ...written.filter((file) => existsSync(file))]) {
-    accessSync(path, constants.W_OK);
-  }
+  // Behind a file there is no such place (ENOTDIR).
+  accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
+  for (const path of written) if (existsSync(path)) accessSync(path, constants.W_OK);
 }
 
 function orRefuse(dataDir: string, work: () => void): void {

@@ -34,7 +34,7 @@ export async function checkSettings({ env, read, product, resolve }: SettingsOpt
     ...judgeMisspelt(env, 'message' in product ? [] : Object.keys(product.PRODUCT_SETTINGS ?? {})),
     judgeOrigins(config, isServing),
     judgeTrust(config),
-    judgeTokens(config),
+    ...judgeTokens(config),
     ...notify,
   ];
 }

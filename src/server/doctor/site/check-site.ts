@@ -44,12 +44,12 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
   ];
   return groups.map(({ heading, findings }) => ({
     heading,
-    findings: findings.map((finding) => keepKnown(finding, home.headers.server)),
+    findings: findings.map((finding) => keepKnown(finding, String(home.headers.server ?? ''))),
   }));
 }
 
 /** Where the proxy says who it is, the lines of others are in the way. */
-function keepKnown(finding: Finding, server = ''): Finding {
+function keepKnown(finding: Finding, server: string): Finding {
   const known = (['nginx', 'Caddy'] as const).find((name) => server.toLowerCase().startsWith(name.toLowerCase()));
   if (!known || !finding.remedies) return finding;
   return { ...finding, remedies: finding.remedies.filter(({ place }) => place === known || place === 'setting') };

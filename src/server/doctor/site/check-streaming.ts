@@ -64,7 +64,7 @@ export function judgeStream(
   }
   if (isStreamed(steps)) return isOk(about, `Each step came when it was sent (${encoding}).`);
   const found = `All steps came at once after ${Math.round(steps[0] ?? 0)} ms (${encoding}): a visitor waits for what is slowest.`;
-  if (isPlainStreamed) {
+  if (isPlainStreamed && answer.headers['content-encoding'] !== undefined) {
     return {
       about,
       mark: 'wrong',
@@ -73,7 +73,7 @@ export function judgeStream(
       remedies: STREAM_COMPRESSED,
     };
   }
-  if (isPlain) {
+  if (isPlain || isPlainStreamed) {
     return {
       about,
       mark: 'wrong',
@@ -85,15 +85,22 @@ export function judgeStream(
   return { about, mark: 'wrong', found, advice: 'The same helps.' };
 }
 
+/** How often it is asked before it counts as held back (a count): a busy machine may be late once. */
+const ATTEMPTS = 2;
+
+async function measure(ask: Ask, { path, encoding }: Kind): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await ask({ path, headers: { 'Accept-Encoding': encoding }, isAuthorized: true });
+    if (attempt === ATTEMPTS || isStreamed(toSteps(answer))) return answer;
+  }
+}
+
 /** @throws NoAnswerError */
 export async function checkStreaming(ask: Ask): Promise<Finding[]> {
-  const answers = await Promise.all(
-    KINDS.map(({ path, encoding }) => ask({ path, headers: { 'Accept-Encoding': encoding }, isAuthorized: true })),
-  );
-  const [plain] = answers;
+  const measured = await Promise.all(KINDS.map(async (kind) => ({ kind, answer: await measure(ask, kind) })));
+  const plain = measured[0]?.answer;
   const isPlainStreamed = plain !== undefined && isStreamed(toSteps(plain));
-  return KINDS.flatMap(({ about }, index) => {
-    const answer = answers[index];
-    return answer ? [judgeStream(about, answer, { isPlain: answer === plain, isPlainStreamed })] : [];
-  });
+  return measured.map(({ kind, answer }) =>
+    judgeStream(kind.about, answer, { isPlain: answer === plain, isPlainStreamed }),
+  );
 }
