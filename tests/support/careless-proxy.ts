@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 /** What a proxy can do wrong; without any of it, it does what it should. */
 export interface Carelessness {
+  /** Speaks TLS. */
+  readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
   /** Hands an answer on when it is whole. */
   readonly buffers?: boolean;
   /** Asks without Accept-Encoding. */
@@ -40,7 +43,9 @@ interface Kept {
 /** @param upstream an origin */
 export async function startCarelessProxy(upstream: string, careless: Carelessness = {}): Promise<CarelessProxy> {
   const cache = new Map<string, Kept>();
-  const server = createServer((incoming, reply) => {
+  const server = careless.tls ? createTlsServer(careless.tls, handle) : createServer(handle);
+
+  function handle(incoming: IncomingMessage, reply: ServerResponse): void {
     if (Number(incoming.headers['content-length'] ?? 0) > (careless.maxBody ?? Number.POSITIVE_INFINITY)) {
       incoming.resume();
       reply.writeHead(413).end('Too large.');
@@ -65,7 +70,7 @@ export async function startCarelessProxy(upstream: string, careless: Carelessnes
     );
     outgoing.on('error', () => reply.destroy());
     incoming.pipe(outgoing);
-  });
+  }
 
   async function handOn(incoming: IncomingMessage, answer: IncomingMessage, reply: ServerResponse): Promise<void> {
     const headers = { ...answer.headers };
@@ -93,7 +98,7 @@ export async function startCarelessProxy(upstream: string, careless: Carelessnes
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${careless.tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -105,7 +110,7 @@ function toHeaders(incoming: IncomingMessage, upstream: string, careless: Carele
   const headers = { ...incoming.headers };
   if (!careless.forwards) {
     headers['x-forwarded-for'] = incoming.socket.remoteAddress ?? '';
-    headers['x-forwarded-proto'] = 'http';
+    headers['x-forwarded-proto'] = careless.tls ? 'https' : 'http';
     headers['x-forwarded-host'] = headers.host ?? '';
   } else if (careless.forwards === 'nothing') {
     for (const name of ['for', 'proto', 'host']) delete headers[`x-forwarded-${name}`];

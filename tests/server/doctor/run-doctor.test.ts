@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -278,6 +278,46 @@ describe('a site', () => {
     expect(lines).toContain(`PUBLIC_ORIGINS=${strict.url}`);
   });
 });
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+describe.skipIf(!hasOpenssl)(
+  `a site with TLS${hasOpenssl ? '' : ' (skipped: there is no openssl on the PATH)'}`,
+  () => {
+    /** A certificate that is its own authority. */
+    function makeCertificate(): { readonly file: string; readonly tls: { key: Buffer; cert: Buffer } } {
+      const folder = createFolder(onTestFinished);
+      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+      const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '90'];
+      const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      spawnSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject]);
+      return { file: cert, tls: { key: readFileSync(key), cert: readFileSync(cert) } };
+    }
+
+    it('gets the token where its certificate is good, and only there', async () => {
+      const server = await start();
+      onTestFinished(() => server.stop());
+      const { file, tls } = makeCertificate();
+      const proxy = await startCarelessProxy(server.url, { tls });
+      onTestFinished(() => proxy.stop());
+
+      const refused = await measure(proxy.url);
+      expect(refused).toMatchObject({ code: 1, marks: { Certificate: 'wrong', HSTS: 'ok', Compression: 'ok' } });
+      expect(server.log()).not.toContain('/_doctor/');
+
+      const good = await measure(proxy.url, { OPERATOR_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: file });
+      expect(good.marks).toMatchObject({
+        Certificate: 'ok',
+        'HTTP version': 'warning',
+        HSTS: 'ok',
+        Scheme: 'ok',
+        "Visitor's address": 'ok',
+        'A page, with gzip': 'ok',
+      });
+      expect(good.code).toBe(0);
+    });
+  },
+);
 
 describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: there is no nginx on the PATH)'}`, () => {
   const FORWARDED = `

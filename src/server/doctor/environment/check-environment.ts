@@ -41,7 +41,7 @@ export async function checkEnvironment({
         judgeMemory(measureMemory()),
       ],
     },
-    { heading: 'Settings', findings: await checkSettings({ env, read, product }) },
+    { heading: 'Settings', findings: await checkSettings({ env, read, product, isContainer: folder.isContainer }) },
     { heading: 'Data', findings: [...checkDataFolder(folder), ...(await checkStore({ dataDir, databaseUrl }))] },
   ];
 }

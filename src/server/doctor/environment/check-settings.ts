@@ -22,16 +22,24 @@ export interface SettingsOptions {
   readonly read: ReadEnvironment;
   /** A failure to load it is told as what it is. */
   readonly product: ProductSettingsFile | Error;
+  readonly isContainer?: boolean;
   readonly resolve?: Lookup;
 }
 
-export async function checkSettings({ env, read, product, resolve }: SettingsOptions): Promise<Finding[]> {
+export async function checkSettings({
+  env,
+  read,
+  product,
+  isContainer = false,
+  resolve,
+}: SettingsOptions): Promise<Finding[]> {
   const { config } = read;
   const isServing = isForOthers(env, config);
   const notify = await checkNotify(config, resolve);
   return [
     ...judgeValues(read, product, env),
     ...judgeMisspelt(env, 'message' in product ? [] : Object.keys(product.PRODUCT_SETTINGS ?? {})),
+    judgeListening(config, isContainer),
     judgeOrigins(config, isServing),
     judgeTrust(config),
     ...judgeTokens(config),
@@ -87,6 +95,31 @@ function judgeMisspelt(env: Environment, productNames: readonly string[]): Findi
     found: 'Nothing reads this variable.',
     advice: `If ${meant} is meant, which is not set, rename it.`,
   }));
+}
+
+export function judgeListening(
+  { host, port, deskPort, deskOnly }: Pick<Config, 'host' | 'port' | 'deskPort' | 'deskOnly'>,
+  isContainer: boolean,
+): Finding {
+  const about = 'HOST and PORT';
+  if (deskPort !== undefined && deskPort === port && port > 0 && !deskOnly) {
+    return {
+      about,
+      mark: 'wrong',
+      found: `PORT and DESK_PORT are both ${port}, so the second one cannot be listened on.`,
+      advice: 'Set DESK_PORT to another one.',
+    };
+  }
+  if (isContainer && isOwnMachine(host)) {
+    return {
+      about,
+      mark: 'warning',
+      found: `${host} is this container alone: no proxy and no port of the host leads there.`,
+      advice: 'Listen on every network of the container.',
+      remedies: toSetting('HOST=0.0.0.0'),
+    };
+  }
+  return isOk(about, `${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
 }
 
 export function judgeOrigins({ publicOrigins }: Pick<Config, 'publicOrigins'>, isServing: boolean): Finding {

@@ -35,13 +35,25 @@ function isInside(requests: SeenRequests): boolean {
 
 /** Nothing stands in between: the other end is this process. */
 export function isDirect({ plain, local }: Pick<SeenRequests, 'plain' | 'local'>): boolean {
-  return plain.peerPort === local.port && plain.peer === local.address;
+  return plain.peerPort === local.port && plain.peer === toPlain(local.address);
 }
 
-/** @returns undefined where the token was taken */
-export function judgeToken({ status, headers }: Pick<Answer, 'status' | 'headers'>): Finding | undefined {
+/** What the server saw; undefined for what is no such answer. */
+export function readSeen(answer: Pick<Answer, 'status' | 'body'>): Seen | undefined {
+  const seen = answer.status === 200 ? readJson<Partial<Seen>>(answer) : undefined;
+  if (!Array.isArray(seen?.headers) || typeof seen.address !== 'string' || typeof seen.peer !== 'string')
+    return undefined;
+  return { ...(seen as Seen), address: toPlain(seen.address), peer: toPlain(seen.peer) };
+}
+
+/** A socket that listens on IPv6 shows IPv4 in its clothes. */
+function toPlain(address: string): string {
+  return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
+}
+
+/** Why the server did not say what it saw. */
+export function judgeToken({ status, headers }: Pick<Answer, 'status' | 'headers'>): Finding {
   const about = 'Token';
-  if (status === 200) return undefined;
   if (status === 401 && headers['www-authenticate'] === 'Bearer') {
     return {
       about,
@@ -216,28 +228,22 @@ const HANDSHAKE = {
 };
 
 /**
- * @param plain what came of asking for `DOCTOR_SEEN` with the token
+ * @param answer what came of asking for `DOCTOR_SEEN` with the token
+ * @param plain what the server saw of that
  * @throws NoAnswerError
  */
-export async function checkRequest(ask: Ask, site: URL, plain: Answer): Promise<Finding[]> {
+export async function checkRequest(ask: Ask, site: URL, answer: Answer, plain: Seen): Promise<Finding[]> {
   const otherScheme = site.protocol === 'https:' ? 'http' : 'https';
-  const [forged, asked] = await Promise.all([
-    ask({
-      path: DOCTOR_SEEN,
-      headers: { ...FORGED_HEADERS, 'X-Forwarded-Proto': otherScheme },
-      isAuthorized: true,
-    }),
+  const [forging, handshake] = await Promise.all([
+    ask({ path: DOCTOR_SEEN, headers: { ...FORGED_HEADERS, 'X-Forwarded-Proto': otherScheme }, isAuthorized: true }),
     ask({ path: DOCTOR_SEEN, headers: HANDSHAKE, isAuthorized: true }),
   ]);
-  const [plainSeen, forgedSeen] = [readJson<Seen>(plain), readJson<Seen>(forged)];
-  if (!plainSeen || !forgedSeen)
-    return [isUnknown('What the server sees', 'It did not say it in a way that is known here.')];
-  const { local, remoteAddress: siteAddress } = plain;
-  const requests = { site, siteAddress, local, plain: plainSeen, forged: forgedSeen };
-  return [
-    judgeAddress(requests),
-    judgeScheme(requests),
-    judgeHost(requests),
-    judgeSockets(asked, readJson<Seen>(asked)),
-  ];
+  const sockets = judgeSockets(handshake, readSeen(handshake));
+  const forged = readSeen(forging);
+  if (!forged) {
+    const found = `With forged X-Forwarded headers it is answered with ${forging.status}, so that they were not looked at.`;
+    return [isUnknown("Visitor's address, scheme, host", found), sockets];
+  }
+  const requests = { site, siteAddress: answer.remoteAddress, local: answer.local, plain, forged };
+  return [judgeAddress(requests), judgeScheme(requests), judgeHost(requests), sockets];
 }

@@ -6,7 +6,7 @@ import { checkBytes } from './check-bytes.ts';
 import { checkConnection, judgeNoAnswer, judgeReach, measureTls, type Tls } from './check-connection.ts';
 import { checkExposure } from './check-exposure.ts';
 import { checkLimits } from './check-limits.ts';
-import { checkRequest, judgeToken } from './check-request.ts';
+import { checkRequest, judgeToken, readSeen } from './check-request.ts';
 import { checkStreaming } from './check-streaming.ts';
 
 export interface SiteOptions {
@@ -60,11 +60,17 @@ async function checkInside({ site, token }: SiteOptions, home: Answer, tls: Tls 
   const withheld = token === undefined ? NO_TOKEN : findWithheld(site, home, tls);
   if (withheld !== undefined) return [{ heading, findings: [isUnknown(INSIDE, withheld)] }];
   const ask = createAsk(site, token);
-  const plain = await ask({ path: DOCTOR_SEEN, isAuthorized: true });
-  const refusal = judgeToken(plain);
-  if (refusal) return [{ heading, findings: [refusal] }];
+  let plain: Answer;
+  try {
+    plain = await ask({ path: DOCTOR_SEEN, isAuthorized: true });
+  } catch (error) {
+    if (error instanceof NoAnswerError) return [{ heading, findings: [judgeNoAnswer(error)] }];
+    throw error;
+  }
+  const seen = readSeen(plain);
+  if (!seen) return [{ heading, findings: [judgeToken(plain)] }];
   return [
-    { heading, findings: await orCut(() => checkRequest(ask, site, plain)) },
+    { heading, findings: await orCut(() => checkRequest(ask, site, plain, seen)) },
     { heading: 'Streams', findings: await orCut(() => checkStreaming(ask)) },
     { heading: 'Limits', findings: await orCut(() => checkLimits(ask)) },
   ];

@@ -18,6 +18,18 @@ async function listIll(env: Environment): Promise<string[]> {
     .map(({ about, mark, found }) => `${mark} ${about}: ${found}`);
 }
 
+it('asks whether anybody can reach it', async () => {
+  const listening = async (env: Environment, isContainer: boolean) =>
+    (await checkSettings({ env, read: readEnvironment(env), product, resolve, isContainer })).find(
+      ({ about }) => about === 'HOST and PORT',
+    );
+  expect(await listening({}, false)).toMatchObject({ mark: 'ok' });
+  expect(await listening({}, true)).toMatchObject({ mark: 'warning', remedies: [{ line: 'HOST=0.0.0.0' }] });
+  expect(await listening({ HOST: '0.0.0.0' }, true)).toMatchObject({ mark: 'ok' });
+  expect(await listening({ DESK_PORT: '3000' }, false)).toMatchObject({ mark: 'wrong' });
+  expect(await listening({ DESK_PORT: '3000', DESK_ONLY: '1' }, false)).toMatchObject({ mark: 'ok' });
+});
+
 const DRAWN = '6f1d0c5e9b7a4823';
 const good = {
   PUBLIC_ORIGINS: 'https://www.example.com',

@@ -7,6 +7,7 @@ import {
   judgeScheme,
   judgeSockets,
   judgeToken,
+  readSeen,
   type SeenRequests,
 } from '../../../../src/server/doctor/site/check-request.ts';
 import type { Seen } from '../../../../src/server/engine/http/doctor-protocol.ts';
@@ -131,12 +132,20 @@ it('misses handshakes only where the app has WebSockets', () => {
 });
 
 it('tells a wrong token from one that does not arrive', () => {
-  expect(judgeToken({ status: 200, headers: {} })).toBeUndefined();
-  expect(judgeToken({ status: 401, headers: { 'www-authenticate': 'Bearer' } })?.found).toContain('does not know it');
+  expect(judgeToken({ status: 401, headers: { 'www-authenticate': 'Bearer' } }).found).toContain('does not know it');
   expect(judgeToken({ status: 429, headers: { 'retry-after': '12' } })).toMatchObject({
     mark: 'unknown',
     advice: 'Try again in 12 s.',
   });
   const lost = judgeToken({ status: 404, headers: {} });
-  expect(lines(lost ?? {})).toContain('$http_authorization');
+  expect(lines(lost)).toContain('$http_authorization');
+});
+
+it('takes no other page for what the server saw', () => {
+  const body = (value: unknown) => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
+  expect(readSeen(body({ ...seen, peer: '::ffff:10.0.0.5' }))).toEqual(seen);
+  expect(readSeen({ ...body(seen), status: 404 })).toBeUndefined();
+  expect([body({}), body([]), body(null), { status: 200, body: Buffer.from('<p>') }].map(readSeen)).toEqual([
+    ...Array.from({ length: 4 }, () => undefined),
+  ]);
 });
