@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FindingGroup, Mark } from '../../../src/server/doctor/finding.ts';
 import { runDoctor } from '../../../src/server/doctor/run-doctor.ts';
@@ -13,9 +12,18 @@ import { createFolder } from '../../support/desk.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
+import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
 
-const DIST = fileURLToPath(new URL('../../../dist', import.meta.url));
 const TOKEN = 'the-token-of-an-operator-0';
+
+let app: OwnedApp;
+let dist: string;
+beforeAll(async () => {
+  app = createOwnedApp();
+  await app.build();
+  dist = join(app.folder, 'dist');
+});
+afterAll(() => app.remove());
 
 interface Said {
   readonly code: number;
@@ -35,7 +43,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [join(DIST, 'doctor.mjs'), ...args],
+      [join(dist, 'doctor.mjs'), ...args],
       { env: { ...inherited, ...env }, cwd: createFolder(onTestFinished) },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
@@ -54,9 +62,8 @@ async function measure(url: string, env: Readonly<Record<string, string>> = { OP
   return { code, marks, lines, findings };
 }
 
-async function start(env: Record<string, string> = {}): Promise<E2eServer> {
-  const server = await startServer({ OPERATOR_TOKEN: TOKEN, TRUST_PROXY: '1', ...env });
-  return server;
+function start(env: Record<string, string> = { OPERATOR_TOKEN: TOKEN }): Promise<E2eServer> {
+  return startServer({ TRUST_PROXY: '1', ...env }, join(dist, 'server/main.js'));
 }
 
 describe('this environment', () => {
@@ -68,8 +75,8 @@ describe('this environment', () => {
     mounts = MOUNTS,
   ): Promise<Said> {
     const [out, err] = [new PassThrough(), new PassThrough()];
-    const loadProductSettings = () => import('../../../src/server/product/settings.ts');
-    const code = await runDoctor({ args, env, out, err, dist: DIST, mounts, loadProductSettings });
+    const loadProductSettings = async () => ({ PRODUCT_SETTINGS: {}, readProductSettings: () => ({}) });
+    const code = await runDoctor({ args, env, out, err, dist, mounts, loadProductSettings });
     const read = (stream: PassThrough): string => String(stream.read() ?? '');
     return { code, out: read(out), err: read(err) };
   }
@@ -237,7 +244,7 @@ describe('a site', () => {
     const file = join(createFolder(onTestFinished), 'token');
     writeFileSync(file, `${TOKEN}\n`);
     expect((await run([server.url, '--token-file', file])).out).toContain('Streams\n');
-    const own = await startServer({ TRUST_PROXY: '1' });
+    const own = await start({});
     onTestFinished(() => own.stop());
     expect((await measure(own.url, { DATA_DIR: own.dataDir })).marks).toMatchObject({ Bodies: 'ok' });
     const none = await run([server.url, '--token-file', `${file}.not`]);
@@ -271,7 +278,7 @@ describe('a site', () => {
   });
 
   it('that knows another origin alone', async () => {
-    const strict = await start({ PUBLIC_ORIGINS: 'http://www.example.com' });
+    const strict = await start({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'http://www.example.com' });
     onTestFinished(() => strict.stop());
     const { marks, lines } = await measure(strict.url);
     expect(marks).toMatchObject({ Reachable: 'wrong', Host: 'wrong', 'Other hosts': 'ok' });
@@ -328,7 +335,7 @@ describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: the
 
   async function through(directives: string) {
     const port = await findFreePort();
-    const server = await start({ PUBLIC_ORIGINS: `http://127.0.0.1:${port}` });
+    const server = await start({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: `http://127.0.0.1:${port}` });
     onTestFinished(() => server.stop());
     const nginx = await startNginx({ upstream: new URL(server.url).host, port, directives });
     onTestFinished(() => nginx.stop());
