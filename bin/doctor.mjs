@@ -1,7 +1,6 @@
 import { hasRequiredNode } from './require-node.mjs';
 
 if (hasRequiredNode()) {
-  const { runCommand, tellSources } = await import('./run-command.mjs');
-  tellSources();
+  const { runCommand } = await import('./run-command.mjs');
   await runCommand('doctor');
 }

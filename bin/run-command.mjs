@@ -20,10 +20,7 @@ export async function runCommand(command) {
       process.exit(1);
     }
   }
+  // What only the sources tell.
+  if (command === 'doctor') process.env.SPILLWAY_SOURCES = hasCurrentBuild(root, { dev: false }) ? 'built' : 'changed';
   await import(`../dist/server/${command}.js`);
-}
-
-/** Tells the doctor what only the sources tell. */
-export function tellSources() {
-  process.env.SPILLWAY_SOURCES = hasCurrentBuild(root, { dev: false }) ? 'built' : 'changed';
 }

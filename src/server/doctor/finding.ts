@@ -34,6 +34,11 @@ export function isUnknown(about: string, found: string): Finding {
   return { about, mark: 'unknown', found };
 }
 
+/** @param line such as `TRUST_PROXY=10.0.0.5` */
+export function toSetting(line: string): readonly Remedy[] {
+  return [{ place: 'setting', line }];
+}
+
 /** How many findings have each mark. */
 export function countMarks(groups: readonly FindingGroup[]): Readonly<Record<Mark, number>> {
   const counts = { ok: 0, warning: 0, wrong: 0, unknown: 0 };

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -141,6 +141,26 @@ describe('this environment', () => {
     const leftovers = told.map(({ out, err }, index) => ({ name: String(index), bytes: Buffer.from(out + err) }));
     expect(findCanaries(canaries, leftovers)).toEqual([]);
     expect(told[0]?.out).toContain('TRUST_PROXIES');
+  });
+});
+
+describe('bin/doctor.mjs', () => {
+  const runHere = (): Promise<Said> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env.PATH, npm_lifecycle_event: 'doctor', DATA_DIR: createFolder(onTestFinished) };
+      execFile(process.execPath, [join(app.folder, 'bin/doctor.mjs')], { env }, (error, out, err) =>
+        resolve({ code: error ? Number(error.code) : 0, out, err }),
+      );
+    });
+
+  it('builds itself where it is not there, and knows whether the sources changed since the build', async () => {
+    rmSync(join(dist, 'doctor.mjs'));
+    const first = await runHere();
+    expect(first).toMatchObject({ err: '', out: expect.stringMatching(/^ok +Build: \w+/m) });
+    expect(existsSync(join(dist, 'doctor.mjs'))).toBe(true);
+    app.write({ 'src/server/product/note.ts': '// new\n' });
+    expect((await runHere()).out).toMatch(/^warning +Build: .* the sources are others by now/m);
+    app.write({ 'src/server/product/note.ts': undefined });
   });
 });
 

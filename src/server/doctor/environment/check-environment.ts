@@ -46,7 +46,7 @@ export async function checkEnvironment({
   ];
 }
 
-/** Said by `bin/doctor.mjs`, which knows the sources. */
+/** Said by `bin/run-command.mjs`, which knows the sources. */
 function toSources({ SPILLWAY_SOURCES: text }: Environment): 'built' | 'changed' | undefined {
   return text === 'built' || text === 'changed' ? text : undefined;
 }

@@ -2,13 +2,11 @@ import { toPlural } from '../../../shared/desk/words.ts';
 import { Second } from '../../../shared/units.ts';
 import { type Config, type Environment, SETTINGS } from '../../config.ts';
 import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../desk/notify/find-address.ts';
-import type { NotifySettings } from '../../desk/notify/settings.ts';
 import { toNotifySettings } from '../../desk/notify/to-notify-settings.ts';
 import { LateTargetError, withinTime } from '../../desk/notify/within-time.ts';
 import { listTokens } from '../../desk/sign-in/list-tokens.ts';
 import { requireProxyAddresses } from '../../desk/sign-in/proxy-settings.ts';
-import { type Finding, isOk } from '../finding.ts';
-import { toSetting } from '../site/remedies.ts';
+import { type Finding, isOk, toSetting } from '../finding.ts';
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ProductSettingsFile, type ReadEnvironment } from './read-settings.ts';
 
@@ -188,8 +186,9 @@ export function judgeTokens({
 
 /** Whether those who are told can be sent to; nothing is sent. */
 async function checkNotify(config: Config, resolve: Lookup | undefined): Promise<Finding[]> {
-  let settings: NotifySettings | undefined;
-  if (listSentences(() => (settings = toNotifySettings(config))).length > 0) return [];
+  // What is missing for it was said.
+  if (listSentences(() => toNotifySettings(config)).length > 0) return [];
+  const settings = toNotifySettings(config);
   if (!settings)
     return [isOk('Messages', 'Nobody is told of failures: no WEBHOOK_URL, SMTP_URL or HEARTBEAT_URL is set.')];
   const { webhooks, mail, heartbeatUrl, privateTargets } = settings;

@@ -6,7 +6,7 @@ import { Second } from '../../../shared/units.ts';
 
 /** How long an answer may take to its last byte (ms). */
 const PATIENCE = 15 * Second;
-/** More of a body is not read (bytes). */
+/** More of a body is not read, and no more made of it (bytes). */
 const MAX_READ_BYTES = 8 * 1024 * 1024;
 
 export interface Question {
@@ -70,7 +70,12 @@ export function createAsk(site: URL, token?: string): Ask {
           ...(isAuthorized && token !== undefined && { Authorization: `Bearer ${token}` }),
         },
       });
-      const timer = setTimeout(() => outgoing.destroy(new NoAnswerError('TIMEOUT')), PATIENCE);
+      const late = new NoAnswerError('TIMEOUT');
+      const timer = setTimeout(() => {
+        // What waits for the rest of an answer hears of a cut connection alone.
+        reject(late);
+        outgoing.destroy(late);
+      }, PATIENCE);
       outgoing.once('close', () => clearTimeout(timer));
       let isAnswered = false;
       outgoing.once('response', (incoming) => {
@@ -133,10 +138,15 @@ function createDecoder(encoding: string | undefined): Transform | undefined {
 
 /** @returns whether it was what it said */
 function readDecoder(decoder: Transform, take: (piece: Buffer) => void): Promise<boolean> {
-  decoder.on('data', take);
+  let size = 0;
+  decoder.on('data', (piece: Buffer) => {
+    size += piece.length;
+    if (size > MAX_READ_BYTES) decoder.destroy(new Error('It becomes too large.'));
+    else take(piece);
+  });
   return new Promise((resolve) => {
     decoder.once('end', () => resolve(true));
-    decoder.once('error', () => resolve(false));
+    decoder.on('error', () => resolve(false));
   });
 }
 

@@ -1,9 +1,9 @@
 import { connect } from 'node:tls';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { Day, Second } from '../../../shared/units.ts';
-import { type Finding, isOk, isUnknown } from '../finding.ts';
+import { type Finding, isOk, isUnknown, toSetting } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
-import { HTTP2, REDIRECT, toSetting } from './remedies.ts';
+import { HTTP2, REDIRECT } from './remedies.ts';
 
 /** Certificates are renewed a month before they end: one that ends sooner than this was forgotten (days). */
 const RENEWED_BEFORE = 14;

@@ -1,7 +1,7 @@
 import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
-import { type Finding, isOk, isUnknown } from '../finding.ts';
+import { type Finding, isOk, isUnknown, toSetting } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
-import { HEADERS_ONCE, HIDE_METRICS, toSetting } from './remedies.ts';
+import { HEADERS_ONCE, HIDE_METRICS } from './remedies.ts';
 
 /** A host that is nobody's (RFC 6761). */
 const STRANGE_HOST = 'doctor.invalid';

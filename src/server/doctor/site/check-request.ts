@@ -1,6 +1,6 @@
 import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
 import { DOCTOR_SEEN, type Seen } from '../../engine/http/doctor-protocol.ts';
-import { type Finding, isOk, isUnknown, type Remedy } from '../finding.ts';
+import { type Finding, isOk, isUnknown, type Remedy, toSetting } from '../finding.ts';
 import { type Answer, type Ask, readJson } from './ask.ts';
 import {
   PASS_ADDRESS,
@@ -10,7 +10,6 @@ import {
   PASS_UPGRADES,
   REPLACE_ADDRESS,
   REPLACE_HOST,
-  toSetting,
 } from './remedies.ts';
 
 /** Of a network that is for examples alone (RFC 5737): nobody comes from there. */

@@ -3,7 +3,7 @@ import { DOCTOR_SEEN } from '../../engine/http/doctor-protocol.ts';
 import { type Finding, type FindingGroup, isUnknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';
-import { checkConnection, judgeNoAnswer, judgeReach, measureTls, type Tls } from './check-connection.ts';
+import { checkConnection, judgeNoAnswer, measureTls, type Tls } from './check-connection.ts';
 import { checkExposure } from './check-exposure.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkRequest, judgeToken, readSeen } from './check-request.ts';
@@ -31,17 +31,15 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
     if (error instanceof NoAnswerError) return [{ heading: CONNECTION, findings: [judgeNoAnswer(error)] }];
     throw error;
   }
-  const connection = { heading: CONNECTION, findings: await checkConnection(site, home, tls, now) };
+  const groups: FindingGroup[] = [{ heading: CONNECTION, findings: await checkConnection(site, home, tls, now) }];
   // What is not Spillway, or is not reached, would be judged by what it never promised.
-  if (home.status !== 421 && judgeReach(home).mark === 'wrong' && home.headers['x-request-id'] === undefined) {
-    return [connection];
+  if (home.headers['x-request-id'] !== undefined) {
+    groups.push(
+      ...(await checkInside(options, home, tls)),
+      { heading: 'Bytes', findings: await orCut(() => checkBytes(outside, home)) },
+      { heading: 'What strangers see', findings: await orCut(() => checkExposure(outside, site, home)) },
+    );
   }
-  const groups = [
-    connection,
-    ...(await checkInside(options, home, tls)),
-    { heading: 'Bytes', findings: await orCut(() => checkBytes(outside, home)) },
-    { heading: 'What strangers see', findings: await orCut(() => checkExposure(outside, site, home)) },
-  ];
   return groups.map(({ heading, findings }) => ({
     heading,
     findings: findings.map((finding) => keepKnown(finding, String(home.headers.server ?? ''))),

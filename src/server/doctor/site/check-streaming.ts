@@ -85,8 +85,8 @@ export function judgeStream(
   return { about, mark: 'wrong', found, advice: 'The same helps.' };
 }
 
-/** How often it is asked before it counts as held back (a count): a busy machine may be late once. */
-const ATTEMPTS = 2;
+/** How often it is asked before it counts as held back (a count): a busy machine may be late. */
+const ATTEMPTS = 3;
 
 async function measure(ask: Ask, { path, encoding }: Kind): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {

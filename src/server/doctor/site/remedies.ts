@@ -122,8 +122,3 @@ export const HIDE_METRICS = createRemedies({
   HAProxy: 'http-request deny deny_status 404 if { path /metrics }',
   Caddy: 'respond /metrics 404',
 });
-
-/** @param line such as `TRUST_PROXY=10.0.0.5` */
-export function toSetting(line: string): readonly Remedy[] {
-  return createRemedies({ setting: line });
-}

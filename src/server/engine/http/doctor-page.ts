@@ -5,6 +5,7 @@ import {
   type Counted,
   DOCTOR_BODY,
   DOCTOR_EVENTS,
+  DOCTOR_PREFIX,
   DOCTOR_SEEN,
   DOCTOR_STREAM,
   MAX_COUNTED_BYTES,
@@ -81,7 +82,7 @@ export function doctorPage({ origins, trust, mayRead, compression, hasSockets }:
 
   return function doctorPage(req, res, next) {
     const info = requestInfo(req);
-    const part = parts.get(info.path);
+    const part = info.target.startsWith(DOCTOR_PREFIX) ? parts.get(info.path) : undefined;
     if (!part || req.headers.authorization === undefined) {
       next();
       return;
