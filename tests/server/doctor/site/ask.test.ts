@@ -56,10 +56,12 @@ it('sends the token only where it is asked to', async () => {
   expect(seen).toEqual([undefined, 'Bearer a-token']);
 });
 
-it('takes the answer to a body that was refused half-way, and tells a cut connection', async () => {
+it('takes the answer that comes before a body has ended, and tells a cut connection', async () => {
   const ask = await serve((request, response) => {
     if (request.url === '/cut') request.socket.destroy();
-    else response.writeHead(413, { Connection: 'close' }).end('Too large.');
+    else response.writeHead(413).end('Too large.');
+    // What is left unread when a connection closes may take the answer with it.
+    request.resume();
   });
   const body = Buffer.alloc(MiB);
   expect((await ask({ path: '/', method: 'POST', body })).status).toBe(413);
