@@ -15,9 +15,9 @@ import { listPackages } from './build/packages.mjs';
 import { precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { createSites } from './build/sites.mjs';
-import { toStamp } from './build/stamp.mjs';
+import { commands, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
-import { bundleTerminal } from './build/terminal.mjs';
+import { bundleCommand } from './build/terminal.mjs';
 
 const serverEntry = 'src/server/main.ts';
 const publicFolder = 'src/client/public';
@@ -49,7 +49,7 @@ export async function build({
     buildClientApp(product, { ...options, outdir: clientFolder }),
     buildClientApp(desk, { ...options, outdir: clientFolder }),
     bundleServer({ ...options, entry: serverEntry, outdir: 'dist/server', warn: log }),
-    bundleTerminal(root),
+    Promise.all(commands.map((command) => bundleCommand(root, command, owner))),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 
@@ -71,7 +71,7 @@ export async function build({
   const sites = createSites(root, bundled.unserved.filter(isMap), owner);
   const files = [
     ...bundled.unserved,
-    ...terminal,
+    ...terminal.flat(),
     ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },

@@ -1,6 +1,6 @@
 import { hasRequiredNode } from './require-node.mjs';
 
 if (hasRequiredNode()) {
-  const { runDesk } = await import('./run-desk.mjs');
-  await runDesk();
+  const { runCommand } = await import('./run-command.mjs');
+  await runCommand('desk');
 }

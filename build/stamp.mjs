@@ -6,15 +6,24 @@ import { join } from 'node:path';
 const inputFiles = ['build.mjs', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
-/** What `node dist/desk.mjs` needs: the door, which an older Node can run too, and the command behind it. */
-export const terminalFiles = ['dist/desk.mjs', 'dist/server/desk.js'];
+/** What has a command of its own, for where there is no npm. */
+export const commands = ['desk', 'doctor'];
+
+/**
+ * What `node dist/desk.mjs` needs: the door, which an older Node can run too, and the command behind it.
+ *
+ * @param {string} command
+ */
+export function toCommandFiles(command) {
+  return [`dist/${command}.mjs`, `dist/server/${command}.js`];
+}
 
 /** Without these there is nothing to serve, whatever the stamp says. */
 const outputFiles = [
   'dist/server/main.js',
   'dist/server/keeper.js',
   'dist/server/sentry.js',
-  ...terminalFiles,
+  ...commands.flatMap(toCommandFiles),
   'dist/manifest.json',
 ];
 

@@ -90,6 +90,18 @@ describe('who may import whom', () => {
     expect(sentences(wrong, "The product is the owner's to replace: the desk must stand without it.")).toEqual([]);
   });
 
+  it('keeps the doctor out of the server', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => isIn(to, 'server/doctor') && !isIn(from, 'server/doctor') && from !== 'src/server/doctor.ts',
+    );
+    expect(
+      sentences(
+        wrong,
+        'The doctor is a command with a bundle of its own: what it shares with the server belongs there.',
+      ),
+    ).toEqual([]);
+  });
+
   it.each([
     ['@sentry/node', 'src/server/reporting/sentry.ts'],
     ['@sentry/react', 'src/client/reporting/sentry.ts'],

@@ -53,6 +53,8 @@ export interface AppDeps {
   readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
   /** Answers `/metrics`, where that is not on a listener of its own. */
   readonly metricsPage?: Step | undefined;
+  /** Answers what `npm run doctor` asks, for those who may read it. */
+  readonly doctorPage?: Step;
   /** Knows when there is too much to do; without it nothing is refused. */
   readonly overload?: Overload | undefined;
   /** Where the tunnel takes the browser's own reports. */
@@ -97,6 +99,7 @@ export function createApp(deps: AppDeps): RequestListener {
     door(),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),
+    ...(deps.doctorPage ? [deps.doctorPage] : []),
     hostCheck({ origins, trust, log }),
     strictTransport({ reportPath: deps.reportPath }),
     // In front of whatever reads bodies; it has a cross-site check of its own.

@@ -513,7 +513,7 @@ function parseDatabase(text: string): string | undefined {
 }
 
 /** What the server answers itself, and so cannot be where browsers report to. */
-const TAKEN_PATHS = /^\/(?:api|assets|desk|_data|_dev|livez|readyz|metrics)(?:\/|$)/;
+const TAKEN_PATHS = /^\/(?:api|assets|desk|_data|_dev|_doctor|livez|readyz|metrics)(?:\/|$)/;
 
 function parseTunnelPath(text: string): string | undefined {
   return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !TAKEN_PATHS.test(text) ? text : undefined;

@@ -28,6 +28,7 @@ import { createTableLoader } from './engine/errors/create-table-loader.ts';
 import { createFunnel } from './engine/errors/funnel.ts';
 import { createPathScrubber } from './engine/errors/scrub/secret-path.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
+import { doctorPage } from './engine/http/doctor-page.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
 import { createEarlyScript } from './engine/http/early-script.ts';
 import { loadExistingApp } from './engine/http/existing-app.ts';
@@ -188,10 +189,9 @@ async function start(): Promise<void> {
     reportPath,
     traced,
   });
-  const readMetrics = metricsPage({
-    metrics,
-    mayRead: deskAt ? async () => true : toMayRead({ check: signIn.checkBearer, toSender: toVisitor }),
-  });
+  const mayRead = toMayRead({ check: signIn.checkBearer, toSender: toVisitor });
+  const readMetrics = metricsPage({ metrics, mayRead: deskAt ? async () => true : mayRead });
+  const upgrades = owner.upgrades?.(settings);
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
   const feedback =
     owner.reporting?.feedback === false ? undefined : openFeedback({ desk, origins, scrubber, toVisitor, log });
@@ -225,6 +225,13 @@ async function start(): Promise<void> {
     scrubPath,
     metrics,
     metricsPage: deskAt ? undefined : readMetrics,
+    doctorPage: doctorPage({
+      origins,
+      trust,
+      mayRead,
+      compression: config.compression,
+      hasSockets: Object.keys(upgrades ?? {}).length > 0,
+    }),
     overload,
     reportPath,
     tunnel: toTunnel(origins),
@@ -241,7 +248,6 @@ async function start(): Promise<void> {
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
   const { server, connections } = createHttpServer(app, { log, count });
-  const upgrades = owner.upgrades?.(settings);
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const deskServer =
     deskOrigins &&

@@ -70,6 +70,7 @@ const app = {
   'src/server/desk/keeper/worker.ts': '',
   'src/server/desk/notify/send-mail.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
+  'src/server/doctor.ts': `console.log('the doctor');`,
   'src/server/health-check.ts': '',
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
@@ -198,13 +199,19 @@ describe("the server's bundle", () => {
   });
 });
 
-describe("the desk's command", () => {
-  it('is a bundle behind a door, without maps and sites: its failures are no incidents', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/desk.mjs')]);
-    expect(stdout).toBe('the command\n');
-    expect(listFiles(join(built, 'dist/maps')).filter((path) => /desk\.m?js\.map$/.test(path))).toEqual([]);
+describe('a command', () => {
+  it.each([
+    ['desk', 'the command\n'],
+    ['doctor', 'the doctor\n'],
+  ])('is a bundle behind a door: %s', async (name, words) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(built, `dist/${name}.mjs`)]);
+    expect(stdout).toBe(words);
+  });
+
+  it('has no maps and sites: its failures are no incidents', () => {
+    expect(listFiles(join(built, 'dist/maps')).filter((path) => /(?:desk|doctor)\.m?js\.map$/.test(path))).toEqual([]);
     expect(readFileSync(join(built, 'dist/sites.json'), 'utf8')).not.toContain('terminal.ts');
-    expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /desk\.m?js$/.test(path))).toEqual([]);
+    expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /(?:desk|doctor)\.m?js$/.test(path))).toEqual([]);
   });
 
   it('is part of what is current', () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { chownSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FindingGroup } from '../../src/server/doctor/finding.ts';
 import buildOnce from '../support/build-once.ts';
 import { type Container, offerToKiller, startContainer, whyNot } from './container.ts';
 import { readImageConfig } from './dockerfile.ts';
@@ -85,6 +86,18 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
       status: 1,
       stderr: expect.stringMatching(/^The server on port 3999 is not well: .+\n$/),
     });
+  });
+
+  it('is looked at by the doctor, which knows its memory and its volume', async () => {
+    const container = await run(image, { memory: limitMemory(256) });
+    const settings = container.exec(['node', 'dist/doctor.mjs', '--json']);
+    expect(settings).toMatchObject({ stderr: '' });
+    const { groups } = JSON.parse(settings.stdout) as { groups: readonly FindingGroup[] };
+    const found = new Map(groups.flatMap(({ findings }) => findings).map((finding) => [finding.about, finding]));
+    expect(found.get('Build')).toMatchObject({ mark: 'ok' });
+    expect(found.get('DATA_DIR')).toMatchObject({ mark: 'ok', found: '/data can be written to.' });
+    const site = container.exec(['node', 'dist/doctor.mjs', 'http://127.0.0.1:3000']);
+    expect(site).toMatchObject({ status: 0, stdout: expect.stringContaining('Each step came when it was sent (br)') });
   });
 
   it('ends by SIGTERM with 0 once it has answered, and finds on its volume what it knew', async () => {

@@ -170,7 +170,10 @@ describe('a wrong value', () => {
       'SOURCE_LINK',
       ['canary', 'https://canary.example/', 'javascript://canary/{file}', 'https://canary canary/{file}'],
     ],
-    ['TUNNEL_PATH', ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary']],
+    [
+      'TUNNEL_PATH',
+      ['canary', '/', '/api/canary', '/desk', '/canary canary', '/canary/../x', '//canary', '/_doctor/canary'],
+    ],
     ['SCRUB_KEYS', ['x,canary:', '(canary)']],
     ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/', '/(x+x+)+y/']],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],

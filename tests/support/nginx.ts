@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,8 @@ export interface Nginx {
 /** nginx as it is installed, in front of a server that answers `/livez`. */
 export async function startNginx({ upstream, port: wanted, directives = '' }: NginxOptions): Promise<Nginx> {
   const directory = mkdtempSync(join(tmpdir(), 'spillway-nginx-'));
+  // Started by root, its workers are somebody else, and keep long bodies there.
+  chmodSync(directory, 0o755);
   const port = wanted ?? (await findFreePort());
   const location = `location / { proxy_pass http://${upstream}; ${directives} }`;
   const server = `server { listen 127.0.0.1:${port}; ${location} }`;

@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** A folder that refuses what is to be kept in it: its text says what to do. */
 export class UnwritableFolderError extends Error {
@@ -23,13 +23,36 @@ const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
  * @throws UnwritableFolderError where this user may not write to it, or to what another user left there
  */
 export function requireDataFolder(dataDir: string): void {
-  const journals = join(dataDir, 'journal');
-  const files = ['instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
+  orRefuse(dataDir, () => {
+    mkdirSync(join(dataDir, 'journal'), { recursive: true, mode: 0o700 });
+    requireAccess(dataDir);
+  });
+}
+
+/**
+ * The same without making anything: where there is no folder yet, the one that it would be made in counts.
+ *
+ * @throws UnwritableFolderError
+ */
+export function requireWritable(dataDir: string): void {
+  orRefuse(dataDir, () => requireAccess(dataDir));
+}
+
+/** The folder, or of those around it the nearest one that is there. @param path absolute */
+export function findExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
+}
+
+function requireAccess(dataDir: string): void {
+  const written = ['journal', 'instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
+  // Behind a file there is no such place (ENOTDIR).
+  accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
+  for (const path of written) if (existsSync(path)) accessSync(path, constants.W_OK);
+}
+
+function orRefuse(dataDir: string, work: () => void): void {
   try {
-    mkdirSync(journals, { recursive: true, mode: 0o700 });
-    for (const path of [dataDir, journals, ...files.filter((file) => existsSync(file))]) {
-      accessSync(path, constants.W_OK);
-    }
+    work();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (REFUSALS.has(code)) throw new UnwritableFolderError(dataDir, code);

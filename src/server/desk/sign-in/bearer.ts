@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { MayRead } from '../../engine/http/metrics-page.ts';
+import type { MayRead } from '../../engine/http/may-read.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import type { CheckBearer } from './bearer-check.ts';
@@ -17,7 +17,7 @@ export interface MayReadOptions {
   readonly toSender: (address: string) => string;
 }
 
-/** Operators and viewers may read the metrics, also while the store is away: a right token needs none. */
+/** Operators and viewers may read, also while the store is away: a right token needs none. */
 export function toMayRead({ check, toSender }: MayReadOptions): MayRead {
   return async function mayRead(req) {
     const token = readBearer(req);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ConfigError } from '../../config.ts';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/http/proxy-trust.ts';
+import { type ProxySettings, requireProxyAddresses } from './proxy-settings.ts';
 import type { Operator } from './sign-in.ts';
 
 export interface ProxySignIn {
@@ -25,24 +25,12 @@ export function readProxyOperator(
   return { name, role: operators.includes('*') || operators.includes(name) ? 'operator' : 'viewer' };
 }
 
-export interface ProxySettings {
-  readonly authProxyHeader: string | undefined;
-  readonly authProxyOperators: readonly string[];
-  readonly trustProxy: number | readonly string[];
-}
-
 /**
  * @returns undefined where no header is set
  * @throws ConfigError where the header would be believed from anybody
  */
 export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined {
-  const { authProxyHeader: header, authProxyOperators: operators, trustProxy } = settings;
+  const { authProxyHeader: header, authProxyOperators: operators } = settings;
   if (header === undefined) return undefined;
-  // A number of hops trusts whoever connects.
-  if (typeof trustProxy === 'number') {
-    throw new ConfigError([
-      'The setting AUTH_PROXY_HEADER needs the addresses of the proxy in TRUST_PROXY, such as 10.0.0.5 or 10.0.0.0/8: with a number of hops, anybody who reaches this server could name themselves.',
-    ]);
-  }
-  return { header, operators, trust: createProxyTrust(trustProxy) };
+  return { header, operators, trust: createProxyTrust(requireProxyAddresses(settings)) };
 }

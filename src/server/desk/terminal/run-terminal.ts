@@ -5,6 +5,7 @@ import type { DeskLog } from '../desk-log.ts';
 import { BackupError } from '../store/restore-backup.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { toCleanLines } from './clean-text.ts';
+import { toCommandName } from './command-name.ts';
 import type { Desktop } from './desktop.ts';
 import { toPaper } from './paper.ts';
 import { parseCommand } from './parse-command.ts';
@@ -39,7 +40,7 @@ export async function runTerminal({ args, env, out, err, dist, now = Date.now() 
       paper: toPaper(out, env),
       out,
       tell,
-      command: toCommandName(env),
+      command: toCommandName(env, 'desk'),
       build: readBuildId(dist),
       dist,
       log: createTerminalLog(tell),
@@ -55,10 +56,6 @@ export async function runTerminal({ args, env, out, err, dist, now = Date.now() 
     tell(isExpected ? (error as Error).message : `The command failed: ${toStack(error)}`);
     return 1;
   }
-}
-
-function toCommandName({ npm_lifecycle_event: script }: Environment): string {
-  return script === 'desk' ? 'npm run desk --' : 'node dist/desk.mjs';
 }
 
 /** Empty where there is no build but this command's. */

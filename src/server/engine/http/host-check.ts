@@ -35,8 +35,8 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
         'A request carries X-Forwarded headers from an address that is not trusted, so they are ignored. If that is your proxy, set TRUST_PROXY to its address.',
       );
     }
-    const scheme = trusted && firstValue(req.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http';
-    const given = (trusted ? firstValue(req.headers['x-forwarded-host']) : undefined) ?? req.headers.host;
+    const scheme = readScheme(req, trusted);
+    const given = readHost(req, trusted);
     if (given === undefined) {
       next(); // HTTP/1.0: the fallback stands
       return;
@@ -47,7 +47,7 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
       refuse(req, res, 400, 'The request names a malformed host.');
       return;
     }
-    const origin = toOrigin(host, scheme);
+    const origin = toOrigin(host, scheme, origins);
     if (origin === undefined) {
       refuse(req, res, 421);
       return;
@@ -55,10 +55,21 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     requestInfo(req).setOrigin(origin);
     next();
   };
+}
 
-  function toOrigin(host: string, scheme: string): string | undefined {
-    return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
-  }
+/** @param trusted the peer is a proxy of ours */
+export function readScheme(req: IncomingMessage, trusted: boolean): 'http' | 'https' {
+  return trusted && firstValue(req.headers['x-forwarded-proto']) === 'https' ? 'https' : 'http';
+}
+
+/** The host as it was sent, of whatever form. @param trusted the peer is a proxy of ours */
+export function readHost(req: IncomingMessage, trusted: boolean): string | undefined {
+  return (trusted ? firstValue(req.headers['x-forwarded-host']) : undefined) ?? req.headers.host;
+}
+
+/** @param host by `toCheckedHost()`. @returns undefined for one that is not answered for */
+export function toOrigin(host: string, scheme: string, origins: Origins): string | undefined {
+  return origins.configured.length === 0 ? `${scheme}://${host}` : origins.forHost(host);
 }
 
 function isForwarded(req: IncomingMessage): boolean {

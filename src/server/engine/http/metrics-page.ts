@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Metrics } from '../metrics/metrics.ts';
+import { type MayRead, refuseReader } from './may-read.ts';
 import { sendText } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
-
-/** Whether somebody may read the metrics: yes, no, or not before so many milliseconds have passed. */
-export type MayRead = (req: IncomingMessage) => Promise<boolean | { readonly waitMs: number }>;
 
 export interface MetricsPageOptions {
   readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
@@ -35,23 +33,13 @@ export function metricsPage({ metrics, mayRead }: MetricsPageOptions): Step {
   };
 }
 
-function refuseReader(res: ServerResponse, may: false | { readonly waitMs: number }): void {
-  if (may) {
-    res.setHeader('Retry-After', Math.ceil(may.waitMs / 1000));
-    sendText(res, 429, 'Too many wrong tokens came from this address. Try again later.');
-    return;
-  }
-  res.setHeader('WWW-Authenticate', 'Bearer');
-  sendText(res, 401, 'The metrics are for operators. Send a token of VIEWER_TOKEN or OPERATOR_TOKEN as a bearer.');
-}
-
 async function answer(req: IncomingMessage, res: ServerResponse, options: MetricsPageOptions): Promise<void> {
   const { metrics, mayRead } = options;
   let text: string;
   try {
     const may = await mayRead(req);
     if (may !== true) {
-      refuseReader(res, may);
+      refuseReader(res, may, 'The metrics are for operators.');
       return;
     }
     text = await metrics.write();

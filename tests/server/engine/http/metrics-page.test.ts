@@ -1,6 +1,7 @@
 import request from 'supertest';
 import { expect, it } from 'vitest';
-import { type MayRead, metricsPage } from '../../../../src/server/engine/http/metrics-page.ts';
+import type { MayRead } from '../../../../src/server/engine/http/may-read.ts';
+import { metricsPage } from '../../../../src/server/engine/http/metrics-page.ts';
 import { createMetrics } from '../../../../src/server/engine/metrics/metrics.ts';
 import { createTestApp, spyOnLog, type TestAppOptions } from '../../../support/app.ts';
 

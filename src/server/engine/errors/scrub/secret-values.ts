@@ -9,13 +9,18 @@ type HidesInQuery = Pick<Scrubber, 'hides' | 'hidesInQuery'>;
 /** How often an address is looked for in the query of another one (a count). */
 const MAX_NESTING = 3;
 
+/** Names that look like a secret's: every shell sets them to its folder, which stands in each stack. */
+const FOLDERS = new Set(['PWD', 'OLDPWD']);
+
 /**
  * The secrets among the environment's values, for `createScrubber({ literals })`: those of variables
  * with a secret's name, and the user's part of addresses (`DATABASE_URL`).
  */
 export function listEnvironmentSecrets(env: Readonly<Record<string, string | undefined>>, scrubber: Hides): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
-    return scrubber.hides(name) ? [value, ...listUrlCredentials(value)] : listUrlCredentials(value);
+    return scrubber.hides(name) && !FOLDERS.has(name)
+      ? [value, ...listUrlCredentials(value)]
+      : listUrlCredentials(value);
   });
 }
 

@@ -14,11 +14,13 @@ it('finds the secrets of the environment by name, and in addresses', () => {
     DATABASE_URL: 'postgres://app:p%40ss@db/x',
     NODE_ENV: 'production',
     STRIPE_API_KEY: undefined,
+    PWD: '/srv/the-folder-of-the-app',
   };
   const secrets = listEnvironmentSecrets(env, scrubber);
   expect(secrets).toContain('one-long-secret');
   expect(secrets).toEqual(expect.arrayContaining(['p%40ss', 'p@ss']));
   expect(secrets).not.toContain('production');
+  expect(secrets).not.toContain('/srv/the-folder-of-the-app');
 });
 
 it('finds those of a request', () => {

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { runDoctor } from './doctor/run-doctor.ts';
+import { endWithReader } from './end-with-reader.ts';
+
+// `npm run doctor`, and `node dist/doctor.mjs` where there is no npm. Of the product its settings alone are loaded.
+
+endWithReader();
+process.exitCode = await runDoctor({
+  args: process.argv.slice(2),
+  env: process.env,
+  out: process.stdout,
+  err: process.stderr,
+  dist: join(import.meta.dirname, '..'),
+  loadProductSettings: () => import('./product/settings.ts'),
+});

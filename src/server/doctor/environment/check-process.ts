@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
+import { toMebibytes } from '../../../shared/desk/words.ts';
+import { MiB } from '../../../shared/units.ts';
+import { type Finding, isOk } from '../finding.ts';
+
+/** The first of each line in which Node's Brotli decoder has no hole (CVE-2026-111497). */
+const PATCHED: readonly (readonly [major: number, minor: number, patch: number])[] = [
+  [24, 22, 1],
+  [26, 12, 1],
+];
+
+/** @param version without a `v` */
+export function judgeNode(version: string): Finding {
+  const about = 'Node';
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  const newest = PATCHED.at(-1)?.[0] ?? 0;
+  const line = PATCHED.find(([of]) => of === major);
+  const isPatched = line ? minor > line[1] || (minor === line[1] && patch >= line[2]) : major > newest;
+  if (isPatched) return isOk(about, `${version}.`);
+  const versions = PATCHED.map((numbers) => numbers.join('.')).join(' or ');
+  return {
+    about,
+    mark: 'warning',
+    found: `${version} has a hole in its Brotli decoder (CVE-2026-111497). The server decodes no such body; code of yours may.`,
+    advice: `Take Node ${versions}, or newer, as soon as it can be had.`,
+  };
+}
+
+export interface Memory {
+  /** Bytes that the control group may have; undefined where there is no limit. */
+  readonly limit: number | undefined;
+  /** Bytes that the server's heap may have. */
+  readonly heap: number;
+}
+
+/** With less, a hundred visitors beside some uploads were too many (bytes; docs/operating.md). */
+const MIN_MEMORY = 256 * MiB;
+/** The rest is for the desk's thread, buffers and the code (a part of one). */
+const MAX_HEAP_PART = 0.75;
+
+export function judgeMemory({ limit, heap }: Memory): Finding {
+  const about = 'Memory';
+  if (limit === undefined) return isOk(about, `No limit is set; the heap may have ${toMebibytes(heap)}.`);
+  const words = `The limit is ${toMebibytes(limit)}, and the heap may have ${toMebibytes(heap)} of it`;
+  if (heap > limit * MAX_HEAP_PART) {
+    return {
+      about,
+      mark: 'warning',
+      found: `${words}: the system would end the server before Node frees what it can.`,
+      advice: 'Start it as the image does: node --max-old-space-size-percentage=60 dist/server/main.js',
+    };
+  }
+  if (limit < MIN_MEMORY) {
+    return {
+      about,
+      mark: 'warning',
+      found: `${words}: too little for a hundred visitors at once.`,
+      advice: `Give it ${toMebibytes(MIN_MEMORY)} or more.`,
+    };
+  }
+  return isOk(about, `${words}.`);
+}
+
+export function measureMemory(): Memory {
+  const limit = process.constrainedMemory();
+  const isLimited = limit > 0 && limit < Number.MAX_SAFE_INTEGER;
+  const ofServer = readServerArguments().map((argument) => toHeapLimit(argument, limit));
+  return {
+    limit: isLimited ? limit : undefined,
+    // Where no server is known it would be started as this was.
+    heap: ofServer.findLast((bytes) => bytes !== undefined) ?? getHeapStatistics().heap_size_limit,
+  };
+}
+
+/** Of the server that a container was started for; none where there is no such server. */
+function readServerArguments(): readonly string[] {
+  try {
+    const words = readFileSync('/proc/1/cmdline', 'utf8').split('\0');
+    return words.some((word) => word.endsWith('server/main.js')) ? words : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @returns bytes; undefined for what says nothing of it */
+export function toHeapLimit(argument: string, limit: number): number | undefined {
+  const [, percentage, mebibytes] = /^--max-old-space-size(?:-percentage=(\d+)|=(\d+))$/.exec(argument) ?? [];
+  if (percentage !== undefined) return (limit * Number(percentage)) / 100;
+  return mebibytes === undefined ? undefined : Number(mebibytes) * MiB;
+}

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  checkDataFolder,
+  findMount,
+  isInContainer,
+  judgeMount,
+  judgeRoom,
+} from '../../../../src/server/doctor/environment/check-data-folder.ts';
+import { MiB } from '../../../../src/shared/units.ts';
+import { createFolder } from '../../../support/desk.ts';
+
+const MOUNTS = `
+22 1 0:40 / / rw,relatime - overlay overlay rw,lowerdir=/a
+23 22 0:41 / /proc rw - proc proc rw
+24 22 8:1 /volumes/x /data rw,relatime shared:1 - ext4 /dev/sda1 rw
+25 22 0:42 / /with\\040blank rw - tmpfs tmpfs rw
+26 24 0:43 / /data/fast rw - tmpfs tmpfs rw
+`;
+
+const container = { dataDir: '/data', isContainer: true, isServing: true, isShared: false };
+
+it('finds the mount that a folder lies on', () => {
+  expect(findMount('/data/journal', MOUNTS)).toEqual({ point: '/data', type: 'ext4' });
+  expect(findMount('/data/fast', MOUNTS)?.type).toBe('tmpfs');
+  expect(findMount('/database', MOUNTS)).toEqual({ point: '/', type: 'overlay' });
+  expect(findMount('/with blank/x', MOUNTS)?.type).toBe('tmpfs');
+  expect(findMount('/data', '')).toBeUndefined();
+});
+
+describe('what a folder lies on', () => {
+  it.each([
+    ['a volume', { point: '/data', type: 'ext4' }, {}, 'ok'],
+    ["the container's own files", { point: '/', type: 'overlay' }, {}, 'wrong'],
+    ["the container's own files, on another driver", { point: '/', type: 'btrfs' }, {}, 'wrong'],
+    ['a disk of a machine', { point: '/', type: 'ext4' }, { isContainer: false }, 'ok'],
+    ['memory', { point: '/data', type: 'tmpfs' }, { isContainer: false }, 'wrong'],
+    ["a developer's container", { point: '/', type: 'overlay' }, { isServing: false }, 'warning'],
+    ["the container's own files, with PostgreSQL", { point: '/', type: 'overlay' }, { isShared: true }, 'warning'],
+    ['what is not known', undefined, {}, 'unknown'],
+  ])('%s', (_name, mount, change, mark) => expect(judgeMount(mount, { ...container, ...change }).mark).toBe(mark));
+});
+
+it('knows a container by what it is made of, or by what its maker leaves', () => {
+  expect(isInContainer(MOUNTS, {})).toBe(true);
+  expect(isInContainer('', { KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBe(true);
+});
+
+it('wants room', () => {
+  expect([judgeRoom(2048 * MiB).mark, judgeRoom(300 * MiB).mark, judgeRoom(10 * MiB).mark]).toEqual([
+    'ok',
+    'warning',
+    'wrong',
+  ]);
+});
+
+it('makes no folder, and says that a file stands in its place', () => {
+  const folder = createFolder(onTestFinished);
+  const options = { ...container, mounts: '', dataDir: join(folder, 'not/there') };
+  expect(checkDataFolder(options)[0]).toMatchObject({ mark: 'ok', found: expect.stringContaining('first start') });
+  writeFileSync(join(folder, 'not'), '');
+  expect(checkDataFolder(options)).toEqual([
+    expect.objectContaining({ mark: 'wrong', found: expect.stringContaining('DATA_DIR') }),
+  ]);
+});

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { judgeMemory, judgeNode, toHeapLimit } from '../../../../src/server/doctor/environment/check-process.ts';
+import { MiB } from '../../../../src/shared/units.ts';
+
+it.each([
+  ['24.22.0', 'warning'],
+  ['24.22.1', 'ok'],
+  ['24.23.0', 'ok'],
+  ['25.9.0', 'warning'],
+  ['26.10.0', 'warning'],
+  ['26.12.1', 'ok'],
+  ['27.0.0', 'ok'],
+])('judges Node %s', (version, mark) => expect(judgeNode(version).mark).toBe(mark));
+
+it('holds the heap against the memory that there is', () => {
+  expect(judgeMemory({ limit: undefined, heap: 4096 * MiB }).mark).toBe('ok');
+  expect(judgeMemory({ limit: 512 * MiB, heap: 307 * MiB }).mark).toBe('ok');
+  expect(judgeMemory({ limit: 512 * MiB, heap: 500 * MiB })).toMatchObject({
+    mark: 'warning',
+    advice: expect.stringContaining('--max-old-space-size-percentage=60'),
+  });
+  expect(judgeMemory({ limit: 192 * MiB, heap: 115 * MiB })).toMatchObject({
+    mark: 'warning',
+    advice: 'Give it 256 MiB or more.',
+  });
+});
+
+it('reads how a server was started', () => {
+  expect(toHeapLimit('--max-old-space-size-percentage=60', 1000)).toBe(600);
+  expect(toHeapLimit('--max-old-space-size=300', 1000)).toBe(300 * MiB);
+  expect(toHeapLimit('dist/server/main.js', 1000)).toBeUndefined();
+});

@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  checkStore,
+  judgeAge,
+  judgeSkew,
+  judgeSurvival,
+} from '../../../../src/server/doctor/environment/check-store.ts';
+import { Minute, Second } from '../../../../src/shared/units.ts';
+import { createFolder, openTestDesk } from '../../../support/desk.ts';
+import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+
+let postgres: TestPostgres;
+beforeAll(async () => {
+  postgres = await startPostgres(afterAll);
+}, 60_000);
+
+const marksOf = async (options: { dataDir: string; databaseUrl: string | undefined }) =>
+  Object.fromEntries((await checkStore(options)).map(({ about, mark }) => [about, mark]));
+
+async function startAndStop(dataDir: string, databaseUrl?: string): Promise<void> {
+  const desk = await openTestDesk({ dataDir, databaseUrl });
+  await desk.flush();
+  await desk.close();
+}
+
+describe('whether DATA_DIR survived the last restart', () => {
+  const SURVIVED = 'Survived the last restart';
+
+  it('is known from the second start on, beside a server that runs too', async () => {
+    const sqlite = { dataDir: createFolder(onTestFinished), databaseUrl: undefined };
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'unknown' });
+    expect(existsSync(join(sqlite.dataDir, 'desk.sqlite'))).toBe(false);
+    await startAndStop(sqlite.dataDir);
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'unknown' });
+    const desk = await openTestDesk({ dataDir: sqlite.dataDir });
+    onTestFinished(() => desk.close());
+    await desk.flush();
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'ok' });
+  });
+
+  it('is judged by the starts that the store knows', () => {
+    const found = judgeSurvival([
+      { startedAt: Date.parse('2026-11-20T10:00:00Z') },
+      { startedAt: Date.parse('2026-11-01T10:00:00Z') },
+    ]);
+    expect(found).toMatchObject({
+      mark: 'ok',
+      found: expect.stringContaining('of 2 starts the last one was 2026-11-20 10:00:00 UTC'),
+    });
+  });
+
+  it('is judged by the age of the folder, where the store is elsewhere', () => {
+    const start = Date.parse('2026-11-20T10:00:00Z');
+    expect(judgeAge(start - 5 * Minute, [start - Minute, start]).mark).toBe('ok');
+    expect(judgeAge(start - 100, [start]).mark).toBe('unknown');
+    expect(judgeAge(start, []).mark).toBe('unknown');
+  });
+});
+
+it('tells of a store that is broken, and leaves it where it is', async () => {
+  const dataDir = createFolder(onTestFinished);
+  writeFileSync(join(dataDir, 'desk.sqlite'), 'wrecked, and longer than the header of a database would be'.repeat(4));
+  const [store] = await checkStore({ dataDir, databaseUrl: undefined });
+  expect(store).toMatchObject({ mark: 'wrong', found: expect.stringContaining('desk.sqlite cannot be used') });
+});
+
+describe('PostgreSQL', () => {
+  it('answers, and has the same time', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const databaseUrl = await postgres.createDatabase();
+    expect(await marksOf({ dataDir, databaseUrl })).toMatchObject({ Store: 'ok', Clock: 'ok' });
+    mkdirSync(join(dataDir, 'journal'), { recursive: true });
+    const desk = await openTestDesk({ dataDir, databaseUrl });
+    onTestFinished(() => desk.close());
+    expect((await checkStore({ dataDir, databaseUrl })).at(-1)?.found).toContain('as old as the last start');
+  });
+
+  it('is away, without a word of its password', async () => {
+    const databaseUrl = 'postgres://ada:canary-password@127.0.0.1:1/desk';
+    const findings = await checkStore({ dataDir: createFolder(onTestFinished), databaseUrl });
+    expect(findings[0]).toMatchObject({
+      about: 'Store',
+      mark: 'wrong',
+      found: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(JSON.stringify(findings)).not.toContain('canary');
+  });
+
+  it('may go by another clock', () => {
+    expect(judgeSkew({ ms: 500, within: 10 }).mark).toBe('ok');
+    expect(judgeSkew({ ms: 4 * Second, within: 3 * Second }).mark).toBe('ok');
+    expect(judgeSkew({ ms: -30 * Second, within: 10 })).toMatchObject({
+      mark: 'warning',
+      found: expect.stringContaining('ahead of'),
+    });
+    expect(judgeSkew({ ms: 10 * Minute, within: 10 })).toMatchObject({
+      mark: 'wrong',
+      found: expect.stringContaining('10 min behind'),
+    });
+  });
+});

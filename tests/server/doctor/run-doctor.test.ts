@@ -1,0 +1,408 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { FindingGroup, Mark } from '../../../src/server/doctor/finding.ts';
+import { runDoctor } from '../../../src/server/doctor/run-doctor.ts';
+import { findCanaries, toCanary } from '../../support/canaries.ts';
+import { type Carelessness, startCarelessProxy } from '../../support/careless-proxy.ts';
+import { createFolder } from '../../support/desk.ts';
+import { type E2eServer, startServer } from '../../support/e2e-server.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { hasNginx, startNginx } from '../../support/nginx.ts';
+import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
+
+const TOKEN = 'the-token-of-an-operator-0';
+
+let app: OwnedApp;
+let dist: string;
+beforeAll(async () => {
+  app = createOwnedApp();
+  await app.build();
+  dist = join(app.folder, 'dist');
+});
+afterAll(() => app.remove());
+
+interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Told {
+  readonly title: string;
+  readonly counts: Readonly<Record<Mark, number>>;
+  readonly groups: readonly FindingGroup[];
+}
+
+/** The built command, in a process of its own. */
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Said> {
+  const inherited = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [join(dist, 'doctor.mjs'), ...args],
+      { env: { ...inherited, ...env }, cwd: createFolder(onTestFinished) },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+}
+
+/** Marks by what they are about. */
+async function measure(url: string, env: Readonly<Record<string, string>> = { OPERATOR_TOKEN: TOKEN }) {
+  const { code, out, err } = await run([url, '--json'], env);
+  expect(err).toBe('');
+  const told = JSON.parse(out) as Told;
+  const findings = told.groups.flatMap((group) => group.findings);
+  const marks = Object.fromEntries(findings.map(({ about, mark }) => [about, mark]));
+  const lines = findings.flatMap(({ remedies = [] }) => remedies.map(({ line }) => line)).join('\n');
+  expect(code).toBe(told.counts.wrong > 0 ? 1 : 0);
+  return { code, marks, lines, findings };
+}
+
+function start(env: Record<string, string> = { OPERATOR_TOKEN: TOKEN }): Promise<E2eServer> {
+  return startServer({ TRUST_PROXY: '1', ...env }, join(dist, 'server/main.js'));
+}
+
+describe('this environment', () => {
+  const MOUNTS = '22 1 8:1 / / rw - ext4 /dev/sda1 rw\n';
+
+  async function look(
+    env: Readonly<Record<string, string>>,
+    args: readonly string[] = [],
+    mounts = MOUNTS,
+  ): Promise<Said> {
+    const [out, err] = [new PassThrough(), new PassThrough()];
+    const loadProductSettings = async () => ({ PRODUCT_SETTINGS: {}, readProductSettings: () => ({}) });
+    const code = await runDoctor({ args, env, out, err, dist, mounts, loadProductSettings });
+    const read = (stream: PassThrough): string => String(stream.read() ?? '');
+    return { code, out: read(out), err: read(err) };
+  }
+
+  it('is looked at, and ends with 0 where there are warnings alone', async () => {
+    const { code, out, err } = await look({
+      DATA_DIR: createFolder(onTestFinished),
+      PUBLIC_ORIGIN: 'https://a.example',
+    });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^Spillway \d+\.\d+\.\d+, as it would start here\n\nProgram\n/);
+    expect(out).toContain('warning  PUBLIC_ORIGIN: Nothing reads this variable.\n         If PUBLIC_ORIGINS is meant');
+    expect(out).toMatch(/\n0 wrong, \d warnings?, \d+ ok/);
+    expect(out).not.toContain('\x1b');
+  });
+
+  it('ends with 1 where something is wrong, and tells the same to programs', async () => {
+    const env = { DATA_DIR: createFolder(onTestFinished), PORT: 'http' };
+    expect((await look(env)).out).toContain('wrong    Settings: The setting PORT is no port.');
+    const { code, out } = await look(env, ['--json']);
+    const told = JSON.parse(out) as Told;
+    expect({ code, wrong: told.counts.wrong }).toEqual({ code: 1, wrong: 1 });
+    const kept = { DATA_DIR: createFolder(onTestFinished), NODE_ENV: 'production' };
+    const inMemory = await look(kept, [], '22 1 0:4 / / rw - tmpfs tmpfs rw\n');
+    expect(inMemory.out).toContain('wrong    What it lies on: It lies in memory');
+    expect(inMemory.code).toBe(1);
+  });
+
+  it('says how it is called, and ends with 2 where it was called wrongly', async () => {
+    expect((await look({}, ['--help'])).out).toContain('node dist/doctor.mjs https://www.example.com');
+    expect((await look({ npm_lifecycle_event: 'doctor' }, ['-h'])).out).toContain('npm run doctor -- https://');
+    expect(await look({}, ['www.example.com'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('https://'),
+    });
+  });
+
+  it('repeats no secret', async () => {
+    const names = ['operator', 'viewer', 'database', 'webhook', 'mail', 'dsn', 'heartbeat', 'secret', 'other'];
+    const canaries = Object.fromEntries(names.map((name) => [name, toCanary(name)]));
+    const env = {
+      DATA_DIR: createFolder(onTestFinished),
+      OPERATOR_TOKEN: `ada:${canaries.operator}`,
+      VIEWER_TOKEN: `vera:${canaries.viewer}`,
+      DESK_DATABASE_URL: `postgres://ada:${canaries.database}@127.0.0.1:1/desk`,
+      WEBHOOK_URL: `https://127.0.0.1/${canaries.webhook}`,
+      WEBHOOK_SECRET: canaries.secret ?? '',
+      SMTP_URL: `smtps://ada:${canaries.mail}@127.0.0.1`,
+      MAIL_FROM: 'a@example.com',
+      MAIL_TO: 'b@example.com',
+      HEARTBEAT_URL: `https://127.0.0.1/${canaries.heartbeat}`,
+      SENTRY_DSN: `https://${canaries.dsn}@127.0.0.1/1`,
+      TRUST_PROXIES: canaries.other ?? '',
+      PORT: canaries.other ?? '',
+    };
+    const told = await Promise.all([
+      look(env),
+      look(env, ['--json']),
+      look({ ...env, OPERATOR_TOKEN: `${canaries.operator},` }),
+    ]);
+    const leftovers = told.map(({ out, err }, index) => ({ name: String(index), bytes: Buffer.from(out + err) }));
+    expect(findCanaries(canaries, leftovers)).toEqual([]);
+    expect(told[0]?.out).toContain('TRUST_PROXIES');
+  });
+});
+
+describe('bin/doctor.mjs', () => {
+  const runHere = (): Promise<Said> =>
+    new Promise((resolve) => {
+      const env = { PATH: process.env.PATH, npm_lifecycle_event: 'doctor', DATA_DIR: createFolder(onTestFinished) };
+      execFile(process.execPath, [join(app.folder, 'bin/doctor.mjs')], { env }, (error, out, err) =>
+        resolve({ code: error ? Number(error.code) : 0, out, err }),
+      );
+    });
+
+  it('builds itself where it is not there, and knows whether the sources changed since the build', async () => {
+    rmSync(join(dist, 'doctor.mjs'));
+    const first = await runHere();
+    expect(first).toMatchObject({ err: '', out: expect.stringMatching(/^ok +Build: \w+/m) });
+    expect(existsSync(join(dist, 'doctor.mjs'))).toBe(true);
+    app.write({ 'src/server/product/note.ts': '// new\n' });
+    expect((await runHere()).out).toMatch(/^warning +Build: .* the sources are others by now/m);
+    app.write({ 'src/server/product/note.ts': undefined });
+  });
+});
+
+describe('a site', () => {
+  let server: E2eServer;
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(() => server.stop());
+
+  /** @returns the marks of what is seen through such a proxy */
+  async function through(careless: Carelessness) {
+    const proxy = await startCarelessProxy(server.url, careless);
+    onTestFinished(() => proxy.stop());
+    return measure(proxy.url);
+  }
+
+  it('that is reached without a proxy has nothing wrong', async () => {
+    const { code, marks } = await measure(server.url);
+    expect({ code, wrong: Object.keys(marks).filter((about) => marks[about] === 'wrong') }).toEqual({
+      code: 0,
+      wrong: [],
+    });
+    expect(marks).toMatchObject({
+      "Visitor's address": 'warning',
+      Host: 'warning',
+      'A page, with brotli': 'ok',
+      Bodies: 'ok',
+    });
+  });
+
+  it('behind a proxy that does what it should has nothing wrong', async () => {
+    const { code, marks } = await through({});
+    expect(code).toBe(0);
+    expect(marks).toMatchObject({
+      Reachable: 'ok',
+      "Visitor's address": 'ok',
+      Scheme: 'ok',
+      'A page, as it is': 'ok',
+      'Server-sent events': 'ok',
+      Compression: 'ok',
+      ETag: 'ok',
+      'Assets are whole': 'ok',
+      'Security headers': 'ok',
+      Metrics: 'ok',
+      Desk: 'ok',
+    });
+  });
+
+  it.each<[string, Carelessness, Record<string, Mark>, string]>([
+    [
+      'holds replies back',
+      { buffers: true },
+      { 'A page, as it is': 'wrong', 'Server-sent events': 'wrong' },
+      'proxy_buffering off;',
+    ],
+    [
+      'takes Accept-Encoding away',
+      { takesEncoding: true },
+      { Compression: 'warning', 'A page, as it is': 'ok' },
+      'Accept-Encoding',
+    ],
+    ['compresses twice', { compressesTwice: true }, { 'Assets are whole': 'wrong' }, 'gzip off;'],
+    ['lets no bodies in', { maxBody: 1000 }, { Bodies: 'wrong' }, 'client_max_body_size 2m;'],
+    ['does not say who asks', { forwards: 'nothing' }, { "Visitor's address": 'wrong' }, 'option forwardfor'],
+    [
+      'says of visitors what they say themselves',
+      { forwards: 'what-it-got' },
+      { "Visitor's address": 'wrong', Scheme: 'warning', Host: 'wrong' },
+      '$remote_addr',
+    ],
+    ['asks for another host', { exchangesHost: true, forwards: 'nothing' }, { Host: 'wrong' }, 'proxy_set_header Host'],
+    ['keeps pages', { keeps: true }, { 'Pages are not kept on the way': 'wrong' }, 'proxy_cache_valid'],
+    [
+      'ages assets by itself',
+      { agesAssets: true },
+      { 'Assets are kept by browsers': 'warning', ETag: 'warning' },
+      'add_header Cache-Control',
+    ],
+    ['adds headers', { doublesHeaders: true }, { 'Security headers': 'warning' }, 'add_header'],
+    ['takes the token away', { takesToken: true }, { Token: 'wrong' }, '$http_authorization'],
+    ['adds a token', { addsToken: TOKEN }, { Metrics: 'wrong', Desk: 'wrong' }, 'DESK_PORT'],
+  ])('behind a proxy that %s', async (_name, careless, wanted, line) => {
+    const { marks, lines } = await through(careless);
+    expect(marks).toMatchObject(wanted);
+    expect(lines).toContain(line);
+  });
+
+  it('is measured from outside without a token, and with a wrong one', async () => {
+    const without = await measure(server.url, {});
+    expect(without.marks).toMatchObject({
+      Compression: 'ok',
+      'Address, scheme, host, WebSockets, streams, limits': 'unknown',
+    });
+    const wrong = await measure(server.url, { VIEWER_TOKEN: 'a-token-of-somebody-else' });
+    expect(wrong).toMatchObject({ code: 1, marks: { Token: 'wrong' } });
+    expect(JSON.stringify(wrong.findings)).not.toContain('somebody-else');
+  });
+
+  it('takes the token from a file, or from the data folder of the server', async () => {
+    const file = join(createFolder(onTestFinished), 'token');
+    writeFileSync(file, `${TOKEN}\n`);
+    expect((await run([server.url, '--token-file', file])).out).toContain('Streams\n');
+    const own = await start({});
+    onTestFinished(() => own.stop());
+    expect((await measure(own.url, { DATA_DIR: own.dataDir })).marks).toMatchObject({ Bodies: 'ok' });
+    const none = await run([server.url, '--token-file', `${file}.not`]);
+    expect(none).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cannot be read (ENOENT)') });
+  });
+
+  it('sends its token to no server that it is led to', async () => {
+    const asked: (string | undefined)[] = [];
+    const other = createServer((request, response) => {
+      asked.push(request.headers.authorization);
+      response.writeHead(302, { Location: server.url, 'X-Request-Id': 'a-redirect' }).end();
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const before = server.log().length;
+    expect((await measure(`http://127.0.0.1:${port}`)).marks).toMatchObject({ Token: 'wrong' });
+    expect(asked.filter((header) => header !== undefined)).toHaveLength(1);
+    expect(server.log().slice(before)).not.toContain('"path":"/"');
+  });
+
+  it('that is not there, or no Spillway', async () => {
+    const port = await findFreePort();
+    expect(await measure(`http://127.0.0.1:${port}`)).toMatchObject({ code: 1, marks: { Reachable: 'wrong' } });
+    expect((await measure(`https://127.0.0.1:${new URL(server.url).port}`)).marks).toEqual({ Reachable: 'wrong' });
+    const stranger = createServer((_request, response) => void response.end('hello'));
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void stranger.close());
+    const { port: its } = stranger.address() as { port: number };
+    expect((await measure(`http://127.0.0.1:${its}`)).marks).toMatchObject({ Reachable: 'wrong', TLS: 'unknown' });
+  });
+
+  it('that knows another origin alone', async () => {
+    const strict = await start({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'http://www.example.com' });
+    onTestFinished(() => strict.stop());
+    const { marks, lines } = await measure(strict.url);
+    expect(marks).toMatchObject({ Reachable: 'wrong', Host: 'wrong', 'Other hosts': 'ok' });
+    expect(lines).toContain(`PUBLIC_ORIGINS=${strict.url}`);
+  });
+});
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+describe.skipIf(!hasOpenssl)(
+  `a site with TLS${hasOpenssl ? '' : ' (skipped: there is no openssl on the PATH)'}`,
+  () => {
+    /** A certificate that is its own authority. */
+    function makeCertificate(): { readonly file: string; readonly tls: { key: Buffer; cert: Buffer } } {
+      const folder = createFolder(onTestFinished);
+      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+      const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '90'];
+      const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      spawnSync('openssl', ['req', '-x509', ...kind, '-keyout', key, '-out', cert, ...subject]);
+      return { file: cert, tls: { key: readFileSync(key), cert: readFileSync(cert) } };
+    }
+
+    it('gets the token where its certificate is good, and only there', async () => {
+      const server = await start();
+      onTestFinished(() => server.stop());
+      const { file, tls } = makeCertificate();
+      const proxy = await startCarelessProxy(server.url, { tls });
+      onTestFinished(() => proxy.stop());
+
+      const refused = await measure(proxy.url);
+      expect(refused).toMatchObject({ code: 1, marks: { Certificate: 'wrong', HSTS: 'ok', Compression: 'ok' } });
+      expect(server.log()).not.toContain('/_doctor/');
+
+      const good = await measure(proxy.url, { OPERATOR_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: file });
+      expect(good.marks).toMatchObject({
+        Certificate: 'ok',
+        'HTTP version': 'warning',
+        HSTS: 'ok',
+        Scheme: 'ok',
+        "Visitor's address": 'ok',
+        'A page, with gzip': 'ok',
+      });
+      expect(good.code).toBe(0);
+    });
+  },
+);
+
+describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: there is no nginx on the PATH)'}`, () => {
+  const FORWARDED = `
+    proxy_set_header Host $http_host;
+    proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    proxy_set_header X-Forwarded-Proto $scheme;
+    proxy_set_header X-Forwarded-Host $http_host;`;
+
+  async function through(directives: string) {
+    const port = await findFreePort();
+    const server = await start({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: `http://127.0.0.1:${port}` });
+    onTestFinished(() => server.stop());
+    const nginx = await startNginx({ upstream: new URL(server.url).host, port, directives });
+    onTestFinished(() => nginx.stop());
+    return measure(`http://127.0.0.1:${port}`);
+  }
+
+  it('as it is installed, told who asks, has nothing wrong', async () => {
+    const { code, marks } = await through(FORWARDED);
+    const ill = Object.entries(marks).filter(([, mark]) => mark !== 'ok');
+    // Without TLS there is none to look at.
+    expect({ code, ill }).toEqual({ code: 0, ill: [['TLS', 'unknown']] });
+  });
+
+  it('set up carelessly is told so, in the lines of nginx alone', async () => {
+    const { code, marks, lines, findings } = await through(`
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $http_x_forwarded_for;
+      proxy_set_header Accept-Encoding "";
+      proxy_ignore_headers X-Accel-Buffering;
+      client_max_body_size 1k;
+      gzip off;
+      add_header X-Frame-Options SAMEORIGIN;`);
+    expect(code).toBe(1);
+    expect(marks).toMatchObject({
+      "Visitor's address": 'wrong',
+      Scheme: 'warning',
+      'A page, as it is': 'wrong',
+      'Server-sent events': 'wrong',
+      Bodies: 'wrong',
+      Compression: 'warning',
+      'Security headers': 'warning',
+    });
+    for (const line of [
+      '$remote_addr',
+      'X-Forwarded-Proto $scheme',
+      'proxy_buffering off;',
+      'client_max_body_size 2m;',
+    ]) {
+      expect(lines).toContain(line);
+    }
+    const places = findings.flatMap(({ remedies = [] }) => remedies.map(({ place }) => place));
+    expect(new Set(places)).toEqual(new Set(['setting', 'nginx']));
+  });
+
+  it('told nothing at all', async () => {
+    const { marks, lines } = await through('');
+    expect(marks).toMatchObject({ Reachable: 'wrong', Host: 'wrong', "Visitor's address": 'wrong' });
+    expect(lines).toContain('proxy_set_header Host $http_host;');
+  });
+});

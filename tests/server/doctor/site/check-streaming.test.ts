@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { isStreamed, judgeStream, toSteps } from '../../../../src/server/doctor/site/check-streaming.ts';
+
+const page = (...arrivals: (readonly [at: number, text: string])[]) => ({
+  status: 200,
+  headers: {},
+  arrivals: arrivals.map(([at, text]) => ({ at, text })),
+});
+const step = (number: number) => `<p>step ${number}</p>\n`;
+const streamed = page([5, step(1)], [256, step(2)], [507, step(3)], [760, step(4)]);
+const held = page([760, step(1) + step(2) + step(3) + step(4)]);
+const first = { isPlain: true, isPlainStreamed: false };
+
+it('knows when each step came, however it was cut', () => {
+  expect(toSteps(streamed)).toEqual([5, 256, 507, 760]);
+  expect(toSteps(page([5, '<p>step 1'], [6, '</p>\n<p>st'], [300, 'ep 2</p>']))).toEqual([6, 300]);
+  expect(toSteps(page([5, 'data: step 1\n\n']))).toEqual([5]);
+});
+
+it('tells a stream from what was held back, wholly or in part', () => {
+  expect([isStreamed(toSteps(streamed)), isStreamed(toSteps(held)), isStreamed([5, 256])]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(isStreamed([500, 500, 500, 760])).toBe(false);
+});
+
+it('says who holds it back', () => {
+  expect(judgeStream('x', streamed, first).mark).toBe('ok');
+  expect(
+    judgeStream('x', held, first)
+      .remedies?.map(({ line }) => line)
+      .join(),
+  ).toContain('proxy_buffering off;');
+  const packed = { ...held, headers: { 'content-encoding': 'gzip' } };
+  const lines = judgeStream('x', packed, { isPlain: false, isPlainStreamed: true }).remedies?.map(({ line }) => line);
+  expect(lines?.join()).toContain('gzip off;');
+  expect(judgeStream('x', packed, { isPlain: false, isPlainStreamed: false })).toMatchObject({
+    mark: 'wrong',
+    advice: 'The same helps.',
+  });
+  const events = judgeStream('x', held, { isPlain: false, isPlainStreamed: true });
+  expect(events.remedies?.map(({ line }) => line).join()).toContain('proxy_buffering off;');
+});
+
+it('takes what did not come whole for no stream', () => {
+  expect(judgeStream('x', page([5, step(1)]), first).found).toContain('1 of 4 steps');
+  expect(judgeStream('x', { ...streamed, status: 502 }, first).mark).toBe('wrong');
+});
