@@ -7,12 +7,21 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 export const TOKEN = 'a-token-of-the-benchmark';
 
+/** Those that run, and go with this process. */
+const children = new Set();
+const folders = [];
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Server and load on a core each, where that can be had: the second is this process's own. */
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 /** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
 export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/server/main.js') } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
+  folders.push(folder);
   const node = [process.execPath, ...execArgv, file];
   const [command, ...args] = canPin ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
@@ -29,10 +38,8 @@ export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/s
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  process.on('exit', () => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
   if (canPin) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
   const port = await new Promise((resolve, reject) => {
     child.stdout.on('data', (text) => {
