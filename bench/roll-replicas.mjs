@@ -35,6 +35,7 @@ export async function rollReplicas({ proxy: name, folder, seconds, changes = {},
   const start = (port) =>
     serve({
       file: `${folder}/dist/server/main.js`,
+      isPinned: false,
       env: {
         PORT: String(port),
         HOST: '127.0.0.1',

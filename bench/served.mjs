@@ -19,11 +19,16 @@ process.on('exit', () => {
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 /** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
-export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/server/main.js') } = {}) {
+export async function serve({
+  env = {},
+  execArgv = [],
+  file = join(root, 'dist/server/main.js'),
+  isPinned = canPin,
+} = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
   folders.push(folder);
   const node = [process.execPath, ...execArgv, file];
-  const [command, ...args] = canPin ? ['taskset', '-c', '0', ...node] : node;
+  const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
     cwd: root,
     env: {
@@ -40,7 +45,7 @@ export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/s
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
-  if (canPin) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
+  if (isPinned) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
   const port = await new Promise((resolve, reject) => {
     child.stdout.on('data', (text) => {
       const found = /Listening on http:[^\s"]+:(\d+)/.exec(String(text));

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get as getOverHttp, Agent as PlainAgent, request as requestOverHttp } from 'node:http';
+import { connect } from 'node:http2';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { rollReplicas } from '../../bench/roll-replicas.mjs';
@@ -201,6 +203,15 @@ describe.each(PROXIES)('behind %s', (name) => {
     const [event] = await once(live, 'data');
     expect(String(event)).toMatch(/^retry: \d+\n\nevent: /);
     expect(live.complete).toBe(false);
+  });
+
+  it('speaks HTTP/2 with visitors', async () => {
+    const session = connect(`https://127.0.0.1:${proxy.httpsPort}`, { servername: HOST, ca: proxy.certificate });
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ':path': '/api/asked', ':authority': HOST, 'x-forwarded-for': '6.6.6.6' });
+    const told: Told = JSON.parse(await text(stream));
+    expect(told.ours).toMatchObject({ address: '127.0.0.1', origin: ORIGIN, secure: true });
+    expect(told.express).toEqual({ ip: '127.0.0.1', protocol: 'https', hostname: HOST });
   });
 
   it('lets WebSockets through', async () => {

@@ -38,6 +38,10 @@ export async function startProxyProcess(
     env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
   const ended = once(child, 'exit');
+  // Of a process that fails.
+  const leave = () => void child.kill('SIGTERM');
+  process.once('exit', leave);
+  child.once('exit', () => process.off('exit', leave));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (bytes: Buffer) => {
