@@ -7,12 +7,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 export const TOKEN = 'a-token-of-the-benchmark';
 
-/** Those that run, and go with this process. */
-const children = new Set();
-const folders = [];
+/** Those that run, and go with this process, and their folders. */
+const running = new Map();
 process.on('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const [child, folder] of running) {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 /** Server and load on a core each, where that can be had: the second is this process's own. */
@@ -26,7 +27,6 @@ export async function serve({
   isPinned = canPin,
 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
-  folders.push(folder);
   const node = [process.execPath, ...execArgv, file];
   const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
@@ -43,8 +43,11 @@ export async function serve({
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
+  running.set(child, folder);
+  child.once('exit', () => {
+    running.delete(child);
+    rmSync(folder, { recursive: true, force: true });
+  });
   if (isPinned) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
   const port = await new Promise((resolve, reject) => {
     child.stdout.on('data', (text) => {
