@@ -7,14 +7,28 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 export const TOKEN = 'a-token-of-the-benchmark';
 
+/** Those that run, and go with this process, and their folders. */
+const running = new Map();
+process.on('exit', () => {
+  for (const [child, folder] of running) {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Server and load on a core each, where that can be had: the second is this process's own. */
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
 /** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
-export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/server/main.js') } = {}) {
+export async function serve({
+  env = {},
+  execArgv = [],
+  file = join(root, 'dist/server/main.js'),
+  isPinned = canPin,
+} = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
   const node = [process.execPath, ...execArgv, file];
-  const [command, ...args] = canPin ? ['taskset', '-c', '0', ...node] : node;
+  const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
     cwd: root,
     env: {
@@ -29,11 +43,12 @@ export async function serve({ env = {}, execArgv = [], file = join(root, 'dist/s
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  process.on('exit', () => {
-    child.kill('SIGKILL');
+  running.set(child, folder);
+  child.once('exit', () => {
+    running.delete(child);
     rmSync(folder, { recursive: true, force: true });
   });
-  if (canPin) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
+  if (isPinned) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
   const port = await new Promise((resolve, reject) => {
     child.stdout.on('data', (text) => {
       const found = /Listening on http:[^\s"]+:(\d+)/.exec(String(text));

@@ -113,7 +113,7 @@ export function createApp(deps: AppDeps): RequestListener {
   ];
 
   // Before anything that could act, and before the body is read.
-  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers }));
+  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers, log }));
   app.use(expectContinue());
   if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);

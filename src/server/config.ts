@@ -25,6 +25,7 @@ import {
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
 import { toCheckedHost } from './engine/http/host.ts';
+import { KEEP_ALIVE_TIMEOUT } from './limits.ts';
 import { type Dsn, parseDsn } from './reporting/dsn.ts';
 
 /** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
@@ -63,10 +64,10 @@ export function toggle() {
   });
 }
 
-function seconds() {
-  return parsed('is no number of seconds. Use a number from 0 to 600, such as 5 or 0.5.', (text) => {
+function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
+  return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-    return value >= 0 && value <= 600 ? value * Second : undefined;
+    return value >= from && value <= to ? value * Second : undefined;
   });
 }
 
@@ -126,6 +127,12 @@ export const SETTINGS = {
       'does not say whom to trust. Use the number of proxies in front (1), or their addresses or networks separated by commas (10.0.0.0/8,loopback). Trusting everyone would let any visitor forge an address.',
       parseTrust,
     ).prefault('0'),
+  },
+  KEEP_ALIVE: {
+    about:
+      "Seconds that an idle connection is kept: longer than the proxy in front keeps it, which must be the one to close. Unset: 72, for those that keep it for 60. Google Cloud's load balancers keep it for 600.",
+    example: '620',
+    schema: seconds({ from: 1, to: 7200, such: '72 or 620' }).optional(),
   },
   TRACE_TARGETS: {
     about:
@@ -373,6 +380,8 @@ export interface Config {
   readonly publicOrigins: readonly string[];
   /** Hops, or addresses and networks. */
   readonly trustProxy: number | readonly string[];
+  /** Milliseconds. */
+  readonly keepAlive: number;
   /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -457,6 +466,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,
     trustProxy: values.TRUST_PROXY,
+    keepAlive: values.KEEP_ALIVE ?? KEEP_ALIVE_TIMEOUT,
     traceTargets: values.TRACE_TARGETS,
     logLevel: values.LOG_LEVEL,
     compression: values.COMPRESSION,

@@ -122,7 +122,7 @@ async function startDesk(): Promise<void> {
       mayRead: config.deskPort === undefined ? toMayRead({ check: signIn.checkBearer, toSender }) : async () => true,
     }),
   });
-  const { server, connections } = createHttpServer(app, { log, count: metrics.count });
+  const { server, connections } = createHttpServer(app, { log, count: metrics.count, keepAlive: config.keepAlive });
   const drain = createDrain({
     server,
     connections,

@@ -17,7 +17,7 @@ export const REQUEST_TIMEOUT = 30 * Second;
 export const TIMEOUT_CHECK_INTERVAL = 2 * Second;
 /** A connection without any progress, reading or writing (ms): against readers that never read. */
 export const SOCKET_TIMEOUT = 60 * Second;
-/** An idle connection is kept (ms): longer than nginx and AWS keep theirs (60 s), so that they close first. */
+/** An idle connection is kept (ms), unless KEEP_ALIVE says otherwise: longer than nginx and AWS keep theirs (60 s), so that they close first. */
 export const KEEP_ALIVE_TIMEOUT = 72 * Second;
 /** Kept beyond what is announced (ms), for a request that is already on its way. */
 export const KEEP_ALIVE_BUFFER = 1 * Second;

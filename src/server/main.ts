@@ -247,7 +247,7 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
-  const { server, connections } = createHttpServer(app, { log, count });
+  const { server, connections } = createHttpServer(app, { log, count, keepAlive: config.keepAlive });
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const deskServer =
     deskOrigins &&
@@ -268,7 +268,7 @@ async function start(): Promise<void> {
         metricsPage: readMetrics,
         tunnel: toTunnel(deskOrigins),
       }),
-      { log, count },
+      { log, count, keepAlive: config.keepAlive },
     );
   const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([

@@ -20,6 +20,7 @@ it('has a default for everything', () => {
     dataDir: resolve('data'),
     publicOrigins: [],
     trustProxy: 0,
+    keepAlive: 72_000,
     traceTargets: [],
     logLevel: 'info',
     compression: true,
@@ -176,6 +177,7 @@ describe('a wrong value', () => {
     ],
     ['SCRUB_KEYS', ['x,canary:', '(canary)']],
     ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/', '/(x+x+)+y/']],
+    ['KEEP_ALIVE', ['canary', '0', '7201', '60s']],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
     ['DRAIN_DEADLINE', ['canary', 'Infinity']],
   ])('of %s is answered by one sentence that names it and not the value', (name, values) => {

@@ -18,6 +18,12 @@ const routes = Router()
     setTimeout(() => res.end('last'), 400);
   })
   .get('/big', (_req, res) => void res.end(Buffer.alloc(20_000_000, 'x')))
+  .get('/stand-still', (_req, res) => {
+    res.send('stood still');
+    setTimeout(() => {
+      for (const end = performance.now() + 400; performance.now() < end; );
+    }, 50);
+  })
   .get('/never', () => undefined)
   .get('/reject', (_req, res) => {
     void Promise.reject(new Error('nobody handles this'));

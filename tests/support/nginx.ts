@@ -1,10 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from './free-port.ts';
-import { until } from './until.ts';
+import { createProxyFolder, type ProxyProcess, startProxyProcess } from './proxy-process.ts';
 
 const DEFAULTS = '/etc/nginx/nginx.conf';
 
@@ -18,66 +16,39 @@ export interface NginxOptions {
   readonly directives?: string;
 }
 
-export interface Nginx {
+export interface Nginx extends ProxyProcess {
   readonly port: number;
-  stop(): Promise<void>;
 }
 
-/** nginx as it is installed, in front of a server that answers `/livez`. */
+/** nginx as it is installed, in front of a server. */
 export async function startNginx({ upstream, port: wanted, directives = '' }: NginxOptions): Promise<Nginx> {
-  const directory = mkdtempSync(join(tmpdir(), 'spillway-nginx-'));
-  // Started by root, its workers are somebody else, and keep long bodies there.
-  chmodSync(directory, 0o755);
   const port = wanted ?? (await findFreePort());
   const location = `location / { proxy_pass http://${upstream}; ${directives} }`;
-  const server = `server { listen 127.0.0.1:${port}; ${location} }`;
-  writeFileSync(join(directory, 'nginx.conf'), toConfiguration(directory, server));
-  const nginx = spawn(
-    'nginx',
-    ['-p', directory, '-c', join(directory, 'nginx.conf'), '-e', join(directory, 'error.log'), '-g', 'daemon off;'],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  let complaint = '';
-  nginx.stderr.on('data', (bytes: Buffer) => {
-    complaint += bytes.toString();
-  });
-  const ended = new Promise<void>((resolve) => nginx.on('exit', () => resolve()));
-  let isUp = false;
-  const poll = (): void => {
-    const request = get({ host: '127.0.0.1', port, path: '/livez', agent: false }, (response) => {
-      response.resume();
-      isUp = response.statusCode === 200;
-    });
-    request.on('error', () => setTimeout(poll, 20));
-  };
-  poll();
-  await until(
-    () => {
-      if (nginx.exitCode !== null) throw new Error(`nginx ended: ${complaint}`);
-      return isUp;
-    },
-    'nginx to listen',
-    5000,
-  );
-  return {
+  const { output, stop } = await runNginx(createProxyFolder(), `server { listen 127.0.0.1:${port}; ${location} }`, [
     port,
-    async stop() {
-      nginx.kill('SIGTERM');
-      await ended;
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  ]);
+  return { port, output, stop };
 }
 
-/** The distribution's own configuration, with its directories and the one server exchanged for ours. */
-function toConfiguration(directory: string, server: string): string {
+/** @param site what stands in a file of `conf.d` */
+export function runNginx(folder: string, site: string, ports: readonly number[]): Promise<ProxyProcess> {
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, toConfiguration(folder, site));
+  return startProxyProcess(['nginx', '-p', folder, '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
+    folder,
+    ports,
+  });
+}
+
+/** The distribution's own configuration, with its directories and its sites exchanged for ours. */
+function toConfiguration(folder: string, site: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((kind) => `${kind}_temp_path ${directory}/${kind};`)
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
     .join('\n');
   return readFileSync(DEFAULTS, 'utf8')
     .replace(/^\s*user .*$/m, '')
     .replace(/^\s*include .*(?:modules-enabled|conf\.d).*$/gm, '')
-    .replace(/^\s*include .*sites-enabled.*$/m, `${temporary}\n${server}`)
-    .replace(/^\s*pid .*$/m, `pid ${directory}/nginx.pid;`)
-    .replaceAll('/var/log/nginx', directory);
+    .replace(/^\s*include .*sites-enabled.*$/m, () => `${temporary}\n${site}`)
+    .replace(/^\s*pid .*$/m, `pid ${folder}/nginx.pid;`)
+    .replaceAll('/var/log/nginx', folder);
 }

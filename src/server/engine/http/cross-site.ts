@@ -1,7 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { cutText } from '../errors/trim.ts';
 import type { Origins } from './origins.ts';
 import { refuse } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
+import { sayOnce } from './say-once.ts';
 import type { Step } from './step.ts';
 
 export interface CrossSiteOptions {
@@ -10,6 +13,8 @@ export interface CrossSiteOptions {
   readonly isAccepted?: (path: string, origin: string) => boolean;
   /** What the check is for; everything by default. An existing app behind our pages keeps its own rules. */
   readonly covers?: (path: string) => boolean;
+  /** Told once where PUBLIC_ORIGINS is missing; without it nobody is. */
+  readonly log?: Logger;
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -20,7 +25,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * ones) say it in `Origin`; a request with neither comes from no browser, and carries no visitor's
  * cookies.
  */
-export function crossSite({ origins, isAccepted = () => false, covers = () => true }: CrossSiteOptions): Step {
+export function crossSite({ origins, isAccepted = () => false, covers = () => true, log }: CrossSiteOptions): Step {
+  const notice = log && originNotice(origins, log);
   return function crossSite(req, res, next) {
     if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) {
       next();
@@ -33,7 +39,28 @@ export function crossSite({ origins, isAccepted = () => false, covers = () => tr
       next();
       return;
     }
-    refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
+    notice?.(req);
+    refuseOtherSite(req, res);
+  };
+}
+
+export function refuseOtherSite(req: IncomingMessage, res: ServerResponse): void {
+  refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
+}
+
+/**
+ * Says once what to set, where a proxy hides by which address visitors come: their own origin looks like
+ * another site's then. Where the browser itself says that it is another site's, nothing is wrong.
+ */
+export function originNotice(origins: Origins, log: Logger): (req: IncomingMessage) => void {
+  const say = sayOnce(
+    log,
+    'A request was refused as one of another site, because its Origin is not the address that it came to. If visitors come by that Origin, set PUBLIC_ORIGINS to it.',
+  );
+  return (req) => {
+    const { origin, 'sec-fetch-site': site } = req.headers;
+    if (origins.configured.length > 0 || site !== undefined || origin === undefined || origin === 'null') return;
+    say({ origin: cutText(origin), address: requestInfo(req).origin });
   };
 }
 

@@ -32,6 +32,12 @@ export interface Drain {
   start(): Promise<DrainEnd>;
 }
 
+/** A turn of the event loop in which next to nothing can have come unseen (ms). */
+const QUIET_TURN = 0.1 * Millisecond;
+
+/** How long such a turn is waited for (ms). */
+const QUIET_TURN_PATIENCE = 500 * Millisecond;
+
 /** How long a connection that has not said anything yet may take to (ms). */
 const FIRST_REQUEST_GRACE = 500 * Millisecond;
 
@@ -52,6 +58,25 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
   connections.onIdle((socket) => {
     if (stopped) release(socket);
   });
+  let taken = 0;
+  server.on('connection', () => {
+    taken++;
+  });
+
+  /**
+   * The system takes connections for us, and closing would reset those that stand in its queue with
+   * what they had sent: proxies ask another replica for a page then, but never again for a form.
+   */
+  async function emptyQueue(): Promise<void> {
+    const end = performance.now() + QUIET_TURN_PATIENCE;
+    for (let began = performance.now(); began < end; ) {
+      const before = taken;
+      await new Promise((resolve) => setImmediate(resolve));
+      const now = performance.now();
+      if (taken === before && now - began < QUIET_TURN) return;
+      began = now;
+    }
+  }
 
   async function run(): Promise<DrainEnd> {
     draining = true;
@@ -59,6 +84,7 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
     }
     await sleep(lag);
+    await emptyQueue();
     stopped = true;
     // The close of net alone: that of http would sweep, and clear the timers. See above.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

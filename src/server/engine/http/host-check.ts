@@ -5,6 +5,7 @@ import type { Origins } from './origins.ts';
 import { isFromProxy, type ProxyTrust } from './proxy-trust.ts';
 import { refuse } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
+import { sayOnce } from './say-once.ts';
 import type { Step } from './step.ts';
 
 export interface HostCheckOptions {
@@ -18,7 +19,18 @@ export interface HostCheckOptions {
  * gets 421; without, any well-formed host is taken and the origin is made of it.
  */
 export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
-  let warned = false;
+  const sayUntrusted = sayOnce(
+    log,
+    'A request carries X-Forwarded headers or Forwarded from an address that is not trusted, so they are ignored. If that is your proxy, have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host (Forwarded is never read), and set TRUST_PROXY to its address.',
+  );
+  const sayForwarded = sayOnce(
+    log,
+    'Your proxy sends Forwarded alone, which is never read, so that every visitor has its address. Have it set X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host.',
+  );
+  const sayPlain = sayOnce(
+    log,
+    'Your proxy says that a visitor came by http, where PUBLIC_ORIGINS says https. If it lets visitors in without TLS, have it send them to https; if not, have it set X-Forwarded-Proto to what they came by.',
+  );
   // Nearly every request names the host that the last one named.
   let last = { given: '', scheme: '', host: undefined as string | undefined };
 
@@ -28,13 +40,10 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
       return;
     }
     const trusted = isFromProxy(req, trust);
-    if (!trusted && !warned && isForwarded(req)) {
-      warned = true;
-      log.warn(
-        { peer: req.socket.remoteAddress },
-        'A request carries X-Forwarded headers from an address that is not trusted, so they are ignored. If that is your proxy, set TRUST_PROXY to its address.',
-      );
-    }
+    const isNamed = isForwarded(req);
+    const { forwarded } = req.headers;
+    if (!trusted && (isNamed || forwarded !== undefined)) sayUntrusted({ peer: req.socket.remoteAddress });
+    if (trusted && !isNamed && forwarded !== undefined) sayForwarded({ peer: req.socket.remoteAddress });
     const scheme = readScheme(req, trusted);
     const given = readHost(req, trusted);
     if (given === undefined) {
@@ -51,6 +60,9 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (origin === undefined) {
       refuse(req, res, 421);
       return;
+    }
+    if (trusted && scheme === 'http' && origin.startsWith('https:') && req.headers['x-forwarded-proto'] !== undefined) {
+      sayPlain({ peer: req.socket.remoteAddress });
     }
     requestInfo(req).setOrigin(origin);
     next();

@@ -12,16 +12,23 @@ export interface HttpServer {
   readonly connections: Connections;
 }
 
+export interface HttpServerOptions {
+  readonly log: Logger;
+  readonly count?: Count | undefined;
+  /** How long an idle connection is kept (ms). */
+  readonly keepAlive?: number;
+}
+
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
 export function createHttpServer(
   listener: RequestListener,
-  { log, count }: { log: Logger; count?: Count },
+  { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT }: HttpServerOptions,
 ): HttpServer {
   const server = createServer({
     headersTimeout: limits.HEADERS_TIMEOUT,
     requestTimeout: limits.REQUEST_TIMEOUT,
     connectionsCheckingInterval: limits.TIMEOUT_CHECK_INTERVAL,
-    keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT,
+    keepAliveTimeout: keepAlive,
     keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
     maxHeaderSize: limits.MAX_HEADER_BYTES,
     requireHostHeader: false, // hostCheck() says so, with our headers

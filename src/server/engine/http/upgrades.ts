@@ -7,12 +7,11 @@ import { Second } from '../../../shared/units.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { requestContext } from '../errors/request-context.ts';
-import { isOfThisSite } from './cross-site.ts';
+import { isOfThisSite, originNotice, refuseOtherSite } from './cross-site.ts';
 import { door } from './door.ts';
 import { hostCheck } from './host-check.ts';
 import type { Origins } from './origins.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
-import { refuse } from './refuse.ts';
 import { requestId } from './request-id.ts';
 import { requestInfo } from './request-info.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -71,16 +70,17 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   owners.set('trust proxy', trust);
   if (options.steps?.length) owners.use(...options.steps);
 
+  const front = [
+    requestId({ origins, trust }),
+    requestContext(),
+    securityHeaders(),
+    door(),
+    hostCheck({ origins, trust, log }),
+    sameSite(origins, log),
+  ];
   const enter = (head: Buffer) =>
     chain(
-      [
-        requestId({ origins, trust }),
-        requestContext(),
-        securityHeaders(),
-        door(),
-        hostCheck({ origins, trust, log }),
-        sameSite(origins),
-      ],
+      front,
       (req, res) => {
         owners(req as Request, res as express.Response, (error: unknown) => {
           if (error) fail(error, req, res);
@@ -162,9 +162,14 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 /** `@types/node` has it as an option alone. */
 type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
-function sameSite(origins: Origins): Step {
+function sameSite(origins: Origins, log: Logger): Step {
+  const notice = originNotice(origins, log);
   return function sameSite(req, res, next) {
-    if (isOfThisSite(req, origins)) next();
-    else refuse(req, res, 403, 'This request comes from another site, so it was not carried out.');
+    if (isOfThisSite(req, origins)) {
+      next();
+      return;
+    }
+    notice(req);
+    refuseOtherSite(req, res);
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { crossSite } from '../../../../src/server/engine/http/cross-site.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
-import { createFakePages, createTestApp } from '../../../support/app.ts';
+import { createFakePages, createTestApp, spyOnLog } from '../../../support/app.ts';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const SITES = [undefined, 'same-origin', 'none', 'same-site', 'cross-site', 'garbage'];
@@ -86,6 +86,24 @@ it('answers under /api with a problem', async () => {
     .send({ a: 1 })
     .expect(403);
   expect(reply.headers['content-type']).toBe('application/problem+json');
+});
+
+it('says once what to set where visitors come by an address that the server does not know of', async () => {
+  const { log, lines } = spyOnLog();
+  const post = (headers: Record<string, string>, publicOrigins: readonly string[] = []) =>
+    request(createTestApp({ log, publicOrigins }))
+      .post('/admin')
+      .set({ Host: 'example.com', ...headers })
+      .expect(403);
+  const said = () => lines.filter(({ msg }) => String(msg).includes('set PUBLIC_ORIGINS'));
+  await post({ Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' });
+  await post({ Origin: 'https://evil.example' }, ['http://example.com']);
+  expect(said()).toEqual([]);
+  const app = createTestApp({ log });
+  for (let time = 0; time < 2; time++) {
+    await request(app).post('/admin').set({ Host: 'example.com', Origin: SAME }).expect(403);
+  }
+  expect(said()).toMatchObject([{ origin: SAME, address: 'http://example.com' }]);
 });
 
 it('is lifted for the origin that a page accepts, on that page alone', async () => {

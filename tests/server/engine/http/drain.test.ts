@@ -87,6 +87,17 @@ describe('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
+  it('answers those whom the system had let in before it stopped', async () => {
+    const server = await run();
+    await open(server.port, get('/stand-still'));
+    const asked = Array.from({ length: 100 }, () => askRaw(server.port, 'GET /livez HTTP/1.1'));
+    await sleep(100);
+    server.child.kill('SIGTERM');
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect((await server.ended()).code).toBe(0);
+  });
+
   it('says so to the proxy first, and closes each connection behind its reply', async () => {
     const server = await run({ lag: 600 });
     expect((await askRaw(server.port, 'GET /readyz HTTP/1.1')).status).toBe(200);

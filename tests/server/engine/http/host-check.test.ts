@@ -97,6 +97,43 @@ describe('forwarded headers', () => {
     expect(lines.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))).toHaveLength(1);
   });
 
+  it('are spoken of where it is Forwarded, which is never read', async () => {
+    const { log, lines } = spyOnLog();
+    const forwarded = { Forwarded: 'for=6.6.6.6;proto=https;host=evil.example' };
+    const [direct, behind] = [createTestApp({ log }), createTestApp({ log, trustProxy: ['loopback'] })];
+    for (const app of [direct, direct, behind, behind]) {
+      const reply = await request(app).get('/').set('Host', 'example.com').set(forwarded).expect(200);
+      expect(reply.text).toContain('http://example.com/');
+    }
+    expect(warningsOf(lines)).toEqual([
+      expect.stringMatching(/not trusted.*set TRUST_PROXY to its address/),
+      expect.stringMatching(/^Your proxy sends Forwarded alone/),
+    ]);
+  });
+
+  it('are no matter for the log where a trusted proxy sends them beside Forwarded', async () => {
+    const { log, lines } = spyOnLog();
+    await request(createTestApp({ log, trustProxy: 1 }))
+      .get('/')
+      .set(forged)
+      .set('Forwarded', 'for=6.6.6.6')
+      .expect(200);
+    expect(warningsOf(lines)).toEqual([]);
+  });
+
+  it('say once that the proxy lets in who comes without TLS, where PUBLIC_ORIGINS has it', async () => {
+    const { log, lines } = spyOnLog();
+    const app = createTestApp({ log, trustProxy: 1, publicOrigins: ['https://example.com', 'http://plain.example'] });
+    const ask = (host: string, proto: string) =>
+      request(app).get('/').set('Host', host).set('X-Forwarded-Proto', proto).expect(200);
+    await ask('example.com', 'https');
+    await ask('plain.example', 'http');
+    expect(warningsOf(lines)).toEqual([]);
+    await ask('example.com', 'http');
+    await ask('example.com', 'http');
+    expect(warningsOf(lines)).toEqual([expect.stringMatching(/came by http, where PUBLIC_ORIGINS says https/)]);
+  });
+
   it('count from a trusted address', async () => {
     const reply = await request(createTestApp({ trustProxy: ['loopback'] }))
       .get('/')
@@ -111,3 +148,7 @@ describe('forwarded headers', () => {
     await request(app).get('/').set('Host', 'example.com').set(forged).expect(421);
   });
 });
+
+function warningsOf(lines: readonly Record<string, unknown>[]): unknown[] {
+  return lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+}

@@ -120,6 +120,18 @@ describe('a WebSocket', () => {
     await dialOpen(`${own.url}/live`);
   });
 
+  it('says what to set once, and not with each handshake', async () => {
+    const { url, lines } = await startSockets();
+    for (let time = 0; time < 2; time++) {
+      const headers = { 'X-Forwarded-For': '6.6.6.6' };
+      expect(await dial(`${url}/live`, { headers, origin: 'https://weir.example' })).toBe(403);
+    }
+    expect(lines.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('set TRUST_PROXY'),
+      expect.stringContaining('set PUBLIC_ORIGINS'),
+    ]);
+  });
+
   it('is for the configured hosts and origins alone', async () => {
     const { url } = await startSockets({ publicOrigins: ['https://weir.example'] });
     const headers = { host: 'weir.example' };

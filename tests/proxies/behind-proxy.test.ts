@@ -1,0 +1,347 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get as getOverHttp, Agent as PlainAgent, request as requestOverHttp } from 'node:http';
+import { connect } from 'node:http2';
+import { Agent, type RequestOptions, request } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { rollReplicas } from '../../bench/roll-replicas.mjs';
+import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
+import { readReply } from '../support/pages-app.tsx';
+import {
+  HOST,
+  PROXIES,
+  type ProxyName,
+  REPLICAS,
+  type RunningProxy,
+  readExample,
+  startProxy,
+  whyNot,
+} from '../support/proxies.ts';
+
+const ORIGIN = `https://${HOST}`;
+const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
+
+/** Where visitors come from, who are not the proxy: Linux takes all of 127.0.0.0/8 for itself. */
+const VISITOR = '127.0.0.3';
+
+/** How long what is late takes in the fixture (ms). */
+const LATE = 500;
+
+const FORGED = {
+  'X-Forwarded-For': '6.6.6.6',
+  'X-Forwarded-Proto': 'gopher',
+  'X-Forwarded-Host': 'evil.example',
+  'X-Real-IP': '6.6.6.6',
+  'X-Request-Id': 'forged-by-a-visitor',
+  Forwarded: 'for=6.6.6.6;proto=gopher;host=evil.example',
+};
+const FORGERY = /6\.6\.6\.6|gopher|evil\.example|forged-by/;
+
+const reasons = new Map(PROXIES.map((name) => [name, toReason(name)]));
+const present = PROXIES.filter((name) => !reasons.get(name));
+
+function toReason(name: ProxyName): string | undefined {
+  if (process.platform !== 'linux') return 'Visitors need addresses of their own on the loopback, which Linux has.';
+  return whyNot(name);
+}
+
+let app: OwnedApp;
+beforeAll(async () => {
+  app = createOwnedApp([], { over: 'proxied' });
+  await app.build();
+}, 120_000);
+afterAll(() => app?.remove());
+
+let count = 0;
+async function start(env: Readonly<Record<string, string>>): Promise<RunningApp> {
+  count++;
+  return startApp(app.folder, {
+    PUBLIC_ORIGINS: ORIGIN,
+    DATA_DIR: join(app.folder, `data-${count}`),
+    OPERATOR_TOKEN,
+    ...env,
+  });
+}
+
+/** What `/api/asked` says, besides all the headers that came. */
+interface Told {
+  readonly ours: { address: string; origin: string; secure: boolean; requestId: string };
+  readonly express: { ip: string; protocol: string; hostname: string };
+  readonly headers: Record<string, string>;
+}
+
+describe.each(PROXIES)('behind %s', (name) => {
+  const reason = reasons.get(name);
+  if (reason) {
+    it.skip(reason);
+    return;
+  }
+  let site: RunningApp;
+  let proxy: RunningProxy;
+  beforeAll(async () => {
+    site = await start({ TRUST_PROXY: '127.0.0.1' });
+    proxy = await startInFrontOf(site);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await site?.stop();
+  });
+
+  function startInFrontOf({ url }: RunningApp): Promise<RunningProxy> {
+    const { host } = new URL(url);
+    return startProxy(name, { replicas: [host, host] });
+  }
+
+  function open(path: string, options: RequestOptions = {}, { httpsPort, certificate } = proxy) {
+    return request({
+      host: '127.0.0.1',
+      port: httpsPort,
+      path,
+      localAddress: VISITOR,
+      servername: HOST,
+      ca: certificate,
+      agent: false,
+      ...options,
+      headers: { Host: HOST, ...(options.headers as Record<string, string>) },
+    });
+  }
+
+  it.each([
+    ['by its address', '127.0.0.1'],
+    ['by the number of proxies', '1'],
+  ])('knows the visitor where it is trusted %s, and believes nothing that the visitor says', async (_how, trusted) => {
+    const server = await start({ TRUST_PROXY: trusted });
+    onTestFinished(async () => void (await server.stop()));
+    const front = await startInFrontOf(server);
+    onTestFinished(() => front.stop());
+    const ask = (path: string) => readReply(open(path, { headers: FORGED }, front).end());
+
+    const asked = await ask('/api/asked');
+    const told: Told = JSON.parse(asked.text);
+    expect(told.ours).toMatchObject({ address: VISITOR, origin: ORIGIN, secure: true });
+    expect(told.express).toEqual({ ip: VISITOR, protocol: 'https', hostname: HOST });
+    expect(asked.headers['x-request-id']).toBe(told.headers['x-request-id']);
+    expect(asked.headers['set-cookie']).toEqual(['__Host-asked=1; Path=/; HttpOnly; Secure']);
+    expect(asked.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
+    const moved = await ask('/moved');
+    expect([moved.status, moved.headers.location]).toEqual([302, `${ORIGIN}/late`]);
+    const page = await ask('/late');
+    expect(page.text).toContain(`<link rel="canonical" href="${ORIGIN}/late"`);
+
+    for (const reply of [asked, moved, page]) {
+      expect(JSON.stringify(reply.headers)).not.toMatch(FORGERY);
+      expect(reply.text).not.toMatch(FORGERY);
+    }
+    await expect
+      .poll(() => readLines(server).map(({ path, address }) => [path, address]))
+      .toEqual([
+        ['/api/asked', VISITOR],
+        ['/moved', VISITOR],
+        ['/late', VISITOR],
+      ]);
+    expect(server.log()).not.toMatch(FORGERY);
+    expect(server.log()).not.toMatch(/TRUST_PROXY/);
+  });
+
+  it('believes nobody where TRUST_PROXY is unset, and says so once', async () => {
+    const server = await start({});
+    onTestFinished(async () => void (await server.stop()));
+    const front = await startInFrontOf(server);
+    onTestFinished(() => front.stop());
+    for (let time = 0; time < 2; time++) {
+      const asked = await readReply(open('/api/asked', { headers: FORGED }, front).end());
+      const told: Told = JSON.parse(asked.text);
+      expect(told.ours).toMatchObject({ address: '127.0.0.1', origin: ORIGIN, secure: true });
+      expect(told.ours.requestId).not.toBe(told.headers['x-request-id']);
+      expect(told.express).toEqual({ ip: '127.0.0.1', protocol: 'http', hostname: HOST });
+    }
+    await expect.poll(() => readLines(server)).toHaveLength(2);
+    expect(server.log().match(/TRUST_PROXY/g)).toHaveLength(1);
+  });
+
+  it('sends who comes without TLS to the same address with it', async () => {
+    const asked = getOverHttp({ host: '127.0.0.1', port: proxy.httpPort, path: '/late?a=b', headers: { Host: HOST } });
+    const reply = await readReply(asked);
+    expect([reply.status, reply.headers.location]).toEqual([308, `${ORIGIN}/late?a=b`]);
+  });
+
+  it.each([
+    ['as it is', undefined],
+    ['with gzip', 'gzip'],
+    ['with br', 'br'],
+  ])('hands on what streams as it comes, %s', async (_name, encoding) => {
+    const headers: Record<string, string> = encoding ? { 'Accept-Encoding': encoding } : {};
+    const page = await readReply(open('/late', { headers }).end());
+    expect([page.status, page.headers['content-encoding']]).toEqual([200, encoding]);
+    expect(page.text).toMatch(/<\/html>$/);
+    const shell = page.chunks.find(({ text }) => text.includes('waiting'))?.at ?? 0;
+    const late = page.chunks.find(({ text }) => text.includes('late is here'))?.at ?? 0;
+    expect(late - shell).toBeGreaterThan(LATE / 2);
+
+    const data = await readReply(open('/_data/late', { headers }).end());
+    expect([data.status, data.headers['content-encoding']]).toEqual([200, encoding]);
+    expect((data.chunks.at(-1)?.at ?? 0) - (data.chunks[0]?.at ?? 0)).toBeGreaterThan(LATE / 2);
+  });
+
+  it('lets an operator sign in, and keeps the stream of the desk open', async () => {
+    const signIn = open('/desk', {
+      method: 'POST',
+      headers: { Origin: ORIGIN, 'Content-Type': 'application/x-www-form-urlencoded' },
+    });
+    const signedIn = await readReply(signIn.end(`_action=root.signIn&token=${OPERATOR_TOKEN}`));
+    const [cookie = ''] = signedIn.headers['set-cookie'] ?? [];
+    expect([signedIn.status, cookie]).toEqual([303, expect.stringMatching(/^__Host-desk=.*; Secure$/)]);
+
+    const asked = open('/desk/live', { headers: { Cookie: cookie.split(';')[0] ?? '' } });
+    onTestFinished(() => void asked.destroy());
+    asked.end();
+    const [live] = await once(asked, 'response');
+    expect([live.statusCode, live.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const [event] = await once(live, 'data');
+    expect(String(event)).toMatch(/^retry: \d+\n\nevent: /);
+    expect(live.complete).toBe(false);
+  });
+
+  it('speaks HTTP/2 with visitors', async () => {
+    const session = connect(`https://127.0.0.1:${proxy.httpsPort}`, { servername: HOST, ca: proxy.certificate });
+    onTestFinished(() => session.destroy());
+    const stream = session.request({ ':path': '/api/asked', ':authority': HOST, 'x-forwarded-for': '6.6.6.6' });
+    const told: Told = JSON.parse(await text(stream));
+    expect(told.ours).toMatchObject({ address: '127.0.0.1', origin: ORIGIN, secure: true });
+    expect(told.express).toEqual({ ip: '127.0.0.1', protocol: 'https', hostname: HOST });
+  });
+
+  it('lets WebSockets through', async () => {
+    const peer = new WebSocket(`wss://127.0.0.1:${proxy.httpsPort}/live`, {
+      headers: { Host: HOST },
+      origin: ORIGIN,
+      agent: new Agent({ servername: HOST, ca: proxy.certificate, localAddress: VISITOR }),
+    });
+    onTestFinished(() => peer.terminate());
+    await once(peer, 'open');
+    peer.send('hello');
+    const [answer] = await once(peer, 'message');
+    expect(String(answer)).toBe(`${VISITOR} said hello`);
+  });
+
+  it('leaves it to the server to refuse a body that is too large', async () => {
+    const body = JSON.stringify('x'.repeat(1_500_000));
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+    const reply = await readReply(open('/api/echo', { method: 'POST', headers }).end(body));
+    expect([reply.status, reply.headers['content-type']]).toEqual([413, 'application/problem+json']);
+  });
+});
+
+it('compose.yaml has Caddy configured as the docs do', () => {
+  const compose = readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8');
+  const [, configured = ''] = /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s.exec(compose) ?? [];
+  const told = readExample('caddy')
+    .replace(HOST, () => '{$$SITE}')
+    .replace(REPLICAS.join(' '), 'site-1:3000 site-2:3000');
+  expect(configured.split(/\s+/).join(' ').trim()).toBe(told.split(/\s+/).join(' ').trim());
+});
+
+/** The lines of the access log that are there so far. */
+function readLines(server: RunningApp): Record<string, unknown>[] {
+  return server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"request"'))
+    .map((line) => JSON.parse(line));
+}
+
+describe.skipIf(process.platform !== 'linux')('past the proxy', () => {
+  it.each([
+    ['trusts another address', '127.0.0.1'],
+    ['trusts nobody', ''],
+  ])('a server that %s believes nothing that a visitor says', async (_name, trusted) => {
+    const server = await start({ TRUST_PROXY: trusted, PUBLIC_ORIGINS: '' });
+    onTestFinished(async () => void (await server.stop()));
+    const { port } = new URL(server.url);
+    const asked = requestOverHttp({
+      host: '127.0.0.1',
+      port,
+      path: '/api/asked',
+      localAddress: VISITOR,
+      headers: { Host: HOST, ...FORGED },
+    });
+    const reply = await readReply(asked.end());
+    const told: Told = JSON.parse(reply.text);
+    expect(told.ours).toMatchObject({ address: VISITOR, origin: `http://${HOST}`, secure: false });
+    expect(told.express).toEqual({ ip: VISITOR, protocol: 'http', hostname: HOST });
+    expect(JSON.stringify(reply.headers)).not.toMatch(FORGERY);
+    expect(reply.headers['strict-transport-security']).toBeUndefined();
+    await expect.poll(() => readLines(server)).toMatchObject([{ path: '/api/asked', address: VISITOR }]);
+    expect(server.log()).not.toMatch(FORGERY);
+  });
+});
+
+describe('with PUBLIC_ORIGINS', () => {
+  let site: RunningApp;
+  beforeAll(async () => {
+    site = await start({});
+  });
+  afterAll(async () => void (await site?.stop()));
+
+  const ask = (path: string, method: string, headers: Record<string, string> = {}) => {
+    const { hostname, port } = new URL(site.url);
+    const asked = requestOverHttp({ hostname, port, path, method, headers: { Host: 'evil.example', ...headers } });
+    return readReply(asked.end());
+  };
+
+  it('answers 421 to another host on every kind of path', async () => {
+    const home = await readReply(getOverHttp(`${site.url}/`, { headers: { Host: HOST } }));
+    const asset = /\/assets\/[\w.-]+\.js/.exec(home.text)?.[0] ?? '';
+    expect(asset).not.toBe('');
+    const page = ['/', '/late', '/moved', '/none', '/live', asset, '/assets/none.js', '/_data/', '/_data/late'];
+    const api = ['/api/asked', '/api/echo', '/api/none', '/_report', '/_report/browser'];
+    const desk = ['/desk', '/_data/desk', '/desk/live', '/desk/feedback', '/desk/7K3QM2XA', '/desk/api/incidents'];
+    for (const path of [...page, ...api, ...desk]) {
+      for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'DELETE']) {
+        const reply = await ask(path, method, { Origin: 'https://evil.example' });
+        expect([method, path, reply.status]).toEqual([method, path, 421]);
+        expect(reply.headers['set-cookie'] ?? reply.headers.location).toBeUndefined();
+      }
+    }
+    const peer = new WebSocket(`${site.url.replace('http', 'ws')}/live`, { headers: { Host: 'evil.example' } });
+    const [, refusal] = await once(peer, 'unexpected-response');
+    expect(refusal.statusCode).toBe(421);
+    peer.on('error', () => undefined).terminate();
+  });
+
+  it.each([
+    ['longer than most proxies do', {}, 72],
+    ['as long as it is told to', { KEEP_ALIVE: '620' }, 620],
+  ])('keeps an idle connection %s', async (_name, env, seconds) => {
+    const server = await start(env);
+    onTestFinished(async () => void (await server.stop()));
+    const agent = new PlainAgent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const reply = await readReply(getOverHttp(`${server.url}/`, { agent, headers: { Host: HOST } }));
+    expect(reply.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
+  });
+
+  it('answers probes and scrapers, who ask an address', async () => {
+    const token = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
+    expect((await ask('/livez', 'GET')).status).toBe(200);
+    expect((await ask('/readyz', 'GET')).status).toBe(200);
+    expect((await ask('/metrics', 'GET')).status).toBe(401);
+    expect((await ask('/metrics', 'GET', token)).status).toBe(200);
+  });
+});
+
+it.skipIf(present.length === 0)(
+  `nobody notices a restart of one replica after the other (skipped where there is none of ${PROXIES.join(', ')})`,
+  async () => {
+    // nginx last, which does not ask replicas how they are.
+    const proxy = (['haproxy', 'caddy', 'nginx'] as const).find((name) => present.includes(name)) ?? 'nginx';
+    const roll = await rollReplicas({ proxy, folder: app.folder, seconds: 8 });
+    expect(roll).toMatchObject({ failures: {}, unclean: 0, killed: 0 });
+    expect(roll.restarts).toBeGreaterThanOrEqual(2);
+    expect(roll.answered.posts).toBeGreaterThan(50);
+  },
+  90_000,
+);

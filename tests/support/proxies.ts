@@ -1,0 +1,124 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePort } from './free-port.ts';
+import { runNginx } from './nginx.ts';
+import { createProxyFolder, type ProxyProcess, startProxyProcess } from './proxy-process.ts';
+
+export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
+
+export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
+
+/** The host of the examples in docs/operating.md. */
+export const HOST = 'www.example.com';
+
+/** The replicas of the examples. */
+export const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
+
+export interface ProxyOptions {
+  /** Host and port of each replica. */
+  readonly replicas: readonly [one: string, two: string];
+  /** Text of the example, and what stands in its place. */
+  readonly changes?: Readonly<Record<string, string>>;
+}
+
+export interface RunningProxy extends ProxyProcess {
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** By which a client knows it (PEM). */
+  readonly certificate: string;
+}
+
+interface Place {
+  readonly folder: string;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+}
+
+/** Why this proxy cannot be run here, in a sentence; undefined where it can. */
+export function whyNot(name: ProxyName): string | undefined {
+  const missing = [name, 'openssl'].find((program) => !isInstalled(program));
+  return missing && `There is no ${missing} on the PATH.`;
+}
+
+function isInstalled(program: string): boolean {
+  const question = { nginx: '-v', haproxy: '-v' }[program] ?? 'version';
+  return spawnSync(program, [question]).status === 0;
+}
+
+/** Starts a proxy by its configuration in docs/operating.md: ports, replicas and certificate are exchanged, and nothing else. */
+export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions): Promise<RunningProxy> {
+  const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
+  const certificate = makeCertificate(place.folder);
+  const text = exchange(readExample(name), {
+    [REPLICAS[0]]: replicas[0],
+    [REPLICAS[1]]: replicas[1],
+    ...changes,
+  });
+  const ports = [place.httpPort, place.httpsPort];
+  const running = await STARTS[name](text, place, ports);
+  return { ...running, httpPort: place.httpPort, httpsPort: place.httpsPort, certificate };
+}
+
+/** @throws where docs/operating.md holds no configuration for it */
+export function readExample(name: ProxyName): string {
+  const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const language = name === 'caddy' ? 'caddyfile' : name;
+  const text = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1];
+  if (text === undefined) throw new Error(`docs/operating.md holds no configuration for ${name} (\`\`\`${language}).`);
+  return text;
+}
+
+type Start = (text: string, place: Place, ports: readonly number[]) => Promise<ProxyProcess>;
+
+const STARTS: Readonly<Record<ProxyName, Start>> = {
+  nginx(text, { folder, httpPort, httpsPort }, ports) {
+    const site = exchange(text, {
+      'listen 80;': `listen 127.0.0.1:${httpPort};`,
+      'listen 443 ': `listen 127.0.0.1:${httpsPort} `,
+      '/etc/ssl/': `${folder}/`,
+    });
+    return runNginx(folder, site, ports);
+  },
+  haproxy(text, { folder, httpPort, httpsPort }, ports) {
+    const file = join(folder, 'haproxy.cfg');
+    const configuration = exchange(text, {
+      'bind :80\n': `bind 127.0.0.1:${httpPort}\n`,
+      'bind :443 ': `bind 127.0.0.1:${httpsPort} `,
+      '/etc/ssl/': `${folder}/`,
+    });
+    writeFileSync(file, configuration);
+    return startProxyProcess(['haproxy', '-db', '-f', file], { folder, ports });
+  },
+  caddy(text, { folder, httpPort, httpsPort }, ports) {
+    const file = join(folder, 'Caddyfile');
+    const configuration = exchange(text, {
+      // Its ports and its command line's are options of the whole, a certificate of one's own is one of the site.
+      '{\n\tservers {': `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
+      [`\n${HOST} {\n`]: `\n${HOST} {\n\ttls ${folder}/example.pem ${folder}/example.key\n`,
+    });
+    writeFileSync(file, configuration);
+    return startProxyProcess(['caddy', 'run', '--adapter', 'caddyfile', '--config', file], { folder, ports });
+  },
+};
+
+/** @throws where the text holds not all of it */
+function exchange(text: string, changes: Readonly<Record<string, string>>): string {
+  let result = text;
+  for (const [from, to] of Object.entries(changes)) {
+    if (!result.includes(from)) throw new Error(`The example in docs/operating.md holds no "${from}".`);
+    result = result.replaceAll(from, () => to);
+  }
+  return result;
+}
+
+/** Writes `example.pem`, which HAProxy wants its key in, and `example.key`. @returns the certificate */
+function makeCertificate(folder: string): string {
+  const [pem, key] = [join(folder, 'example.pem'), join(folder, 'example.key')];
+  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
+  execFileSync('openssl', [...request, ...subject, '-keyout', key, '-out', pem], { stdio: 'ignore' });
+  const certificate = readFileSync(pem, 'utf8');
+  writeFileSync(pem, certificate + readFileSync(key, 'utf8'));
+  return certificate;
+}
