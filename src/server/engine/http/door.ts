@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../../limits.ts';
+import { describeBadFrame } from './frame.ts';
 import { decodeStrictly, spellPath } from './path-spelling.ts';
 import { refuse, sendAllowed, sendText } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
@@ -17,6 +18,12 @@ export function door(): Step {
     if (!METHODS.has(req.method ?? '')) {
       res.setHeader('Allow', ALLOW);
       refuse(req, res, 405);
+      return;
+    }
+    const badFrame = describeBadFrame(req);
+    if (badFrame !== undefined) {
+      res.setHeader('Connection', 'close');
+      refuse(req, res, 400, badFrame);
       return;
     }
     if (countHosts(req) > 1) {
