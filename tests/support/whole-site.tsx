@@ -83,6 +83,12 @@ const TABLE: readonly TestPage[] = [
     },
   },
   { id: 'item', path: '/items/:id', view: Words, server: { loader: ({ params }) => ({ words: String(params.id) }) } },
+  {
+    id: 'me',
+    path: '/me',
+    view: Words,
+    server: { loader: ({ request }) => ({ words: nameUser(request.headers.get('cookie')) }) },
+  },
   { id: 'away', path: '/away', view: Words, server: { loader: () => redirect('/static') } },
   { id: 'private', path: '/private', view: Words, server: { guard: () => unauthorized() } },
   {
@@ -97,9 +103,15 @@ const TABLE: readonly TestPage[] = [
   },
 ];
 
+/** Who asks, by a cookie: what is told to one of them must reach no other. */
+function nameUser(cookie: string | null | undefined): string {
+  return /\buser=([\w-]+)/.exec(cookie ?? '')?.[1] ?? 'nobody';
+}
+
 function createApi() {
   const api = createFakeApi();
   api.use(resource('/form', { POST: [...formBody(), (req, res) => void res.json(req.body)] }));
+  api.use(resource('/me', { GET: (req, res) => void res.json({ words: nameUser(req.headers.cookie) }) }));
   api.use(resource('/gone', { DELETE: (_req, res) => void res.status(204).end() }));
   return api;
 }
