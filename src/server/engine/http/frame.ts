@@ -1,8 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Names that some proxy on the way may take for those that say where a body ends. */
-const TWINS = ['transfer_encoding', 'content_length'];
-
 /**
  * Why nobody can be sure where a request ends: Node has found its end by then, but a proxy may have
  * found another one, and what one of the two takes for a body the other takes for the next request.
@@ -17,5 +14,7 @@ export function describeBadFrame(req: IncomingMessage): string | undefined {
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || req.httpVersion === '1.0')) {
     return 'The request has a Transfer-Encoding that is not taken here. Send chunks, or a Content-Length.';
   }
-  return TWINS.some((name) => headers[name] !== undefined) ? 'The request says twice where it ends.' : undefined;
+  // Some proxy on the way may take them for those with a hyphen.
+  const hasTwin = headers.transfer_encoding !== undefined || headers.content_length !== undefined;
+  return hasTwin ? 'The request says twice where it ends.' : undefined;
 }
