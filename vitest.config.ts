@@ -43,7 +43,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['tests/e2e/**/*.test.{ts,tsx}', 'tests/bin/product/**/*.test.ts'],
-          fileParallelism: false,
           testTimeout: 90_000,
           sequence: { groupOrder: 1 },
         },

@@ -67,6 +67,8 @@ describe("the owner's files", () => {
 
   it('say who is one visitor', async () => {
     const { url } = await app.start();
+    // Before it has the store's salt, a process tells visitors apart for itself.
+    await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
     const fail = async (customer: string) => {
       const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
       return ((await reply.json()) as { digest: string }).digest;

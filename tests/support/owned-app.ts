@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { checkTypes } from './check-types.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -84,10 +85,7 @@ export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: Ow
         else writeFileSync(join(folder, path), text);
       }
     },
-    async check() {
-      const trees = ['shared', 'client', 'server'].map((tree) => checkTree(folder, tree));
-      return (await Promise.all(trees)).join('');
-    },
+    check: () => checkTypes(folder),
     async build() {
       await run(process.execPath, ['build.mjs'], { cwd: folder });
     },
@@ -107,16 +105,6 @@ export function readProjectFile(path: string): string {
 
 function isProduct(path: string): boolean {
   return /[\\/]src[\\/](?:shared|client|server)[\\/]product(?:[\\/]|$)/.test(path);
-}
-
-async function checkTree(folder: string, tree: string): Promise<string> {
-  const tsc = join(project, 'node_modules/.bin/tsc');
-  try {
-    await run(tsc, ['-p', `tsconfig.${tree}.json`, '--pretty', 'false'], { cwd: folder });
-    return '';
-  } catch (error) {
-    return String((error as { stdout?: unknown }).stdout ?? error);
-  }
 }
 
 /** Starts what was built in a folder; whoever calls stops it. */

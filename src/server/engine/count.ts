@@ -1,6 +1,8 @@
+import type { CounterLabels, CounterName } from './metrics/counters.ts';
+
 /**
- * Adds to a counter that operators see. Names are Prometheus' own kind: `spillway_reports_ignored_total`.
+ * Adds to a counter that operators see.
  *
  * @param labels few and bounded: never what a visitor sent
  */
-export type Count = (name: string, labels?: Readonly<Record<string, string>>, by?: number) => void;
+export type Count = <Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number) => void;

@@ -33,7 +33,7 @@ afterAll(async () => {
 // A build takes seconds where other tests share the cores.
 test('prints the time from saving to painted, with 300 modules of the product', { timeout: 180_000 }, async () => {
   const readPage = async () => (await fetch(app.url)).text();
-  await expect.poll(readPage, { timeout: 20_000 }).toContain('part 299 ');
+  await expect.poll(readPage, { timeout: 60_000 }).toContain('part 299 ');
   const page = await browser.newPage({ baseURL: app.url });
   // What would explain a reload, which costs the state that the last line asks for.
   page.on('console', (message) => message.text().startsWith('Spillway') && console.log(message.text()));

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import type { z } from 'zod';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
@@ -6,7 +7,7 @@ import { chooseShown } from '../pages/find-shown.ts';
 import { presentStatus } from '../pages/present-status.ts';
 import { readIncident } from '../pages/read-incident.ts';
 import { toStandingWords } from '../pages/standing-words.ts';
-import type { IncidentChange } from '../store/change-incident.ts';
+import type { ChangeBy, IncidentChange } from '../store/change-incident.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
@@ -55,9 +56,12 @@ export function incidentResource(context: ApiContext): Resource {
       problems: { 404: UNKNOWN, 412: CONFLICT },
     }).handle(async ({ params, headers, body }, request) => {
       const current = await requireIncident(context, params.digest);
-      const expected = toExpected(headers['if-match'], current);
-      const by = { author: authorOf(request), ...(expected !== undefined && { expected }) };
-      const changed = await ask('changeIncident', current.digest, toChange(body), by);
+      const changed = await ask(
+        'changeIncident',
+        current.digest,
+        toChange(body),
+        toChangeBy(request, headers, current),
+      );
       if (changed.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (changed.outcome === 'conflict') throw toConflict(changed.incident);
       const { before, after } = changed;
@@ -87,9 +91,9 @@ export function incidentResource(context: ApiContext): Resource {
       problems: { 404: UNKNOWN, 412: CONFLICT },
     }).handle(async ({ params, headers }) => {
       const current = await requireIncident(context, params.digest);
-      const expected = toExpected(headers['if-match'], current);
-      if (expected !== undefined && expected !== current.version) throw toConflict(current);
-      if (!(await ask('deleteIncident', current.digest))) throw new HttpError(404, UNKNOWN);
+      const gone = await ask('deleteIncident', current.digest, toExpected(headers['if-match'], current));
+      if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+      if (gone.outcome === 'conflict') throw toConflict(gone.incident);
       return { status: 204 };
     }),
   });
@@ -101,14 +105,17 @@ export function mergeResource(context: ApiContext): Resource {
       id: 'mergeIncident',
       summary: 'Let another incident stand for this one too',
       params: OfIncident,
+      headers: IfMatch,
       body: Merge,
       replies: { 200: { about: 'The incident that stands for both.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'Both are one already.' },
-    }).handle(async ({ params, body }, request) => {
-      const { digest } = await requireIncident(context, params.digest);
-      const merged = await context.ask('mergeIncidents', digest, body.into, { author: authorOf(request) });
+      problems: { 404: UNKNOWN, 409: 'Both are one already.', 412: CONFLICT },
+    }).handle(async ({ params, headers, body }, request) => {
+      const current = await requireIncident(context, params.digest);
+      const by = toChangeBy(request, headers, current);
+      const merged = await context.ask('mergeIncidents', current.digest, body.into, by);
       if (merged.outcome === 'unknown')
         throw new HttpError(404, 'No incident has the digest that it is to be merged into.');
+      if (merged.outcome === 'conflict') throw toConflict(merged.incident);
       if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are one already.');
       return { status: 200, body: await tell({ incident: merged.incident }, context) };
     }),
@@ -120,12 +127,16 @@ export function separateResource(context: ApiContext): Resource {
     POST: operation({
       id: 'separateIncident',
       summary: 'Take an incident out of the one that it was merged into',
+      about: '`If-Match` is about the incident that it is taken out of: to that one its digest leads until then.',
       params: OfIncident,
+      headers: IfMatch,
       replies: { 200: { about: 'It stands for itself again.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'It is merged into nothing.' },
-    }).handle(async ({ params }, request) => {
-      const apart = await context.ask('takeApart', params.digest, { author: authorOf(request) });
+      problems: { 404: UNKNOWN, 409: 'It is merged into nothing.', 412: CONFLICT },
+    }).handle(async ({ params, headers }, request) => {
+      const current = await requireIncident(context, params.digest);
+      const apart = await context.ask('takeApart', params.digest, toChangeBy(request, headers, current));
       if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
+      if (apart.outcome === 'conflict') throw toConflict(apart.incident);
       if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'It is merged into nothing.');
       return { status: 200, body: await tell({ incident: apart.incident }, context) };
     }),
@@ -143,6 +154,11 @@ function toHeaders(told: { readonly digest: string; readonly version: string }, 
     ETag: toIncidentTag(told),
     ...(told.digest !== asked && { 'Content-Location': `/api/desk/incidents/${told.digest}` }),
   };
+}
+
+function toChangeBy(request: Request, headers: z.output<typeof IfMatch>, current: Incident): ChangeBy {
+  const expected = toExpected(headers['if-match'], current);
+  return { author: authorOf(request), ...(expected !== undefined && { expected }) };
 }
 
 function toConflict(current: Incident): HttpError {

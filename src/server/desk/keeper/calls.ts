@@ -6,7 +6,7 @@ import type { TestSent } from '../notify/notifier.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { LoggedChange, Note } from '../store/change-log.ts';
-import type { Forgotten } from '../store/forget.ts';
+import type { DeleteOutcome, Forgotten } from '../store/forget.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
@@ -52,10 +52,10 @@ export interface KeeperCalls {
   takeApart(digest: string, by: ChangeBy): MergeOutcome;
   /** Undefined where there is no such incident. */
   addNote(digest: string, text: string, author: string): Note | undefined;
+  deleteIncident(digest: string, expected?: number): DeleteOutcome;
   /** Each answers whether there was something to do it to. */
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(digest: string, id: string, author: string): boolean;
-  deleteIncident(digest: string): boolean;
   deleteOccurrence(address: Required<Address>, author: string): boolean;
   forgetVisitor(whom: Forgotten): { occurrences: number; feedback: number };
 

@@ -269,7 +269,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       addNote: (digest, text, author) => afterFlush((store) => store.addNote(digest, text, author)),
       deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
       deleteFeedback: (digest, id, author) => afterFlush((store) => store.deleteFeedback(digest, id, author)),
-      deleteIncident: (digest) => afterFlush((store) => store.deleteIncident(digest)),
+      deleteIncident: (digest, expected) => afterFlush((store) => store.deleteIncident(digest, expected)),
       deleteOccurrence: (address, author) => afterFlush((store) => store.deleteOccurrence(address, author)),
       forgetVisitor: (whom) => afterFlush((store) => store.forgetVisitor(whom)),
       createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),

@@ -28,10 +28,11 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
 /** A row shows less (characters). */
 const MAX_TITLE = 250;
 
-export function presentPlace({ site, route }: Pick<Incident, 'site' | 'route'>): PlaceShape {
+export function presentPlace({ site, siteLine, route }: Pick<Incident, 'site' | 'siteLine' | 'route'>): PlaceShape {
   return {
     ...(route !== undefined && { route }),
     ...(site && { file: site.path }),
+    ...(siteLine !== undefined && { line: siteLine }),
     ...(site?.function && { function: site.function }),
   };
 }

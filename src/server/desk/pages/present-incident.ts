@@ -8,6 +8,7 @@ import type {
 import { explainReactError } from '../../../shared/engine/react-errors.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
+import { findSiteLine } from '../store/site-line.ts';
 import { presentPlace } from './present-incident-row.ts';
 import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';
@@ -50,10 +51,10 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
   };
 }
 
-/** The incident names its place without a line, because lines move; an occurrence knows the one of its build. */
+/** Lines move from build to build: beside the occurrence that is shown, its own is right. */
 function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const frame = whole?.resolved?.flat().find(({ file }) => file === site?.path);
-  return frame && frame.line > 0 ? { line: frame.line } : {};
+  const line = findSiteLine(site, whole?.resolved);
+  return line === undefined ? {} : { line };
 }
 
 export function presentRelease({ release, build, firstAt, lastAt, count, regressedAt }: IncidentRelease): ReleaseShape {

@@ -3,6 +3,7 @@ import { lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
 import { storeForgotten } from './forgotten-table.ts';
 import { listFamily } from './incident-table.ts';
+import type { Incident } from './records.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 
 /** Tables with rows of an incident under its digest. */
@@ -19,15 +20,26 @@ const TABLES_OF_INCIDENT = [
   'desk_search',
 ];
 
+export type DeleteOutcome =
+  | { readonly outcome: 'deleted' }
+  | { readonly outcome: 'conflict'; readonly incident: Incident }
+  | { readonly outcome: 'unknown' };
+
 /**
  * Deletes an incident with all that is merged into it, in a transaction: its counts too. When it
  * happens again it is a new one.
  *
- * @returns false where there is none
+ * @param expected the `version` that was shown: where another one is stored, nothing is deleted
  */
-export async function deleteIncident(sql: Sql, dialect: SqlDialect, digest: string): Promise<boolean> {
+export async function deleteIncident(
+  sql: Sql,
+  dialect: SqlDialect,
+  digest: string,
+  expected?: number,
+): Promise<DeleteOutcome> {
   const incident = await lockIncident(sql, dialect, digest);
-  if (!incident) return false;
+  if (!incident) return { outcome: 'unknown' };
+  if (expected !== undefined && expected !== incident.version) return { outcome: 'conflict', incident };
   const family = await listFamily(sql, incident.digest);
   const some = placeholders(family);
   await sql.run(
@@ -41,7 +53,7 @@ export async function deleteIncident(sql: Sql, dialect: SqlDialect, digest: stri
     ...family,
   ]);
   await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
-  return true;
+  return { outcome: 'deleted' };
 }
 
 /**

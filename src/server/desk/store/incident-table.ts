@@ -12,6 +12,7 @@ export interface IncidentRow {
   readonly site_path: string | null;
   readonly site_function: string | null;
   readonly site_detail: string | null;
+  readonly site_line: number | null;
   readonly route: string | null;
   readonly weak: number;
   readonly state: IncidentState;
@@ -98,6 +99,7 @@ function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident 
     ...(own.site_path !== null && {
       site: { path: own.site_path, function: own.site_function ?? '', detail: own.site_detail ?? '' },
     }),
+    ...(own.site_line !== null && { siteLine: own.site_line }),
     ...(own.route !== null && { route: own.route }),
     weak: own.weak === 1,
     ...toStanding(own),

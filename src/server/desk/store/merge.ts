@@ -17,7 +17,7 @@ export type MergeOutcome =
  * visitors stay under the digest that they came with and are added up when read; its state, notes and
  * log stay too. So taking apart brings back what would be there without the merge.
  *
- * @param by with `expected`, the version of the one that is left
+ * @param by with `expected`, the version of the one that is merged
  */
 export async function mergeIncidents(
   sql: Sql,
@@ -32,7 +32,7 @@ export async function mergeIncidents(
   const high = await lockIncident(sql, dialect, second);
   if (!low || !high) return { outcome: 'unknown' };
   const [merged, kept] = first === digest ? [low, high] : [high, low];
-  if (by.expected !== undefined && by.expected !== kept.version) return { outcome: 'conflict', incident: kept };
+  if (by.expected !== undefined && by.expected !== merged.version) return { outcome: 'conflict', incident: merged };
   if (merged.digest === kept.digest) return { outcome: 'nothing-to-do', incident: kept };
   await sql.run(
     `INSERT INTO desk_aliases (digest, occurrence, target, reason, at) VALUES (?, '', ?, 'merged', ${dialect.now})

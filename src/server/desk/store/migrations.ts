@@ -306,6 +306,10 @@ const migrations: readonly Migration[] = [
     version: 7,
     statements: () => ['ALTER TABLE desk_runs ADD COLUMN memory_story TEXT'],
   },
+  {
+    version: 8,
+    statements: () => ['ALTER TABLE desk_incidents ADD COLUMN site_line BIGINT'],
+  },
 ];
 
 /** The newest schema that this release knows. */

@@ -28,7 +28,7 @@ const dialect: SqlDialect = {
   keyed: '',
   serial: 'BIGSERIAL',
   forUpdate: 'FOR UPDATE',
-  now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
+  now: '(extract(epoch from statement_timestamp()) * 1000)::bigint',
 };
 
 /** Nothing is connected yet: what is wrong with the address shows with the first question. */

@@ -34,6 +34,8 @@ export interface Incident {
   readonly class: string;
   readonly message: string;
   readonly site?: Site;
+  /** The line of the site, as it was when it was last seen whole. */
+  readonly siteLine?: number;
   readonly route?: string;
   readonly weak: boolean;
   readonly state: IncidentState;

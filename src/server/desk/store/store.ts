@@ -72,7 +72,7 @@ export interface Store {
   deleteNote(id: number, author: string): Promise<boolean>;
   /** @param digest the incident whose log tells of it. @returns false where it is gone already */
   deleteFeedback(digest: string, id: string, author: string): Promise<boolean>;
-  deleteIncident(digest: string): Promise<boolean>;
+  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome>;
   deleteOccurrence(address: Required<Address>, author: string): Promise<boolean>;
   forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
 
@@ -312,8 +312,8 @@ class SqlStore implements Store {
     });
   }
 
-  deleteIncident(digest: string): Promise<boolean> {
-    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest));
+  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome> {
+    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest, expected));
   }
 
   deleteOccurrence(address: Required<Address>, author: string): Promise<boolean> {
@@ -324,7 +324,7 @@ class SqlStore implements Store {
     return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
   }
 
-  /** A change that somebody made: who shows what it changed hears of it. */
+  /** A change that is shown somewhere: whoever looks at it hears of it. */
   #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#driver.transaction(async (sql) => {
       const outcome = await work(sql);
@@ -428,14 +428,14 @@ class SqlStore implements Store {
   }
 
   settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void> {
-    return this.#driver.transaction((sql) => claims.settleNotice(sql, this.#driver.dialect, notice, outcome));
+    return this.#change((sql) => claims.settleNotice(sql, this.#driver.dialect, notice, outcome));
   }
 
   storeTestNotice(
     target: notices.NoticeTarget,
     sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
   ): Promise<void> {
-    return notices.storeTest(this.#driver, this.#driver.dialect, target, sent);
+    return this.#change((sql) => notices.storeTest(sql, this.#driver.dialect, target, sent));
   }
 
   listNotices(limit: number): Promise<notices.NoticeLists> {

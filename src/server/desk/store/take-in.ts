@@ -63,30 +63,33 @@ async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tal
 
 /** On PostgreSQL the rows are locked by it until all is stored. */
 async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<CountedRow[]> {
-  const rows = tallies.map(({ digest, facts, firstSide, firstAt, lastAt, first, last, counts }): SqlValue[] => [
-    digest,
-    facts.rule,
-    facts.kind,
-    toColumn(facts.title),
-    toColumn(facts.class),
-    toColumn(facts.message),
-    facts.site ? toColumn(facts.site.path) : null,
-    facts.site ? toColumn(facts.site.function) : null,
-    facts.site ? toColumn(facts.site.detail) : null,
-    toOptionalColumn(facts.route),
-    facts.weak ? 1 : 0,
-    facts.rule > 0 ? toShape(facts) : null,
-    'open',
-    firstSide,
-    firstAt,
-    lastAt,
-    toColumn(first.release),
-    toColumn(first.build),
-    toColumn(last.release),
-    toColumn(last.build),
-    counts.server,
-    counts.browser,
-  ]);
+  const rows = tallies.map(
+    ({ digest, facts, firstSide, firstAt, lastAt, first, last, counts, siteLine }): SqlValue[] => [
+      digest,
+      facts.rule,
+      facts.kind,
+      toColumn(facts.title),
+      toColumn(facts.class),
+      toColumn(facts.message),
+      facts.site ? toColumn(facts.site.path) : null,
+      facts.site ? toColumn(facts.site.function) : null,
+      facts.site ? toColumn(facts.site.detail) : null,
+      toOptionalColumn(facts.route),
+      facts.weak ? 1 : 0,
+      facts.rule > 0 ? toShape(facts) : null,
+      'open',
+      firstSide,
+      firstAt,
+      lastAt,
+      toColumn(first.release),
+      toColumn(first.build),
+      toColumn(last.release),
+      toColumn(last.build),
+      counts.server,
+      counts.browser,
+      siteLine ?? null,
+    ],
+  );
   const suffix = `${ON_KNOWN_INCIDENT} RETURNING digest, state, merged_into, merged_count`;
   return insertRows<CountedRow>(sql, 'desk_incidents', INCIDENT_COLUMNS, rows, suffix);
 }
@@ -123,6 +126,7 @@ const INCIDENT_COLUMNS = [
   'last_build',
   'server_count',
   'browser_count',
+  'site_line',
 ];
 
 /** Journals of dead processes come late, so what is taken in may be older than what is known. */
@@ -136,6 +140,11 @@ const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
   ),
   'server_count = desk_incidents.server_count + excluded.server_count',
   'browser_count = desk_incidents.browser_count + excluded.browser_count',
+  // What is told without a stack leaves the line as it was known.
+  exchangeWhere(
+    'excluded.site_line IS NOT NULL AND (desk_incidents.site_line IS NULL OR excluded.last_at >= desk_incidents.last_at)',
+    'site_line',
+  ),
 ].join(', ')}`;
 
 function exchangeWhere(condition: string, name: string): string {

@@ -3,6 +3,7 @@ import { Hour } from '../../../shared/units.ts';
 import type { FailureKind, Site } from '../../engine/errors/failure.ts';
 import { type CountRecord, type Feedback, type ThinOccurrence, toThin } from '../journal-entry.ts';
 import type { StoredFailure } from './records.ts';
+import { findSiteLine } from './site-line.ts';
 
 /** What the keeper takes in: a line of a journal, prepared. */
 export type Intake =
@@ -59,6 +60,8 @@ export interface Tally {
   readonly visitors: ReadonlySet<string>;
   /** By occurrence. */
   readonly wholes: ReadonlyMap<string, StoredFailure>;
+  /** Of the site, by the latest whole one that tells it. */
+  readonly siteLine: number | undefined;
 }
 
 /** One entry, whatever its kind, as it is counted. */
@@ -142,7 +145,16 @@ function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
     releases,
     visitors: new Set(group.flatMap(({ occurrence }) => occurrence?.visitor ?? [])),
     wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
+    siteLine: findLatestLine(group),
   };
+}
+
+function findLatestLine(group: readonly Sighting[]): number | undefined {
+  const lines = group.flatMap(({ whole }) => {
+    const line = whole && findSiteLine(whole.site, whole.resolved);
+    return line === undefined ? [] : [{ at: whole?.at ?? 0, line }];
+  });
+  return lines.sort((left, right) => right.at - left.at)[0]?.line;
 }
 
 function tallyHour(hour: number, group: readonly Sighting[]): HourTally {

@@ -133,10 +133,11 @@ function toWhat({ title, status, assignee }: IncidentRow): Piece[] {
   ];
 }
 
-/** The file's name and the function: the folders are in the story. */
-function toPlaceWords({ file, function: name, route }: PlaceShape): string {
+/** The file's name, the line and the function: the folders are in the story. */
+function toPlaceWords({ file, line, function: name, route }: PlaceShape): string {
   if (file === undefined) return route ?? '';
-  const short = file.split('/').at(-1) ?? file;
+  const base = file.split('/').at(-1) ?? file;
+  const short = line === undefined ? base : `${base}:${line}`;
   return name ? `${short} ${name}` : short;
 }
 

@@ -196,7 +196,7 @@ async function takeEvent(
   const failure = toFailure(event, { id, build, sender }, parts);
   if (isIgnored(parts.ignore(failure), parts)) return { ignored: true };
   const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
-  if (!admitted) parts.count('spillway_reports_past_cap_total');
+  if (!admitted) parts.count('spillway_reports_past_cap_total', {});
   const kept = admitted ? failure : parts.toOverflow(failure);
   const stored = parts.keep(kept);
   const digest = kept.unresolved ? undefined : kept.digest;

@@ -50,8 +50,9 @@ const WEIGHT = 0.02;
 /** From which part of the longest wait on renders make room for others (a share). */
 const CROWDED = 0.1;
 /**
- * Turns of the loop without a render that follow each one then (a count). A turn takes in one new
- * connection alone (libuv), so with a render in each, more would come than are even told to wait.
+ * Turns of the loop without a render that follow each one then (a count), as long as all of them take
+ * no longer than the render did. A turn takes in one new connection alone (libuv), so with a render in
+ * each, more would come than are even told to wait.
  */
 const TURNS_FOR_OTHERS = 7;
 
@@ -75,8 +76,9 @@ class Gate implements RenderGate {
   #queue: Place[] = [];
   /** A render has begun in this turn. */
   #isTaken = false;
-  /** Turns that others have before the next render. */
+  /** Turns that others have before the next render, and when their time is over (ms). */
   #turnsForOthers = 0;
+  #othersUntil = 0;
   #movedAt = 0;
   /** From one turn to the next while there is a queue (ms): the render, and all that happened beside it. */
   #stepMs = 0;
@@ -125,12 +127,13 @@ class Gate implements RenderGate {
   }
 
   readonly #next = (): void => {
-    if (this.#turnsForOthers > 0) {
+    const now = this.#now();
+    if (this.#turnsForOthers === TURNS_FOR_OTHERS) this.#othersUntil = now + (now - this.#movedAt);
+    if (this.#turnsForOthers > 0 && now <= this.#othersUntil) {
       this.#turnsForOthers -= 1;
       this.#onNextTurn(this.#next);
       return;
     }
-    const now = this.#now();
     const place = this.#takeWanted(now);
     if (!place) {
       this.#isTaken = false;
@@ -138,7 +141,7 @@ class Gate implements RenderGate {
     }
     this.#stepMs += (now - this.#movedAt - this.#stepMs) * WEIGHT;
     this.#movedAt = now;
-    if (now - place.since > CROWDED * this.#maxWaitMs) this.#turnsForOthers = TURNS_FOR_OTHERS;
+    this.#turnsForOthers = now - place.since > CROWDED * this.#maxWaitMs ? TURNS_FOR_OTHERS : 0;
     place.resolve(true);
     this.#onNextTurn(this.#next);
   };

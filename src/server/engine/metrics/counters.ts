@@ -5,7 +5,7 @@ export interface CounterWords {
 }
 
 /** Every counter that the server's parts add to by `count()`. Each label has few values, whatever visitors send. */
-export const COUNTERS: Readonly<Record<string, CounterWords>> = {
+export const COUNTERS = {
   spillway_failures_total: {
     help: 'Failures that were given an address, by where they happened and what they are.',
     labels: ['side', 'kind'],
@@ -39,4 +39,13 @@ export const COUNTERS: Readonly<Record<string, CounterWords>> = {
     help: 'Envelopes for the error-reporting service that were given up.',
     labels: ['category', 'reason'],
   },
-};
+} as const satisfies Readonly<Record<string, CounterWords>>;
+
+export type CounterName = keyof typeof COUNTERS;
+
+/** A counter that has labels needs all of them. */
+export type CounterLabels<Name extends CounterName> = (typeof COUNTERS)[Name] extends {
+  readonly labels: readonly (infer Label extends string)[];
+}
+  ? Readonly<Record<Label, string>>
+  : Readonly<Record<never, string>>;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Count } from '../count.ts';
-import { COUNTERS, type CounterWords } from './counters.ts';
+import { COUNTERS, type CounterName, type CounterWords } from './counters.ts';
 
 /** A reply that has ended. */
 export interface EndedRequest {
@@ -51,14 +51,8 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Makes the registry of one process, with all counters at 0. */
 export function createMetrics({ build, release, process: watched = false }: MetricsOptions): Metrics {
   const registry = new Registry();
-  const counters = new Map<string, Counter>();
+  const counters = new Map<CounterName, Counter>();
   const routes = new Set<string>();
-
-  function open(name: string, { help, labels = [] }: CounterWords): Counter {
-    const counter = new Counter({ name, help, labelNames: [...labels], registers: [registry] });
-    counters.set(name, counter);
-    return counter;
-  }
 
   function toRoute(route: string | undefined): string {
     if (route === undefined) return 'unmatched';
@@ -68,7 +62,9 @@ export function createMetrics({ build, release, process: watched = false }: Metr
     return route;
   }
 
-  for (const [name, words] of Object.entries(COUNTERS)) open(name, words);
+  for (const [name, { help, labels = [] }] of Object.entries(COUNTERS) as [CounterName, CounterWords][]) {
+    counters.set(name, new Counter({ name, help, labelNames: [...labels], registers: [registry] }));
+  }
   const durations = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'How long replies took to their last byte, or until their visitor left.',
@@ -85,9 +81,8 @@ export function createMetrics({ build, release, process: watched = false }: Metr
   if (watched) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_RESOLUTION });
 
   return {
-    count(name, labels = {}, by = 1) {
-      const counter = counters.get(name) ?? open(name, { help: 'A count.', labels: Object.keys(labels) });
-      counter.inc(labels, by);
+    count(name, labels, by = 1) {
+      counters.get(name)?.inc(labels, by);
     },
     observeRequest({ method, route, status, isGone, ms }) {
       const labels = {

@@ -55,12 +55,15 @@ const OWN: Readonly<Record<string, Asks>> = {
     400: [`/incidents/${OTHER}/merge`, { body: '{', headers: { 'Content-Type': 'application/json' } }],
     404: [`/incidents/${OTHER}/merge`, { body: { into: '00000000' } }],
     409: [`/incidents/${OTHER}/merge`, { body: { into: DIGEST } }],
+    412: [`/incidents/${OTHER}/merge`, { body: { into: DIGEST }, headers: { 'If-Match': '"999.abc"' } }],
     422: [`/incidents/${OTHER}/merge`, { body: { into: 'x' } }],
   },
   separateIncident: {
     200: [`/incidents/${OTHER}/separate`],
     404: [`${UNKNOWN}/separate`],
     409: [`/incidents/${OTHER}/separate`],
+    400: [`/incidents/${OTHER}/separate`, { headers: { 'If-Match': 'x' } }],
+    412: [`/incidents/${OTHER}/separate`, { headers: { 'If-Match': '"999.abc"' } }],
   },
   listOccurrences: {
     200: [`${INCIDENT}/occurrences`],

@@ -170,6 +170,21 @@ describe('merging', () => {
     expect((await get(PATH)).body.merged).toEqual([]);
   });
 
+  it('is refused, and so is taking apart, where somebody has changed what it is about since', async () => {
+    const { ask, get } = await start();
+    const tagOf = async (digest: string) => ({ 'If-Match': String((await get(`/incidents/${digest}`)).headers.etag) });
+    const merge = (headers: Record<string, string>) =>
+      ask('post', `/incidents/${OTHER}/merge`, { body: { into: DIGEST }, headers });
+    const separate = (headers: Record<string, string>) => ask('post', `/incidents/${OTHER}/separate`, { headers });
+
+    const stale = await tagOf(OTHER);
+    await ask('patch', `/incidents/${OTHER}`, { body: { assignee: 'vera' } });
+    expect((await merge(stale)).status).toBe(412);
+    expect((await merge(await tagOf(OTHER))).status).toBe(200);
+    expect((await separate(stale)).status).toBe(412);
+    expect((await separate(await tagOf(OTHER))).status).toBe(200);
+  });
+
   it('changes and deletes under each of its digests', async () => {
     const { ask, get } = await start();
     await ask('post', `/incidents/${OTHER}/merge`, { body: { into: DIGEST } });

@@ -46,7 +46,7 @@ async function start(...failures: Parameters<typeof takeIn>[1][]) {
 const toWords = (html: string) =>
   html
     .replace(/<script[\s\S]*?<\/script>/g, '')
-    .replace(/<!-- -->/g, '')
+    .replace(/<!-- -->|<wbr\/>/g, '')
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 

@@ -198,8 +198,9 @@ describeStores('what is deleted', (open) => {
     await store.addNote('00000001', 'x', 'ada');
     await store.mergeIncidents('00000001', '00000002', ada);
     await takeIn(store, wholeOf({ digest: '00000003' }));
-    expect(await store.deleteIncident('00000001')).toBe(true);
-    expect(await store.deleteIncident('00000001')).toBe(false);
+    expect(await store.deleteIncident('00000001', 0)).toMatchObject({ outcome: 'conflict', incident: { version: 1 } });
+    expect(await store.deleteIncident('00000001', 1)).toEqual({ outcome: 'deleted' });
+    expect(await store.deleteIncident('00000001')).toEqual({ outcome: 'unknown' });
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     const tables = [
       'hours',

@@ -231,10 +231,12 @@ describeStores('what is told', (open) => {
     expect(claims.find(Boolean)?.notice.uid).toBe(again.uid);
   });
 
-  it('keeps how it ended, and sends it no more', async () => {
+  it('keeps how it ended, tells open pages of it, and sends it no more', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
+    const changes = await store.readChanges();
     await store.settleNotice(await claim(store), ok);
+    expect(await store.readChanges()).toBeGreaterThan(changes);
     await pass(driver, Day);
     expect(await store.claimNotice(hook)).toBeUndefined();
     const { waiting, waitingCount, done } = await store.listNotices(10);

@@ -97,6 +97,31 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     ]);
   });
 
+  it('knows the line of the site by the latest occurrence that tells one', async () => {
+    const { store } = await open();
+    const site = { path: 'src/cart.ts', function: 'Cart.total', detail: 'cart.total' };
+    const at = (time: number, ...lines: [line: number, name: string][]): Intake => {
+      const frames = lines.map(([line, name]) => ({ file: site.path, line, column: 1, function: name, own: true }));
+      return { entry: 'whole', failure: { ...createFailure({ at: time, site }), resolved: [frames] } };
+    };
+    const readLine = async () => (await store.find({ digest: '7K3QM2XA' }))?.incident.siteLine;
+
+    await takeIn(store, whole({ at: hour, site }));
+    expect(await readLine()).toBeUndefined();
+    await takeIn(
+      store,
+      at(hour + 1000, [3, 'check'], [41, 'Cart.total']),
+      at(hour + 3000, [52, 'total']),
+      thin({ at: hour + 4000 }),
+    );
+    expect(await readLine()).toBe(52);
+    await takeIn(store, at(hour + 2000, [41, 'Cart.total']), thin({ at: hour + 3500 }));
+    expect(await readLine()).toBe(52);
+    await takeIn(store, at(hour + 5000, [3, 'check'], [60, 'Cart.total']));
+    expect(await readLine()).toBe(60);
+    expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ site, siteLine: 60 });
+  });
+
   it('takes a journal that comes late for what it is', async () => {
     const { store } = await open();
     await takeIn(store, whole({ at: hour, release: 'v2' }));

@@ -45,9 +45,9 @@ describe('the list', () => {
       [
         '2 open incidents, sorted by: seen last',
         '',
-        'DIGEST         LAST  TIMES  VISITORS  WHERE             WHAT',
-        '7K3QM2XA  3 min ago    420       131  cart.ts loadCart  TypeError: Cannot read properties of undefi…',
-        '2QM7K3XA  3 min ago    420       131  cart.ts loadCart  came back: TypeError: Cannot read propertie…',
+        'DIGEST         LAST  TIMES  VISITORS  WHERE                WHAT',
+        '7K3QM2XA  3 min ago    420       131  cart.ts:24 loadCart  TypeError: Cannot read properties of und…',
+        '2QM7K3XA  3 min ago    420       131  cart.ts:24 loadCart  came back: TypeError: Cannot read proper…',
         '',
         'Its story: npm run desk -- 7K3QM2XA.',
         '',

@@ -14,7 +14,7 @@ async function breakWith(code: string, ask = ''): Promise<string> {
       res.writeHead(200, { 'Content-Length': 10 });
       res.write('begun');
     },
-    { log: pino({ enabled: false }), count: (_name, labels) => void counted.push(labels?.status ?? '') },
+    { log: pino({ enabled: false }), count: (_name, labels) => void counted.push(Object.values(labels ?? {}).join()) },
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

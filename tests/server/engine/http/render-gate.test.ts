@@ -99,6 +99,20 @@ describe('a gate for renders', () => {
     expect(gate.queued).toBe(0);
   });
 
+  it('gives others no more time than the render took', async () => {
+    const { gate, turn } = createTestGate({ maxWaitMs: 100 });
+    gate.takeTurn(SOMEBODY, false);
+    for (let more = 0; more < 3; more++) void gate.takeTurn(SOMEBODY, false);
+    await turn(20);
+    expect(gate.queued).toBe(2);
+    // The render took 6 ms, and each turn of others takes 4.
+    await turn(6);
+    await turn(4);
+    expect(gate.queued).toBe(2);
+    await turn(4);
+    expect(gate.queued).toBe(1);
+  });
+
   it('spends no turn on visitors who left, and does not call that a refusal', async () => {
     const onRefuse = vi.fn();
     const { gate, turn } = createTestGate({ onRefuse });

@@ -18,6 +18,7 @@ const renderStory = (story: StoryShape) => renderWhole({ story });
 /** As it is read: without tags, each run of blanks as one. */
 const read = (html: string) =>
   html
+    .replaceAll('<wbr/>', '')
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&#x27;', "'")
     .replaceAll('&quot;', '"')

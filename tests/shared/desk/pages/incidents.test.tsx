@@ -12,7 +12,11 @@ const render = (more: Partial<IncidentsData> = {}) =>
       <Incidents data={incidentsData(more)} />
     </MemoryRouter>,
   );
-const read = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+const read = (html: string) =>
+  html
+    .replaceAll('<wbr/>', '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ');
 
 describe('the list', () => {
   it('shows of each what it is, where, how often, for whom and when', () => {

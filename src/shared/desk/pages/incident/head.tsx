@@ -3,6 +3,7 @@ import { Link } from '../../../engine/link.tsx';
 import type { IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
+import { FilePlace } from '../../ui/file-place.tsx';
 import { toCount } from '../../words.ts';
 import styles from './head.module.css';
 
@@ -82,7 +83,7 @@ function Place({ of: { file, line, function: name, route } }: { readonly of: Pla
               {', '}
             </>
           )}
-          <code>{line ? `${file}:${line}` : file}</code>
+          <FilePlace file={file} line={line} />
         </>
       )}
       {route && (

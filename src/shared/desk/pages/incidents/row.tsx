@@ -5,6 +5,7 @@ import type { IncidentRow, IncidentState, PlaceShape, SpanName } from '../../sha
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { SmallChart } from '../../ui/chart.tsx';
+import { FilePlace } from '../../ui/file-place.tsx';
 import { toCount, toPlural } from '../../words.ts';
 import styles from './row.module.css';
 
@@ -86,7 +87,7 @@ function Place({ of: { route, file, line, function: name } }: { readonly of: Pla
     <>
       {route && <code>{route}</code>}
       {name && <code>{name}</code>}
-      {file && <code>{line ? `${file}:${line}` : file}</code>}
+      {file && <FilePlace file={file} line={line} />}
     </>
   );
 }
