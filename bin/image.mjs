@@ -6,7 +6,6 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -14,9 +13,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listInstalled } from '../build/packages.mjs';
 import { createSbom } from '../build/sbom.mjs';
 
 /** A number that stands for nobody on the host; 0 would be the host's root. */
@@ -30,7 +29,7 @@ export function layOutImage(root, folder) {
   const node = process.execPath;
   copyFile(node, join(folder, 'usr/local/bin/node'));
   const { bundled, loaded } = readJson(join(root, 'dist/packages.json'));
-  const packages = listFolders(root, loaded);
+  const packages = listInstalled(root, loaded);
   for (const path of packages) copyPackage(join(root, path), join(folder, 'app', path));
   const addons = packages.flatMap((path) => listAddons(join(root, path)));
   const libraries = listLibraries([node, ...addons]);
@@ -45,33 +44,6 @@ export function layOutImage(root, folder) {
   writeAll(join(folder, 'app'), { 'sbom.cdx.json': `${JSON.stringify(sbom, null, 2)}\n` });
   // For those who mount something there: the server itself writes to /data alone.
   mkdirSync(join(folder, 'tmp'), { recursive: true });
-}
-
-/**
- * The folders of packages and of all that they depend on, as Node would find them. What is not
- * installed was optional: the build would have failed for anything else.
- *
- * @param {string} root
- * @param {readonly string[]} names
- * @returns {string[]} relative to the root
- */
-function listFolders(root, names) {
-  const found = new Set();
-  const visit = (name, from) => {
-    const path = findPackage(name, from);
-    if (!path || found.has(path)) return;
-    found.add(path);
-    const { dependencies, optionalDependencies, peerDependencies } = readJson(join(path, 'package.json'));
-    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
-      visit(next, path);
-  };
-  for (const name of names) visit(name, root);
-  return [...found].map((path) => relative(root, path)).sort();
-}
-
-function findPackage(name, from) {
-  const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
 }
 
 function listAddons(path) {

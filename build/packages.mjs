@@ -1,4 +1,6 @@
-import { isBuiltin } from 'node:module';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
+import { join, relative } from 'node:path';
 
 /**
  * What of `node_modules` a build consists of, for images and their bills of materials: the packages
@@ -15,6 +17,35 @@ export function listPackages(metafiles) {
   const imports = metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap((output) => output.imports));
   const loaded = imports.filter(({ external, path }) => external && isPackage(path)).map(({ path }) => toPackage(path));
   return { bundled: toSorted(inputs.flatMap((path) => toFolder(path) ?? [])), loaded: toSorted(loaded) };
+}
+
+/**
+ * The folders of packages and of all that they depend on, as Node would find them. What is not
+ * installed was optional: the build would have failed for anything else.
+ *
+ * @param {string} root
+ * @param {readonly string[]} names
+ * @returns {string[]} relative to the root
+ */
+export function listInstalled(root, names) {
+  const found = new Set();
+  const visit = (name, from) => {
+    const path = findPackage(name, from);
+    if (!path || found.has(path)) return;
+    found.add(path);
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(path, 'package.json'), 'utf8'),
+    );
+    for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
+      visit(next, path);
+  };
+  for (const name of names) visit(name, root);
+  return [...found].map((path) => relative(root, path)).sort();
+}
+
+function findPackage(name, from) {
+  const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(join(path, 'package.json')));
 }
 
 function isPackage(path) {

@@ -21,6 +21,7 @@ import { lateWrites } from './engine/http/late-writes.ts';
 import { oneAtATime } from './engine/http/one-at-a-time.ts';
 import type { Origins } from './engine/http/origins.ts';
 import type { Overload } from './engine/http/overload.ts';
+import { privateReplies } from './engine/http/private-replies.ts';
 import type { ProxyTrust } from './engine/http/proxy-trust.ts';
 import type { PublicFile } from './engine/http/public-files.ts';
 import { requestId } from './engine/http/request-id.ts';
@@ -122,7 +123,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
   for (const step of deps.steps ?? []) app.use(seenAsPage(step));
-  app.use('/api', deps.api);
+  app.use('/api', privateReplies(), deps.api);
   app.use(pages.data);
   app.use(pages.pages);
   if (deps.routes) app.use(deps.routes);

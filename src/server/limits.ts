@@ -36,6 +36,8 @@ export const CONNECTION_BACKLOG = 4096;
 export const MAX_API_BODY_BYTES = 100 * KiB;
 /** Nesting of a JSON body (levels): deeper ones overflow the stack of whoever walks them. */
 export const MAX_JSON_DEPTH = 32;
+/** Keys, values and members of a JSON body, unless the route says otherwise (a count): each costs tens of times the byte that it may be. */
+export const MAX_JSON_NODES = 50_000;
 /** Fields of a form body (a count). */
 export const MAX_FORM_FIELDS = 1000;
 

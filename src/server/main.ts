@@ -44,6 +44,7 @@ import { indexPublicFiles } from './engine/http/public-files.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
 import { createMetrics } from './engine/metrics/metrics.ts';
+import { describeNodeFloor } from './engine/node-floor.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
@@ -297,9 +298,15 @@ async function start(): Promise<void> {
     deskServer && deskAt && (await orClose(desk, listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' })));
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
+  if (!development) warnOfNode(log);
   if (newcomer !== undefined) {
     await tellNewcomer(signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, newcomer), log);
   }
+}
+
+function warnOfNode(log: ServerLog['log']): void {
+  const words = describeNodeFloor(process.versions.node);
+  if (words !== undefined) log.warn(words);
 }
 
 /** What an operator may want to set. */

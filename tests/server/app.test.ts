@@ -5,16 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forbidden } from '../../src/shared/engine/outcome.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
-
-const REQUIRED = [
-  'content-security-policy',
-  'cross-origin-opener-policy',
-  'cross-origin-resource-policy',
-  'permissions-policy',
-  'referrer-policy',
-  'x-content-type-options',
-  'x-frame-options',
-];
+import { REQUIRED_HEADERS } from '../support/required-headers.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -37,7 +28,7 @@ describe('security headers', () => {
   ])('stand on %s', async (_name, line, status) => {
     const reply = await askRaw(server.port, line);
     expect(reply.status).toBe(status);
-    for (const name of REQUIRED) expect(reply.headers, name).toHaveProperty(name);
+    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
     expect(reply.headers['referrer-policy']).toBe('strict-origin-when-cross-origin');
     expect(reply.headers['x-frame-options']).toBe('DENY');
     expect(reply.headers['x-powered-by']).toBeUndefined();
@@ -56,7 +47,7 @@ describe('security headers', () => {
   ])('stand on the answer to %j', async (bytes, status) => {
     const reply = parseReply(await sendRaw(server.port, bytes));
     expect(reply.status).toBe(status);
-    for (const name of REQUIRED) expect(reply.headers, name).toHaveProperty(name);
+    for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
   });
 });
 
@@ -128,8 +119,8 @@ describe('the API', () => {
     const reply = await request(createTestApp())
       .post('/api/echo')
       .type('json')
-      .send('{"__proto__":{"a":1},"\\u005f_proto__":2,"b":3}');
-    expect(reply.text).toBe('{"b":3}');
+      .send('{"\\u005f_proto__":{"a":1},"b":[{"__proto__":2}]}');
+    expect(reply.text).toBe('{"b":[{}]}');
   });
 
   it('asks for a body only where it will be read', async () => {

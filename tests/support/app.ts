@@ -34,7 +34,10 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
   const say: RequestHandler = (req, res) => {
     const info = requestInfo(req);
     info.route = info.path;
-    res.type('html').send(`<p>${req.method} ${info.url.href.replaceAll('&', '&amp;')}</p>`);
+    res
+      .type('html')
+      .set('Cache-Control', 'no-store')
+      .send(`<p>${req.method} ${info.url.href.replaceAll('&', '&amp;')}</p>`);
   };
   return {
     data: (req, res, next) => {
@@ -46,7 +49,8 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
       if (known.has(requestInfo(req).path) && ['GET', 'HEAD', 'POST'].includes(req.method)) say(req, res, next);
       else next();
     },
-    notFound: (_req, res) => void res.status(404).type('html').send('<h1>Page not found</h1>'),
+    notFound: (_req, res) =>
+      void res.status(404).type('html').set('Cache-Control', 'no-store').send('<h1>Page not found</h1>'),
     renderError: async (_req, res, error) => void res.status(error.status).type('html').send(`<h1>${error.kind}</h1>`),
     acceptsPostsFrom: (path, origin) => path === '/orders' && origin === 'https://pay.example',
     isRendered: (path) => known.has(path) || known.has(path.replace(/^\/_data(?=\/)/, '')),

@@ -12,7 +12,7 @@ import { createEarlyScript } from '../../src/server/engine/http/early-script.ts'
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
-import { createPages, type PagesOptions } from '../../src/server/engine/pages/pages.ts';
+import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/pages.ts';
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPageProps, ErrorPages } from '../../src/shared/engine/engine-context.ts';
@@ -109,6 +109,24 @@ export interface Reply {
   readonly chunks: readonly { readonly at: number; readonly text: string }[];
 }
 
+/** The steps of a table of pages. */
+export function createTestPages(
+  table: readonly TestPage[],
+  options: Partial<PagesOptions> & Pick<PagesOptions, 'funnel' | 'origins'>,
+): Promise<PageSteps> {
+  const all = flatten(table);
+  return createPages({
+    routes: table.map(toRoute),
+    pages: Object.fromEntries(all.map(({ id, server }) => [id, server ?? null])),
+    document: TestDocument,
+    errorPages: TEST_ERROR_PAGES,
+    manifest: toManifest(all),
+    policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
+    traceTargets: [],
+    ...options,
+  });
+}
+
 /** Serves a table of pages by the real app, on a free port. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const lines: Record<string, unknown>[] = [];
@@ -125,20 +143,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     publicOrigins: _,
     ...pageOptions
   } = options;
-  const all = flatten(table);
-  const pages = await createPages({
-    routes: table.map(toRoute),
-    pages: Object.fromEntries(all.map(({ id, server }) => [id, server ?? null])),
-    document: TestDocument,
-    errorPages: TEST_ERROR_PAGES,
-    manifest: toManifest(all),
-    policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
-    traceTargets: [],
-    compression,
-    ...pageOptions,
-    funnel,
-    origins,
-  });
+  const pages = await createTestPages(table, { compression, ...pageOptions, funnel, origins });
   const app = createApp({
     log,
     funnel,

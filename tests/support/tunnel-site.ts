@@ -90,10 +90,8 @@ export interface TunnelSite extends TunnelSpies {
 
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
 
-/** The real server and the steps in front of the tunnel, around fakes; what the tunnel lets pass is answered 404 with its path. */
-export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
-  const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
-  const spies: TunnelSpies = {
+export function createTunnelSpies(): TunnelSpies {
+  return {
     failures: [],
     feedback: [],
     forwarded: [],
@@ -102,20 +100,15 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     faults: [],
     limits: undefined,
   };
-  const log = pino({ enabled: false });
-  const trust = createProxyTrust(trustProxy);
-  const origins = createOrigins(publicOrigins, 'http://localhost:3000');
-  const outbox: ReportOutbox = options.outbox ?? {
-    add: (envelope, category, headers) => {
-      spies.forwarded.push({ bytes: Buffer.from(envelope), category, headers });
-      return true;
-    },
-    limits: () => spies.limits,
-  };
-  const step = tunnel({
+}
+
+/** The real step around fakes, without a limit of how often. */
+export function createFakeTunnel(
+  spies: TunnelSpies,
+  options: Partial<TunnelOptions> & Pick<TunnelOptions, 'origins' | 'log' | 'fail'>,
+): Step {
+  return tunnel({
     path: '/_report',
-    origins,
-    upstream: upstreamDsn === undefined ? undefined : { dsn: upstreamDsn, outbox },
     journal: (failure) => spies.failures.push(failure) > 0,
     keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
     makeDigest: makeFakeDigest,
@@ -133,12 +126,33 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
         .join(',')}}`;
       spies.counts.set(key, (spies.counts.get(key) ?? 0) + by);
     },
+    limits: { perAddress: PLENTY, together: PLENTY },
+    ...options,
+  });
+}
+
+/** The real server and the steps in front of the tunnel, around fakes; what the tunnel lets pass is answered 404 with its path. */
+export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
+  const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
+  const spies = createTunnelSpies();
+  const log = pino({ enabled: false });
+  const trust = createProxyTrust(trustProxy);
+  const origins = createOrigins(publicOrigins, 'http://localhost:3000');
+  const outbox: ReportOutbox = options.outbox ?? {
+    add: (envelope, category, headers) => {
+      spies.forwarded.push({ bytes: Buffer.from(envelope), category, headers });
+      return true;
+    },
+    limits: () => spies.limits,
+  };
+  const step = createFakeTunnel(spies, {
+    origins,
+    upstream: upstreamDsn === undefined ? undefined : { dsn: upstreamDsn, outbox },
     log,
     fail: (error, req, res) => {
       spies.faults.push(error);
       sendText(res, 500, `fault at ${req.url}`);
     },
-    limits: { perAddress: PLENTY, together: PLENTY },
     ...overrides,
   });
   const front = [

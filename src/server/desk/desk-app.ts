@@ -84,7 +84,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   app.use(lateWrites({ funnel }));
   app.use(desk.step);
   app.use(DESK_API_PATH, api);
-  app.get('/', (_req, res) => void res.redirect(302, '/desk'));
+  app.get('/', (_req, res) => void res.set('Cache-Control', 'no-store').redirect(302, '/desk'));
   app.use(() => {
     throw notFoundHere();
   });

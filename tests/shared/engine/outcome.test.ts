@@ -1,4 +1,6 @@
+import { validateHeaderValue } from 'node:http';
 import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   forbidden,
@@ -107,6 +109,43 @@ describe('redirect()', () => {
     for (const to of ['javascript:alert(1)', 'data:,x', '/a', '//pay.example', 'ftp://pay.example', 'pay.example']) {
       expect(leave(to)).toBeInstanceOf(TypeError);
     }
+  });
+
+  it('keeps to this site whatever it is given, and to what a header can hold', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        '/',
+        '//',
+        '\\',
+        '.',
+        '..',
+        '\t',
+        '\r\n',
+        ':',
+        '@',
+        '%2f',
+        '%09',
+        '#',
+        '?',
+        'evil.example',
+        'javascript:',
+        '\u2028',
+        'é',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const to = pieces.join('');
+        const thrown = thrownBy(() => redirect(to));
+        if (thrown instanceof TypeError) return;
+        const { location } = thrown as Outcome;
+        expect(location).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
+        expect(new URL(location, 'https://site.example/a/b').origin).toBe('https://site.example');
+        expect(() => validateHeaderValue('Location', location)).not.toThrow();
+      }),
+      { numRuns: 10_000 },
+    );
   });
 
   it('puts nothing into a header that would begin another line', () => {

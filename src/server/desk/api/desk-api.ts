@@ -2,6 +2,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { Second } from '../../../shared/units.ts';
 import { HttpError, notFoundHere } from '../../engine/errors/http-error.ts';
 import { type OpenApiOptions, openApi } from '../../engine/http/openapi.ts';
+import { privateReplies } from '../../engine/http/private-replies.ts';
 import type { Resource } from '../../engine/http/resource.ts';
 import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
@@ -38,7 +39,7 @@ export function isDeskApiPath(path: string): boolean {
 export function createDeskApi({ desk, facts, checkBearer, toSender }: DeskApiOptions): RequestHandler {
   const resources = listResources({ ask: (name, ...args) => desk.ask(name, ...args), facts });
   return Router()
-    .use(keepPrivate)
+    .use(privateReplies(), keepPrivate)
     .use(openApi('/openapi.json', { ...DOCUMENT, resources }))
     .use(requireCaller({ check: checkBearer, toSender }))
     .use(resources)
@@ -86,10 +87,8 @@ const DOCUMENT: Omit<OpenApiOptions, 'resources'> = {
   problems: (method) => (method === 'GET' ? PROBLEMS : { ...PROBLEMS, 403: MAY_NOT }),
 };
 
-/** The readers' own caches may keep what has an `ETag`, and ask each time whether it still holds. */
-const keepPrivate: RequestHandler = function keepPrivate(req, res, next) {
+const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
   res.setHeader('X-Robots-Tag', 'noindex, nofollow');
-  res.setHeader('Cache-Control', req.method === 'GET' || req.method === 'HEAD' ? 'private, no-cache' : 'no-store');
   res.vary('Authorization');
   next();
 };

@@ -1,9 +1,6 @@
 import { measureJson } from '../../engine/http/json-shape.ts';
-import { MAX_JSON_DEPTH } from '../../limits.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../limits.ts';
 import { ReportError } from './report-error.ts';
-
-/** Keys, values and members of one JSON text (a count): ten times what the largest sound event has. */
-const MAX_NODES = 50_000;
 
 /** Keys that reach a prototype in whatever merges them. */
 const REACHING_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -19,7 +16,7 @@ export type JsonRecord = Readonly<Record<string, unknown>>;
 export function parseReportJson(bytes: Uint8Array, what: string): unknown {
   const { depth, nodes } = measureJson(bytes);
   if (depth > MAX_JSON_DEPTH) throw new ReportError(400, `${what} is nested too deeply.`);
-  if (nodes > MAX_NODES) throw new ReportError(413, `${what} has too many parts.`);
+  if (nodes > MAX_JSON_NODES) throw new ReportError(413, `${what} has too many parts.`);
   const text = decodeStrictly(bytes, what);
   try {
     // A reviver costs five times the parsing, and nearly no text has such a key, spelled out or escaped.

@@ -157,6 +157,7 @@ export function tunnel(options: TunnelOptions): Step {
     const own = { ...parts, scrubber: scrubberOf(req) };
     await takeBrowserReports(await bodies.read(req, res), toReportSender(req), own);
     res.statusCode = 204;
+    res.setHeader('Cache-Control', 'no-store');
     res.end();
   }
 

@@ -1,11 +1,17 @@
 import express, { type Request, type RequestHandler } from 'express';
-import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_DEPTH } from '../../limits.ts';
+import { MAX_API_BODY_BYTES, MAX_FORM_FIELDS, MAX_JSON_NODES } from '../../limits.ts';
 import { badRequest, unsupportedMediaType } from '../errors/http-error.ts';
-import { measureJson } from './json-shape.ts';
+import { decodeFormText } from './decode-utf8.ts';
+import { parseJson } from './parse-json.ts';
 
 export interface BodyLimits {
   /** Bytes; 413 beyond. */
   readonly limit?: number;
+}
+
+export interface JsonLimits extends BodyLimits {
+  /** Keys, values and members; 413 beyond. */
+  readonly nodes?: number;
 }
 
 /**
@@ -13,17 +19,16 @@ export interface BodyLimits {
  * hole in every version that can be had (CVE-2026-111497), and the others are bombs. A body that was
  * parsed before is left as it is.
  */
-export function jsonBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): RequestHandler[] {
-  const parse = express.json({
-    inflate: false,
-    strict: true,
-    limit,
-    type: () => true,
-    verify: (_req, _res, bytes) => requireSoundJson(bytes),
-    // An own key `__proto__` becomes a prototype in whatever merges it.
-    reviver: (key: string, value: unknown) => (key === '__proto__' ? undefined : value),
-  });
-  return [requireType('application/json'), parse];
+export function jsonBody({ limit = MAX_API_BODY_BYTES, nodes = MAX_JSON_NODES }: JsonLimits = {}): RequestHandler[] {
+  const read = express.raw({ inflate: false, limit, type: () => true });
+  return [
+    requireType('application/json'),
+    read,
+    function parse(req, _res, next) {
+      if (Buffer.isBuffer(req.body)) req.body = parseJson(req.body, nodes);
+      next();
+    },
+  ];
 }
 
 /** Parses `application/x-www-form-urlencoded` into flat fields; anything else is 415. */
@@ -34,7 +39,7 @@ export function formBody({ limit = MAX_API_BODY_BYTES }: BodyLimits = {}): Reque
     limit,
     parameterLimit: MAX_FORM_FIELDS,
     type: () => true,
-    verify: (_req, _res, bytes) => void decodeUtf8(bytes),
+    verify: (_req, _res, bytes) => void decodeFormText(bytes),
   });
   return [requireType('application/x-www-form-urlencoded'), parse];
 }
@@ -55,18 +60,4 @@ function refuseBody(req: Request, type: string): Error | undefined {
   if (encoding.toLowerCase() !== 'identity') return unsupportedMediaType('Send the body without Content-Encoding.');
   const isEmpty = req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0;
   return isEmpty ? badRequest('The request has no body.') : undefined;
-}
-
-function requireSoundJson(bytes: Buffer): void {
-  const text = decodeUtf8(bytes);
-  if (text.trim() === '') throw badRequest('The request has no body.');
-  if (measureJson(bytes).depth > MAX_JSON_DEPTH) throw badRequest('The JSON is nested too deeply.');
-}
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw badRequest('The body is not UTF-8.');
-  }
 }

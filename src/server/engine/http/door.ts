@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../../limits.ts';
+import { describeBadFrame } from './frame.ts';
 import { decodeStrictly, spellPath } from './path-spelling.ts';
-import { refuse, sendText } from './refuse.ts';
+import { refuse, sendAllowed, sendText } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
@@ -17,6 +18,12 @@ export function door(): Step {
     if (!METHODS.has(req.method ?? '')) {
       res.setHeader('Allow', ALLOW);
       refuse(req, res, 405);
+      return;
+    }
+    const badFrame = describeBadFrame(req);
+    if (badFrame !== undefined) {
+      res.setHeader('Connection', 'close');
+      refuse(req, res, 400, badFrame);
       return;
     }
     if (countHosts(req) > 1) {
@@ -64,13 +71,12 @@ function enter(req: IncomingMessage, res: ServerResponse, next: () => void, targ
 }
 
 function answerAsterisk(req: IncomingMessage, res: ServerResponse): void {
-  res.setHeader('Allow', ALLOW);
-  if (req.method !== 'OPTIONS') {
-    refuse(req, res, 405);
+  if (req.method === 'OPTIONS') {
+    sendAllowed(res, ALLOW);
     return;
   }
-  res.statusCode = 204;
-  res.end();
+  res.setHeader('Allow', ALLOW);
+  refuse(req, res, 405);
 }
 
 /** RFC 9112 section 3.2: the absolute form is taken where it names the same host as `Host` does. */

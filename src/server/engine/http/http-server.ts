@@ -1,10 +1,12 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
 import type { Count } from '../count.ts';
 import { describeStatus } from '../errors/http-error.ts';
 import { type Connections, trackConnections } from './connections.ts';
+import { endWith } from './raw-reply.ts';
+import { sendText } from './refuse.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
 export interface HttpServer {
@@ -42,8 +44,8 @@ export function createHttpServer(
   server.on('checkContinue', listener); // the step expectContinue() asks for the body
   server.on('checkExpectation', (_req, res) => {
     for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
-    res.writeHead(417, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-    res.end(`${describeStatus(417)}\n`);
+    res.setHeader('Connection', 'close');
+    sendText(res, 417, describeStatus(417));
   });
   server.on('connect', (_req, socket) => {
     endWith(socket as Socket, 405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
@@ -69,15 +71,4 @@ function toStatus(code: string | undefined): number {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413;
   return 400;
-}
-
-/** Writes a whole reply to a bare socket and lets it go, whether or not the peer closes its side. */
-function endWith(socket: Socket, status: number, extraHeaders = ''): void {
-  const body = `${describeStatus(status)}\n`;
-  const security = SECURITY_HEADERS.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.write(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-store\r\n${extraHeaders}${security}\r\n${body}`,
-  );
-  socket.destroySoon();
 }

@@ -4,6 +4,10 @@ export interface JsonShape {
   readonly depth: number;
   /** At most how many keys, values and members there are. */
   readonly nodes: number;
+  /** How many members all objects have together, those with the same key too. */
+  readonly members: number;
+  /** A number has so many digits, or an exponent, that its value may not be what its text says. */
+  readonly hasOddNumber: boolean;
 }
 
 /** Reads the shape without recursion and without regard to whether the rest is JSON. */
@@ -11,13 +15,25 @@ export function measureJson(json: Uint8Array): JsonShape {
   let depth = 0;
   let deepest = 0;
   let nodes = 1;
+  let members = 0;
+  let digits = 0;
+  let hasOddNumber = false;
   let inText = false;
   for (let index = 0; index < json.length; index += 1) {
-    const byte = json[index];
+    const byte = json[index] ?? 0;
     if (inText) {
       if (byte === BACKSLASH) index += 1;
       else if (byte === QUOTE) inText = false;
-    } else if (byte === QUOTE) {
+      continue;
+    }
+    if (byte >= ZERO && byte <= NINE) {
+      digits += 1;
+      if (digits > MOST_SAFE_DIGITS) hasOddNumber = true;
+      continue;
+    }
+    if (digits > 0 && (byte === LOWER_E || byte === UPPER_E)) hasOddNumber = true;
+    digits = 0;
+    if (byte === QUOTE) {
       inText = true;
     } else if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
       depth += 1;
@@ -25,13 +41,23 @@ export function measureJson(json: Uint8Array): JsonShape {
       deepest = Math.max(deepest, depth);
     } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
       depth -= 1;
-    } else if (byte === COMMA || byte === COLON) {
+    } else if (byte === COMMA) {
       nodes += 1;
+    } else if (byte === COLON) {
+      nodes += 1;
+      members += 1;
     }
   }
-  return { depth: deepest, nodes };
+  return { depth: deepest, nodes, members, hasOddNumber };
 }
 
+/** All whole numbers of so many digits are kept exactly. */
+const MOST_SAFE_DIGITS = 15;
+
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_E = 0x65;
+const UPPER_E = 0x45;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;

@@ -7,7 +7,8 @@ const MAX_WAITING = 32;
 /**
  * Requests that came on one connection, one behind the other without waiting for answers, are begun
  * one at a time: their answers leave in this order anyway, and who asks for a thousand pages in one
- * packet, and reads none, would have all of them rendered and kept.
+ * packet, and reads none, would have all of them rendered and kept. What stands behind a request whose
+ * answer ended the connection is none any more (RFC 9112, section 9.6): Node still hands it on.
  */
 export function oneAtATime(): Step {
   const waiting = new WeakMap<Socket, number>();
@@ -20,6 +21,7 @@ export function oneAtATime(): Step {
   }
 
   return function oneAtATime(req, res, next) {
+    if (req.socket.writableEnded) return;
     // Node gives a reply its socket when the one before it has been handed over.
     if (res.socket !== null) {
       next();

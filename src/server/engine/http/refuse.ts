@@ -19,6 +19,14 @@ export function refuse(
   else sendText(res, status, message);
 }
 
+/** Says what may be asked of an address (RFC 9110, section 9.3.7). */
+export function sendAllowed(res: ServerResponse, allowed: string): void {
+  res.statusCode = 204;
+  res.setHeader('Allow', allowed);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end();
+}
+
 export function sendText(res: ServerResponse, status: number, message: string): void {
   const body = Buffer.from(`${message}\n`, 'utf8');
   res.statusCode = status;

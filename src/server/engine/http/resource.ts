@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
 import type { Operation } from './operation.ts';
+import { sendAllowed } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,9 +27,7 @@ export function resource(path: string, methods: Methods): Resource {
     requestInfo(req).route = `${req.baseUrl}${path}`;
     next();
   });
-  route.options((_req, res) => {
-    res.status(204).setHeader('Allow', allow).end();
-  });
+  route.options((_req, res) => sendAllowed(res, allow));
   const operations: { [M in Method]?: Operation } = {};
   for (const [name, handler] of Object.entries(methods)) {
     const method = name as Method; // the keys of `Methods`
@@ -57,7 +56,7 @@ export function unclaimedMethods(): RequestHandler {
   const allow = 'GET, HEAD, POST, OPTIONS';
   return function unclaimedMethods(req, res, next) {
     if (req.method === 'OPTIONS') {
-      res.status(204).setHeader('Allow', allow).end();
+      sendAllowed(res, allow);
     } else if (req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE') {
       next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: allow }));
     } else {

@@ -12,6 +12,7 @@ import { door } from './door.ts';
 import { hostCheck } from './host-check.ts';
 import type { Origins } from './origins.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
+import { endWith } from './raw-reply.ts';
 import { requestId } from './request-id.ts';
 import { requestInfo } from './request-info.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -132,7 +133,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 asks nobody, and hands over what asks for any upgrade.
     if (!isOurs(req)) {
-      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      endWith(socket, 400);
       return;
     }
     const res = new ServerResponse(req);

@@ -2,6 +2,7 @@ import type { Request as ExpressRequest } from 'express';
 import { publicError } from '../../../shared/engine/outcome.ts';
 import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { decodeFormText } from '../http/decode-utf8.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
@@ -15,17 +16,23 @@ const MAX_FIELDS = 1000;
  *
  * @param limit bytes
  * @throws Outcome 413 beyond the limit, 415 for another type or an encoded body, 400 where it cannot be read
+ * @throws HttpError 400 where it is not UTF-8
  */
 export async function readForm(request: ExpressRequest, limit: number): Promise<FormData> {
   if (isFields(request.body) && request.readableDidRead) return fromFields(request.body);
   if (!isForm(request)) publicError(415, `Forms are sent as ${FORM} or ${MULTIPART}.`);
+  if (!isInUtf8(request)) publicError(415, 'Send the form in UTF-8.');
   const encoding = request.headers['content-encoding'];
-  if (encoding && encoding !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
+  if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
   const body = await readBody(request, limit);
-  const form = essenceOf(request) === FORM ? fromText(body.toString('utf8')) : await fromMultipart(body, request);
-  if ([...form.keys()].length > MAX_FIELDS) publicError(413, `The form has more than ${MAX_FIELDS} fields.`);
+  const form = essenceOf(request) === FORM ? fromText(body) : await fromMultipart(body, request);
+  if ([...form.keys()].length > MAX_FIELDS) refuseFields();
   return form;
+}
+
+function refuseFields(): never {
+  publicError(413, `The form has more than ${MAX_FIELDS} fields.`);
 }
 
 /** Whether the body is of a type in which browsers post forms. */
@@ -36,6 +43,11 @@ export function isForm(request: ExpressRequest): boolean {
 
 function essenceOf({ headers }: ExpressRequest): string | undefined {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+}
+
+function isInUtf8({ headers }: ExpressRequest): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1];
+  return charset === undefined || charset.toLowerCase() === 'utf-8';
 }
 
 async function readBody(request: ExpressRequest, limit: number): Promise<Buffer> {
@@ -60,7 +72,9 @@ function refuseSize(limit: number): never {
   publicError(413, `What was sent is larger than ${Math.floor(limit / 1024)} KiB. Send less, or a smaller file.`);
 }
 
-function fromText(text: string): FormData {
+function fromText(body: Buffer): FormData {
+  requireFewParts(body, '&');
+  const text = decodeFormText(body);
   const form = new FormData();
   for (const [name, value] of new URLSearchParams(text)) form.append(name, value);
   return form;
@@ -68,10 +82,21 @@ function fromText(text: string): FormData {
 
 async function fromMultipart(body: Buffer, request: ExpressRequest): Promise<FormData> {
   const type = request.headers['content-type'] ?? '';
+  const boundary = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(type);
+  requireFewParts(body, `\n--${boundary?.[1] ?? boundary?.[2] ?? ''}`);
   try {
     return await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
   } catch {
     return publicError(400, 'The form could not be read: its parts do not follow multipart/form-data (RFC 7578).');
+  }
+}
+
+/** Before they are parsed: the half a million fields that a form has room for take seconds. */
+function requireFewParts(body: Buffer, separator: string): void {
+  let count = 1;
+  for (let at = body.indexOf(separator); at >= 0; at = body.indexOf(separator, at + 1)) {
+    count += 1;
+    if (count > MAX_FIELDS + 1) refuseFields(); // a last separator may have nothing behind it
   }
 }
 

@@ -51,13 +51,6 @@ export function toAllowed(house: PageHouse, { ids }: PageMatch): string {
   return ids.some((id) => house.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
 }
 
-/** Says what may be asked of an address (RFC 9110, section 9.3.7). */
-export function sendAllowed(response: ExpressResponse, allowed: string): void {
-  response.statusCode = 204;
-  response.setHeader('Allow', allowed);
-  response.end();
-}
-
 /** Headers that every answer of the page engine has. */
 export function setPageHeaders(response: ExpressResponse, house: PageHouse, cacheControl: string): void {
   response.setHeader(BUILD_HEADER, house.manifest.buildId);

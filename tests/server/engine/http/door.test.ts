@@ -133,3 +133,26 @@ describe('methods', () => {
     expect((await askRaw(server.port, `${method} /admin HTTP/1.1`)).headers.allow).toBe('GET, HEAD, POST, OPTIONS');
   });
 });
+
+describe('a request of which two readers may find two ends', () => {
+  const chunks = '3\r\na=1\r\n0\r\n\r\n';
+
+  it.each([
+    ['HTTP/1.1', 'Transfer-Encoding: gzip, chunked'],
+    ['HTTP/1.1', 'Transfer-Encoding: identity, chunked'],
+    ['HTTP/1.1', 'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked'],
+    ['HTTP/1.1', 'Transfer_Encoding: chunked'],
+    ['HTTP/1.1', 'Content_Length: 3'],
+    ['HTTP/1.0', 'Transfer-Encoding: chunked'],
+  ])('is refused, and its connection with it: %s, %j', async (version, header) => {
+    const reply = await askRaw(server.port, `POST /orders ${version}`, ['Host: localhost', header], chunks);
+    expect(reply.status).toBe(400);
+    expect(reply.headers.connection).toBe('close');
+    expect(reply.body).toMatch(/Transfer-Encoding|twice/);
+  });
+
+  it.each(['chunked', 'Chunked'])('is not one that comes %s', async (coding) => {
+    const headers = ['Host: localhost', `Transfer-Encoding: ${coding}`];
+    expect((await askRaw(server.port, 'POST /orders HTTP/1.1', headers, chunks)).status).toBe(200);
+  });
+});

@@ -65,3 +65,13 @@ it('forgets those whose visitor left, and the process goes on', async () => {
   expect(seen.begun).toBeLessThan(200);
   expect(await sendRaw(port, ask(1), { patience: 300 })).toContain('number 0');
 });
+
+it('begins nothing that stands behind an answer which ended the connection', async () => {
+  const { port, seen } = await startCounting();
+  const refused = 'GET //x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc';
+  expect((await sendRaw(port, refused + ask(3))).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  // It was answered before its body came, and what comes now is read nevertheless.
+  const unread = 'POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
+  expect((await sendRaw(port, `${unread}0\r\n\r\n${ask(3)}`)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+  expect(seen.begun).toBe(0);
+});

@@ -1,0 +1,33 @@
+import { badRequest } from '../errors/http-error.ts';
+
+/** @throws HttpError 400, where `toString('utf8')` would put other characters in the place of bytes that are none */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest('The body is not UTF-8.');
+  }
+}
+
+/**
+ * Decodes the text of `application/x-www-form-urlencoded`, up to its percent-encodings, which must be
+ * those of UTF-8 too. A `%` that encodes nothing stands for itself, as it does in browsers' own parser.
+ *
+ * @throws HttpError 400
+ */
+export function decodeFormText(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  for (const [encoded] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
+    if (/%[89a-f]/i.test(encoded) && !isUtf8(encoded))
+      throw badRequest('The form has a percent-encoding that is not UTF-8.');
+  }
+  return text;
+}
+
+function isUtf8(encoded: string): boolean {
+  try {
+    return decodeURIComponent(encoded) !== '';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * By major version, the first Node whose Brotli decoder does not write past its memory (CVE-2026-111497).
+ * Versions between them are past their end, and get no mended release.
+ */
+const MENDED: Readonly<Record<number, readonly [minor: number, patch: number]>> = {
+  22: [23, 4],
+  24: [22, 1],
+  26: [12, 1],
+};
+const NEWEST_LISTED = 26;
+
+/**
+ * What whoever runs this Node should know of it, as a sentence; undefined where there is nothing.
+ *
+ * @param version such as `26.10.0`
+ */
+export function describeNodeFloor(version: string): string | undefined {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  const mended = MENDED[major];
+  if (major > NEWEST_LISTED || (mended && (minor > mended[0] || (minor === mended[0] && patch >= mended[1])))) {
+    return undefined;
+  }
+  const newer = mended ? `${major}.${mended.join('.')}` : '26.12.1';
+  return `Node ${version} has a known hole in its Brotli decoder (CVE-2026-111497), which ${newer} has not. Bodies in Brotli are refused, so visitors do not reach it; answers to what your own code fetches may. Update when you can.`;
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+interface Locked {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+  readonly link?: boolean;
+  readonly name?: string;
+}
+
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
+const { allowScripts, dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'));
+const installed = Object.entries(packages).filter(([folder]) => folder !== '');
+const toName = (folder: string) => folder.split('node_modules/').at(-1) ?? '';
+
+describe('dependencies', () => {
+  it('come from the registry alone, by a hash', () => {
+    const others = installed.filter(([, { integrity, resolved, link }]) => {
+      return link || !integrity?.startsWith('sha512-') || (resolved && !resolved.startsWith('https://registry.'));
+    });
+    expect(others.map(([folder]) => folder)).toEqual([]);
+  });
+
+  it('run nothing when they are installed: each script that there is was refused', () => {
+    const scripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([folder]) => toName(folder));
+    for (const name of scripts) expect(allowScripts, name).toHaveProperty([name], false);
+    expect(read('.npmrc')).toMatch(/^strict-allow-scripts=true$/m);
+  });
+
+  it('are named with one version each', () => {
+    const ranges = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    for (const [name, range] of Object.entries(ranges))
+      expect([name, range]).toEqual([name, expect.stringMatching(EXACT)]);
+  });
+
+  it('have none that revives types from what a browser sends', () => {
+    const names = installed.map(([folder, { name }]) => name ?? toName(folder));
+    expect(names.filter((name) => /^react-server-dom-|^turbo-stream$|^seroval$|^devalue$/.test(name))).toEqual([]);
+  });
+});
+
+const EXACT = /^(?:npm:[^@]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/;

@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { listLicenses } from '../../build/licenses.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+it('are known of all that is in the build or loaded by it, and ask for no more than to be named', () => {
+  const packages = listLicenses(root);
+  expect(packages.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
+  // What is bundled, what is loaded, and what that depends on.
+  for (const name of ['react', 'express', 'pino', 'thread-stream']) {
+    expect(packages).toContainEqual(expect.objectContaining({ name, license: 'MIT' }));
+  }
+});
+
+it.each([
+  ['MIT', true],
+  ['(MIT OR GPL-3.0-only)', true],
+  ['MIT AND ISC', true],
+  ['MIT AND GPL-3.0-only', false],
+  ['GPL-3.0-only', false],
+  ['FSL-1.1-Apache-2.0', false],
+  ['SEE LICENSE IN x', false],
+  [undefined, false],
+])('that say %s are told apart', (license, isAllowed) => {
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-licenses-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const write = (path: string, value: unknown) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), JSON.stringify(value));
+  };
+  write('dist/packages.json', { bundled: ['node_modules/a'], loaded: [] });
+  write('node_modules/a/package.json', { name: 'a', version: '1.0.0', license });
+  expect(listLicenses(folder)).toEqual([{ name: 'a', version: '1.0.0', license: license ?? 'unknown', isAllowed }]);
+});

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { askRaw } from '../support/raw-http.ts';
+
+let server: E2eServer;
+let assets: string[];
+beforeAll(async () => {
+  server = await startServer();
+  const page = await (await fetch(server.url)).text();
+  assets = [...new Set(page.match(/\/assets\/[\w.-]+/g))];
+});
+afterAll(() => server.stop());
+
+const ask = async (path: string) => askRaw(Number(new URL(server.url).port), `GET ${path} HTTP/1.1`);
+
+it.each([
+  ...[
+    '/.env',
+    '/.env.local',
+    '/.env.production',
+    '/.git/config',
+    '/.git/HEAD',
+    '/.gitignore',
+    '/.npmrc',
+    '/.htaccess',
+    '/.DS_Store',
+  ],
+  ...['/.ssh/id_rsa', '/.aws/credentials', '/.vscode/settings.json', '/.dockerenv', '/Dockerfile'],
+  ...[
+    '/package.json',
+    '/package-lock.json',
+    '/node_modules/express/package.json',
+    '/tsconfig.json',
+    '/build.mjs',
+    '/compose.yaml',
+  ],
+  ...['/dist/server/main.js', '/server/main.js', '/server/main.js.map', '/main.js', '/main.js.map', '/sites.json'],
+  ...[
+    '/packages.json',
+    '/maps/',
+    '/client/',
+    '/dist/',
+    '/assets',
+    '/assets/',
+    '/assets/.',
+    '/data/',
+    '/data/desk.sqlite',
+    '/desk-token',
+  ],
+  ...[
+    '/src/server/main.ts',
+    '/src/shared/product/routes.tsx',
+    '/sbom.cdx.json',
+    '/README.md',
+    '/CHANGELOG.md',
+    '/LICENSE',
+    '/SECURITY.md',
+  ],
+  ...['/server-status', '/server-info', '/phpinfo.php', '/wp-login.php', '/wp-admin/', '/actuator'],
+  ...['/actuator/env', '/debug/pprof/', '/heapdump'],
+  ...[
+    '/_next/static/',
+    '/_nuxt/',
+    '/__data.json',
+    '/__manifest',
+    '/_dev/events',
+    '/@vite/client',
+    '/@fs/etc/passwd',
+    '/index.php',
+  ],
+  ...['/backup.zip', '/backup.sql', '/dump.sql', '/db.sqlite', '/id_rsa', '/config.json', '/web.config', '/error.log'],
+])('%s is not there', async (path) => {
+  const { status, headers } = await ask(path);
+  expect([400, 404]).toContain(status);
+  expect(headers['cache-control']).toBe('no-store');
+});
+
+it('has no source map beside what it serves, and says of no product what it is', async () => {
+  expect(assets.length).toBeGreaterThan(0);
+  for (const asset of assets) {
+    const { status, headers, body } = await ask(asset);
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('sourcemap');
+    expect(headers).not.toHaveProperty('server');
+    expect(body).not.toMatch(/sourceMappingURL|sourcesContent/);
+    expect(body).not.toContain(import.meta.dirname.slice(0, -'/tests/server'.length));
+    expect((await ask(`${asset}.map`)).status).toBe(404);
+  }
+});

@@ -1,0 +1,191 @@
+import './production-react.ts';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parseAddress } from '../../src/server/desk/address.ts';
+import type { Desk } from '../../src/server/desk/desk.ts';
+import { takeFeedback } from '../../src/server/desk/feedback/take-feedback.ts';
+import { readBearer } from '../../src/server/desk/sign-in/bearer.ts';
+import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
+import { formBody } from '../../src/server/engine/http/body-limits.ts';
+import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { metricsPage } from '../../src/server/engine/http/metrics-page.ts';
+import { createOrigins } from '../../src/server/engine/http/origins.ts';
+import type { Level } from '../../src/server/engine/http/overload.ts';
+import { createAsset, type PublicFile } from '../../src/server/engine/http/public-files.ts';
+import { resource } from '../../src/server/engine/http/resource.ts';
+import { createMetrics } from '../../src/server/engine/metrics/metrics.ts';
+import { invalid } from '../../src/server/engine/pages/server-page.ts';
+import { useData } from '../../src/shared/engine/hooks.ts';
+import { Late } from '../../src/shared/engine/late.tsx';
+import { redirect, unauthorized } from '../../src/shared/engine/outcome.ts';
+import { createFakeApi, spyOnLog } from './app.ts';
+import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
+import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
+import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
+
+/** Everything of the engine and the desk that answers, in this process, for tests that hold for each answer. */
+export interface WholeSite {
+  /** Of the site, which is `https://example.com`. */
+  readonly port: number;
+  /** Of the desk on a listener of its own. */
+  readonly deskPort: number;
+  /** Set by a test: from 1 on something is refused. */
+  readonly overload: { level: Level };
+  readonly tunnel: TunnelSpies;
+  readonly lines: Record<string, unknown>[];
+  /** @returns the cookie of somebody who is signed in to the desk */
+  enter(): Promise<string>;
+  close(): void;
+}
+
+export const SITE_HOST = 'example.com';
+export const SITE_ORIGIN = `https://${SITE_HOST}`;
+/** The secret that the site knows, and that no answer may hold. */
+export const OPERATOR = ADA.token;
+
+const PLENTY = { burst: 1e6, perSecond: 1e6 };
+
+function Words() {
+  const { words, late } = useData<{ words: string; late?: Promise<string> }>();
+  return (
+    <main>
+      <h1>{words}</h1>
+      {late && (
+        <Late value={late} fallback={<i>waiting</i>}>
+          {(text) => <b>{text}</b>}
+        </Late>
+      )}
+    </main>
+  );
+}
+
+const TABLE: readonly TestPage[] = [
+  { id: 'home', path: '/', view: Words, server: { loader: () => ({ words: 'home' }) } },
+  {
+    id: 'stream',
+    path: '/stream',
+    view: Words,
+    server: { loader: () => ({ words: 'stream', late: new Promise((resolve) => setTimeout(resolve, 5, 'late')) }) },
+  },
+  { id: 'static', path: '/static', mode: 'static', view: Words, server: { loader: () => ({ words: 'static' }) } },
+  {
+    id: 'form',
+    path: '/form',
+    view: Words,
+    server: {
+      loader: () => ({ words: 'form' }),
+      actions: {
+        default: () => undefined,
+        refuse: () => invalid({ errors: { name: 'Say it.' } }),
+        tell: ({ form }) => Object.fromEntries(form),
+      },
+    },
+  },
+  { id: 'item', path: '/items/:id', view: Words, server: { loader: ({ params }) => ({ words: String(params.id) }) } },
+  {
+    id: 'me',
+    path: '/me',
+    view: Words,
+    server: { loader: ({ request }) => ({ words: nameUser(request.headers.get('cookie')) }) },
+  },
+  { id: 'away', path: '/away', view: Words, server: { loader: () => redirect('/static') } },
+  { id: 'private', path: '/private', view: Words, server: { guard: () => unauthorized() } },
+  {
+    id: 'fail',
+    path: '/fail',
+    view: Words,
+    server: {
+      loader: () => {
+        throw new CanaryError();
+      },
+    },
+  },
+];
+
+/** Who asks, by a cookie: what is told to one of them must reach no other. */
+function nameUser(cookie: string | null | undefined): string {
+  return /\buser=([\w-]+)/.exec(cookie ?? '')?.[1] ?? 'nobody';
+}
+
+function createApi() {
+  const api = createFakeApi();
+  api.use(resource('/form', { POST: [...formBody(), (req, res) => void res.json(req.body)] }));
+  api.use(resource('/me', { GET: (req, res) => void res.json({ words: nameUser(req.headers.cookie) }) }));
+  api.use(resource('/gone', { DELETE: (_req, res) => void res.status(204).end() }));
+  return api;
+}
+
+export async function startWholeSite(): Promise<WholeSite> {
+  const { log, lines } = spyOnLog();
+  const funnel = createFunnel({ log, build: 'test' });
+  const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
+  const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
+  const spies = createTunnelSpies();
+  const files = new Map<string, PublicFile>();
+  for (const path of ['/assets/main-1.js', '/robots.txt']) {
+    const file = createAsset(path, Buffer.from('a file of the site'));
+    if (file) files.set(path, file);
+  }
+  const known: { site?: DeskSite } = {};
+  const feedback = takeFeedback({
+    desk: {
+      async ask(_name: string, text: string) {
+        const address = parseAddress(text);
+        return address && known.site?.store.find(address);
+      },
+      journalFeedback: () => true,
+    } as unknown as Desk,
+    origins,
+    scrubberOf: () => createScrubber(),
+    toVisitor: () => 'a hash',
+    log,
+    limits: { perAddress: PLENTY, together: PLENTY },
+  });
+  const metrics = createMetrics({ build: 'test', release: 'test' });
+  const site = await startDeskSite({
+    publicOrigins: [SITE_ORIGIN],
+    deps: {
+      log,
+      funnel,
+      files,
+      overload,
+      feedback,
+      metrics,
+      metricsPage: metricsPage({ metrics, mayRead: async (req) => readBearer(req) === OPERATOR }),
+      pages: await createTestPages(TABLE, { funnel, origins, takesFeedback: true }),
+      api: createApi(),
+      reportPath: '/_report/browser',
+      tunnel: (fail) => createFakeTunnel(spies, { origins, log, fail }),
+    },
+  });
+  known.site = site;
+  const [shop, desk] = [await serve(site.app), await serve(site.alone)];
+  return {
+    port: shop.port,
+    deskPort: desk.port,
+    overload,
+    tunnel: spies,
+    lines,
+    async enter() {
+      const signIn = site.post('/desk', { _action: 'root.signIn', token: OPERATOR });
+      return toCookie((await signIn.set('Host', SITE_HOST)).headers);
+    },
+    close() {
+      shop.close();
+      desk.close();
+    },
+  };
+
+  async function serve(listener: RequestListener) {
+    const { server } = createHttpServer(listener, { log });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return {
+      port: (server.address() as AddressInfo).port,
+      close() {
+        server.close();
+        server.closeAllConnections();
+      },
+    };
+  }
+}
