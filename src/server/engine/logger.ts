@@ -9,7 +9,7 @@ export interface LoggerOptions {
 
 export interface ServerLog {
   readonly log: Logger;
-  /** Writes out what is still held back; to be called before the process ends. */
+  /** Writes out what is still held back, possibly before what is being written; to be called before the process ends. */
   flush(): void;
 }
 
