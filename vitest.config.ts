@@ -38,7 +38,7 @@ export default defineConfig({
         },
       },
       {
-        // What shares two cores with a browser, or with tests in a copy: one after the other, and after the rest.
+        // What shares two cores with a browser, or with tests in a copy: after the rest, and with more patience.
         extends: true,
         test: {
           name: 'e2e',
