@@ -26,11 +26,11 @@ export interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-export function isOk(about: string, found: string): Finding {
+export function toOk(about: string, found: string): Finding {
   return { about, mark: 'ok', found };
 }
 
-export function isUnknown(about: string, found: string): Finding {
+export function toUnknown(about: string, found: string): Finding {
   return { about, mark: 'unknown', found };
 }
 

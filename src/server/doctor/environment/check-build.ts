@@ -1,5 +1,5 @@
 import { readManifest } from '../../read-manifest.ts';
-import { type Finding, isOk } from '../finding.ts';
+import { type Finding, toOk } from '../finding.ts';
 import { listSentences } from './read-settings.ts';
 
 export interface BuildState {
@@ -17,7 +17,7 @@ export function checkBuild({ dist, sources }: BuildState): Finding {
   }
   const { buildId, release } = readManifest(dist);
   const name = release === undefined ? buildId : `${buildId}, of ${release}`;
-  if (sources !== 'changed') return isOk(about, `${name}.`);
+  if (sources !== 'changed') return toOk(about, `${name}.`);
   return {
     about,
     mark: 'warning',

@@ -3,7 +3,7 @@ import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
 import type { Environment } from '../../config.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from '../../desk/data-folder.ts';
-import { type Finding, isOk, isUnknown } from '../finding.ts';
+import { type Finding, toOk, toUnknown } from '../finding.ts';
 
 /** The line of `/proc/self/mountinfo` that a folder lies on (proc(5)). */
 export interface Mount {
@@ -38,7 +38,7 @@ export function checkDataFolder(options: FolderOptions): Finding[] {
   const existing = realpathSync(findExisting(dataDir));
   const { bavail, bsize } = statfsSync(existing);
   return [
-    isOk('DATA_DIR', `${dataDir} ${existsSync(dataDir) ? 'can be written to' : 'will be made by the first start'}.`),
+    toOk('DATA_DIR', `${dataDir} ${existsSync(dataDir) ? 'can be written to' : 'will be made by the first start'}.`),
     judgeMount(findMount(existing, options.mounts), options),
     judgeRoom(bavail * bsize),
   ];
@@ -50,10 +50,10 @@ export function judgeMount(
   { dataDir, isContainer, isServing, isShared }: Omit<FolderOptions, 'mounts'>,
 ): Finding {
   const about = 'What it lies on';
-  if (!mount) return isUnknown(about, 'This system does not say.');
+  if (!mount) return toUnknown(about, 'This system does not say.');
   const isMemory = mount.type === 'tmpfs' || mount.type === 'ramfs';
   const isOfContainer = isContainer && (mount.type === 'overlay' || mount.point === '/');
-  if (!isMemory && !isOfContainer) return isOk(about, `${mount.type}, mounted at ${mount.point}.`);
+  if (!isMemory && !isOfContainer) return toOk(about, `${mount.type}, mounted at ${mount.point}.`);
   const where = isMemory ? 'memory, which is empty after a restart' : "the container's own files, which go with it";
   const lost = isShared ? 'what waits for PostgreSQL' : 'all that the desk knows';
   return {
@@ -87,7 +87,7 @@ export function findMount(path: string, mounts: string): Mount | undefined {
 export function judgeRoom(free: number): Finding {
   const about = 'Room';
   const found = `${toMebibytes(free)} are free.`;
-  if (free > ENOUGH_ROOM) return isOk(about, found);
+  if (free > ENOUGH_ROOM) return toOk(about, found);
   return {
     about,
     mark: free < NO_ROOM ? 'wrong' : 'warning',

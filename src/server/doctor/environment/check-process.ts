@@ -2,29 +2,14 @@ import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
-import { type Finding, isOk } from '../finding.ts';
-
-/** The first of each line in which Node's Brotli decoder has no hole (CVE-2026-111497). */
-const PATCHED: readonly (readonly [major: number, minor: number, patch: number])[] = [
-  [24, 22, 1],
-  [26, 12, 1],
-];
+import { describeNodeFloor } from '../../engine/node-floor.ts';
+import { type Finding, toOk } from '../finding.ts';
 
 /** @param version without a `v` */
 export function judgeNode(version: string): Finding {
   const about = 'Node';
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  const newest = PATCHED.at(-1)?.[0] ?? 0;
-  const line = PATCHED.find(([of]) => of === major);
-  const isPatched = line ? minor > line[1] || (minor === line[1] && patch >= line[2]) : major > newest;
-  if (isPatched) return isOk(about, `${version}.`);
-  const versions = PATCHED.map((numbers) => numbers.join('.')).join(' or ');
-  return {
-    about,
-    mark: 'warning',
-    found: `${version} has a hole in its Brotli decoder (CVE-2026-111497). The server decodes no such body; code of yours may.`,
-    advice: `Take Node ${versions}, or newer, as soon as it can be had.`,
-  };
+  const found = describeNodeFloor(version);
+  return found === undefined ? toOk(about, `${version}.`) : { about, mark: 'warning', found };
 }
 
 export interface Memory {
@@ -41,7 +26,7 @@ const MAX_HEAP_PART = 0.75;
 
 export function judgeMemory({ limit, heap }: Memory): Finding {
   const about = 'Memory';
-  if (limit === undefined) return isOk(about, `No limit is set; the heap may have ${toMebibytes(heap)}.`);
+  if (limit === undefined) return toOk(about, `No limit is set; the heap may have ${toMebibytes(heap)}.`);
   const words = `The limit is ${toMebibytes(limit)}, and the heap may have ${toMebibytes(heap)} of it`;
   if (heap > limit * MAX_HEAP_PART) {
     return {
@@ -59,7 +44,7 @@ export function judgeMemory({ limit, heap }: Memory): Finding {
       advice: `Give it ${toMebibytes(MIN_MEMORY)} or more.`,
     };
   }
-  return isOk(about, `${words}.`);
+  return toOk(about, `${words}.`);
 }
 
 export function measureMemory(): Memory {

@@ -6,7 +6,7 @@ import { toNotifySettings } from '../../desk/notify/to-notify-settings.ts';
 import { LateTargetError, withinTime } from '../../desk/notify/within-time.ts';
 import { listTokens } from '../../desk/sign-in/list-tokens.ts';
 import { requireProxyAddresses } from '../../desk/sign-in/proxy-settings.ts';
-import { type Finding, isOk, toSetting } from '../finding.ts';
+import { type Finding, toOk, toSetting } from '../finding.ts';
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ProductSettingsFile, type ReadEnvironment } from './read-settings.ts';
 
@@ -76,7 +76,7 @@ function judgeValues(
   if (all.length > 0) return [...all.map((found): Finding => ({ about, mark: 'wrong', found })), ...broken];
   const count = Object.keys(SETTINGS).filter((name) => env[name]?.trim()).length;
   return [
-    isOk(
+    toOk(
       about,
       `${toPlural(count, 'setting')} of the server ${count === 1 ? 'is' : 'are'} set, and a start would take them.`,
     ),
@@ -117,13 +117,13 @@ export function judgeListening(
       remedies: toSetting('HOST=0.0.0.0'),
     };
   }
-  return isOk(about, `${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
+  return toOk(about, `${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
 }
 
 export function judgeOrigins({ publicOrigins }: Pick<Config, 'publicOrigins'>, isServing: boolean): Finding {
   const about = 'PUBLIC_ORIGINS';
   if (publicOrigins.length === 0) {
-    if (!isServing) return isOk(about, 'Not set: any host is answered, on this machine alone.');
+    if (!isServing) return toOk(about, 'Not set: any host is answered, on this machine alone.');
     return {
       about,
       mark: 'warning',
@@ -133,7 +133,7 @@ export function judgeOrigins({ publicOrigins }: Pick<Config, 'publicOrigins'>, i
     };
   }
   const open = publicOrigins.filter((origin) => /^http:/.test(origin) && !isOwnMachine(new URL(origin).hostname));
-  if (open.length === 0) return isOk(about, `${publicOrigins.join(', ')}.`);
+  if (open.length === 0) return toOk(about, `${publicOrigins.join(', ')}.`);
   return {
     about,
     mark: 'warning',
@@ -146,7 +146,7 @@ export function judgeTrust({ trustProxy, publicOrigins }: Pick<Config, 'trustPro
   const about = 'TRUST_PROXY';
   const isProxied = publicOrigins.some((origin) => /^https:/.test(origin));
   if (trustProxy === 0) {
-    if (!isProxied) return isOk(about, 'Not set: nobody is believed whom they ask for.');
+    if (!isProxied) return toOk(about, 'Not set: nobody is believed whom they ask for.');
     return {
       about,
       mark: 'warning',
@@ -157,12 +157,12 @@ export function judgeTrust({ trustProxy, publicOrigins }: Pick<Config, 'trustPro
     };
   }
   if (typeof trustProxy === 'number') {
-    return isOk(
+    return toOk(
       about,
       `${toPlural(trustProxy, 'proxy', 'proxies')} in front. Who reaches the server past them can forge an address.`,
     );
   }
-  return isOk(about, `${trustProxy.join(', ')}.`);
+  return toOk(about, `${trustProxy.join(', ')}.`);
 }
 
 export function judgeTokens({
@@ -177,11 +177,11 @@ export function judgeTokens({
     return [{ about, mark: 'warning', found, advice: 'Have one drawn: openssl rand -hex 32' }];
   }
   if (operatorTokens.length > 0) {
-    return [isOk(about, `${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`)];
+    return [toOk(about, `${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`)];
   }
   // Replicas need one: that it is missing was said.
   if (deskDatabaseUrl !== undefined) return [];
-  return [isOk(about, 'Not set: the one that the first start makes in DATA_DIR counts.')];
+  return [toOk(about, 'Not set: the one that the first start makes in DATA_DIR counts.')];
 }
 
 /** Whether those who are told can be sent to; nothing is sent. */
@@ -190,7 +190,7 @@ async function checkNotify(config: Config, resolve: Lookup | undefined): Promise
   if (listSentences(() => toNotifySettings(config)).length > 0) return [];
   const settings = toNotifySettings(config);
   if (!settings)
-    return [isOk('Messages', 'Nobody is told of failures: no WEBHOOK_URL, SMTP_URL or HEARTBEAT_URL is set.')];
+    return [toOk('Messages', 'Nobody is told of failures: no WEBHOOK_URL, SMTP_URL or HEARTBEAT_URL is set.')];
   const { webhooks, mail, heartbeatUrl, privateTargets } = settings;
   const urls: readonly (readonly [setting: string, url: string])[] = [
     ...webhooks.map((url) => ['WEBHOOK_URL', url] as const),
@@ -203,7 +203,7 @@ async function checkNotify(config: Config, resolve: Lookup | undefined): Promise
       const { hostname } = new URL(url);
       try {
         await withinTime(LOOKUP_PATIENCE, finder.find(hostname.replace(/^\[|\]$/g, '')));
-        return isOk(about, `${hostname} has an address that may be sent to.`);
+        return toOk(about, `${hostname} has an address that may be sent to.`);
       } catch (error) {
         return judgeTarget(about, hostname, error);
       }

@@ -8,7 +8,7 @@ import { type Sql, type SqlDriver, StoreAwayError } from '../../desk/store/sql.t
 import { openMadeSqlite } from '../../desk/store/sqlite.ts';
 import { toJournals } from '../../desk/terminal/list-journals.ts';
 import { toSqlitePath } from '../../desk/terminal/open-made-store.ts';
-import { type Finding, isOk, isUnknown } from '../finding.ts';
+import { type Finding, toOk, toUnknown } from '../finding.ts';
 
 /** How long a question to PostgreSQL may take (ms). */
 const QUERY_PATIENCE = 5 * Second;
@@ -32,15 +32,15 @@ export async function checkStore({ dataDir, databaseUrl }: StoreOptions): Promis
   const path = toSqlitePath(dataDir);
   if (!existsSync(path)) {
     return [
-      isOk('Store', 'SQLite; the first start makes it.'),
-      isUnknown(SURVIVAL, 'No server has started with this folder.'),
+      toOk('Store', 'SQLite; the first start makes it.'),
+      toUnknown(SURVIVAL, 'No server has started with this folder.'),
     ];
   }
   let driver: SqlDriver | undefined;
   try {
     driver = openMadeSqlite(path);
     const runs = await listRuns(driver, MAX_RUNS);
-    return [isOk('Store', 'SQLite, and it can be read.'), judgeSurvival(runs)];
+    return [toOk('Store', 'SQLite, and it can be read.'), judgeSurvival(runs)];
   } catch (error) {
     const found = `desk.sqlite cannot be used: ${toReason(error)}`;
     const advice = 'A start sets it aside and begins a new one. Restore a backup: npm run desk -- restore <file>';
@@ -56,7 +56,7 @@ async function checkPostgres(databaseUrl: string, dataDir: string): Promise<Find
   const driver = openPostgres(databaseUrl, { queryTimeout: QUERY_PATIENCE });
   try {
     const skew = await measureSkew(driver, driver.dialect.now);
-    return [isOk(about, 'PostgreSQL answers.'), judgeSkew(skew), survival];
+    return [toOk(about, 'PostgreSQL answers.'), judgeSkew(skew), survival];
   } catch (error) {
     const advice =
       'Look at DESK_DATABASE_URL, and whether the database can be reached from here. Pages are served without it.';
@@ -88,7 +88,7 @@ async function measureSkew(sql: Sql, now: string): Promise<Skew> {
 export function judgeSkew({ ms, within }: Skew): Finding {
   const about = 'Clock';
   const size = Math.max(0, Math.abs(ms) - within);
-  if (size <= SMALL_SKEW) return isOk(about, 'This machine and PostgreSQL have the same time.');
+  if (size <= SMALL_SKEW) return toOk(about, 'This machine and PostgreSQL have the same time.');
   return {
     about,
     mark: size > LARGE_SKEW ? 'wrong' : 'warning',
@@ -102,14 +102,14 @@ const SURVIVAL = 'Survived the last restart';
 /** The store lies in the folder: what it knows from before the last start, it knows because the folder was kept. */
 export function judgeSurvival(runs: readonly Pick<Run, 'startedAt'>[]): Finding {
   const [last, before] = runs.map(({ startedAt }) => startedAt).sort((one, other) => other - one);
-  if (last === undefined) return isUnknown(SURVIVAL, 'The store knows of no start yet.');
+  if (last === undefined) return toUnknown(SURVIVAL, 'The store knows of no start yet.');
   if (before === undefined) {
-    return isUnknown(
+    return toUnknown(
       SURVIVAL,
       `The store knows one start alone (${toExactTime(last)}). If there were others, DATA_DIR did not survive the last one; otherwise restart once and look again.`,
     );
   }
-  return isOk(
+  return toOk(
     SURVIVAL,
     `DATA_DIR was kept: of ${runs.length === MAX_RUNS ? `more than ${toCount(MAX_RUNS)}` : toPlural(runs.length, 'start')} the last one was ${toExactTime(last)}, and the store knows what was before.`,
   );
@@ -123,14 +123,14 @@ export function judgeSurvival(runs: readonly Pick<Run, 'startedAt'>[]): Finding 
 export function judgeAge(madeAt: number, runStarts: readonly number[]): Finding {
   const last = Math.max(...runStarts);
   if (runStarts.length === 0)
-    return isUnknown(SURVIVAL, 'No server has left anything in DATA_DIR by which it could be known.');
+    return toUnknown(SURVIVAL, 'No server has left anything in DATA_DIR by which it could be known.');
   if (last - madeAt > START_TIME) {
-    return isOk(
+    return toOk(
       SURVIVAL,
       `DATA_DIR was kept: it is from ${toExactTime(madeAt)}, and the last start was ${toExactTime(last)}.`,
     );
   }
-  return isUnknown(
+  return toUnknown(
     SURVIVAL,
     `DATA_DIR is as old as the last start (${toExactTime(last)}). If there were others, it did not survive that one; otherwise restart once and look again.`,
   );

@@ -2,12 +2,12 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp 
 import { request as requestHttps } from 'node:https';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
-import { Second } from '../../../shared/units.ts';
+import { MiB, Second } from '../../../shared/units.ts';
 
 /** How long an answer may take to its last byte (ms). */
 const PATIENCE = 15 * Second;
 /** More of a body is not read, and no more made of it (bytes). */
-const MAX_READ_BYTES = 8 * 1024 * 1024;
+const MAX_READ_BYTES = 8 * MiB;
 
 export interface Question {
   readonly path: string;

@@ -1,4 +1,4 @@
-import { type Finding, isOk, isUnknown } from '../finding.ts';
+import { type Finding, toOk, toUnknown } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { CACHE_NOTHING_PRIVATE, COMPRESS_ONCE, KEEP_CACHE_HEADERS, PASS_ENCODING } from './remedies.ts';
 
@@ -37,7 +37,7 @@ export function judgeCompression({ headers, raw, body }: Pick<Answer, 'headers' 
       remedies: COMPRESS_ONCE,
     };
   }
-  return isOk(about, `Pages come as ${encoding}.`);
+  return toOk(about, `Pages come as ${encoding}.`);
 }
 
 function isGzip(bytes: Buffer): boolean {
@@ -49,10 +49,10 @@ export function judgePageCache(pages: readonly [Answer, Answer]): Finding {
   const about = 'Pages are not kept on the way';
   const [first, second] = pages.map(({ headers }) => headers['x-request-id']);
   if (first === undefined || second === undefined)
-    return isUnknown(about, 'No X-Request-Id came by which it could be seen.');
-  if (first !== second) return isOk(about, 'Each visitor gets an answer of their own.');
+    return toUnknown(about, 'No X-Request-Id came by which it could be seen.');
+  if (first !== second) return toOk(about, 'Each visitor gets an answer of their own.');
   const says = pages[0].headers['cache-control'] ?? '';
-  if (/\bpublic\b|s-maxage=[1-9]/.test(says)) return isOk(about, `This one is, as it says: ${says}.`);
+  if (/\bpublic\b|s-maxage=[1-9]/.test(says)) return toOk(about, `This one is, as it says: ${says}.`);
   return {
     about,
     mark: 'wrong',
@@ -79,7 +79,7 @@ export function judgeAssetAge({ headers }: Pick<Answer, 'headers'>): Finding {
   const given = headers['cache-control'] ?? '';
   const age = Number(/(?:^|[\s,])max-age=(\d+)/.exec(given)?.[1] ?? 0);
   if (age >= 31_536_000 && given.includes('immutable') && !/no-(?:store|cache)/.test(given)) {
-    return isOk(about, `Cache-Control: ${given}`);
+    return toOk(about, `Cache-Control: ${given}`);
   }
   return {
     about,
@@ -101,7 +101,7 @@ export function judgeRevalidation({ packed, again }: Pick<AssetAnswers, 'packed'
       remedies: KEEP_CACHE_HEADERS,
     };
   }
-  if (again.status === 304) return isOk(about, 'What a browser has already is answered with 304.');
+  if (again.status === 304) return toOk(about, 'What a browser has already is answered with 304.');
   return {
     about,
     mark: 'warning',
@@ -114,7 +114,7 @@ export function judgeRevalidation({ packed, again }: Pick<AssetAnswers, 'packed'
 export function judgeAssetBytes({ plain, packed }: Pick<AssetAnswers, 'plain' | 'packed'>): Finding {
   const about = 'Assets are whole';
   if (plain.status === 200 && plain.body && packed.body?.equals(plain.body)) {
-    return isOk(about, `The same bytes as they are and as ${packed.headers['content-encoding'] ?? 'they are'}.`);
+    return toOk(about, `The same bytes as they are and as ${packed.headers['content-encoding'] ?? 'they are'}.`);
   }
   return {
     about,
@@ -135,10 +135,10 @@ export async function checkBytes(ask: Ask, home: Answer): Promise<Finding[]> {
   const [page, packedPage] = isPage
     ? [home, await ask({ path: '/', headers })]
     : await Promise.all([ask({ path: DESK_PATH }), ask({ path: DESK_PATH, headers })]);
-  if (packedPage.status !== 200) return [isUnknown('Pages', `There is none to look at: ${packedPage.status}.`)];
+  if (packedPage.status !== 200) return [toUnknown('Pages', `There is none to look at: ${packedPage.status}.`)];
   const path = findAsset(String(page.body));
   const findings = [judgeCompression(packedPage), judgePageCache([page, packedPage])];
-  if (path === undefined) return [...findings, isUnknown('Assets', 'No page names one.')];
+  if (path === undefined) return [...findings, toUnknown('Assets', 'No page names one.')];
   const [plain, packed] = await Promise.all([
     ask({ path, headers: { 'Accept-Encoding': 'identity' } }),
     ask({ path, headers }),

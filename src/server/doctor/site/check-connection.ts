@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { Day, Second } from '../../../shared/units.ts';
-import { type Finding, isOk, isUnknown, toSetting } from '../finding.ts';
+import { type Finding, toOk, toSetting, toUnknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { HTTP2, REDIRECT } from './remedies.ts';
 
@@ -104,7 +104,7 @@ export function judgeReach({ status, headers }: Pick<Answer, 'status' | 'headers
   if (status >= 500) {
     return { about, mark: 'wrong', found: `The start page is answered with ${status}.`, advice: 'The desk says why.' };
   }
-  return isOk(about, `The start page is answered with ${status}.`);
+  return toOk(about, `The start page is answered with ${status}.`);
 }
 
 /** @param now milliseconds since 1970 */
@@ -122,7 +122,7 @@ export function judgeCertificate({ isTrusted, error, endsAt, version }: Tls, now
           : 'Get one for this name from an authority that browsers know, and serve it with its intermediate certificates.',
     };
   }
-  if (days === undefined) return isUnknown(about, 'It does not say when it ends.');
+  if (days === undefined) return toUnknown(about, 'It does not say when it ends.');
   if (days < RENEWED_BEFORE) {
     return {
       about,
@@ -131,13 +131,13 @@ export function judgeCertificate({ isTrusted, error, endsAt, version }: Tls, now
       advice: 'Look whether it is renewed by itself, and whether the proxy was reloaded since.',
     };
   }
-  return isOk(about, `It is good for ${toPlural(days, 'day')} (${version}).`);
+  return toOk(about, `It is good for ${toPlural(days, 'day')} (${version}).`);
 }
 
 export function judgeVersion({ protocol }: Pick<Tls, 'protocol'>, altSvc: string | undefined): Finding {
   const about = 'HTTP version';
   const third = /\bh3\b/.test(altSvc ?? '') ? ', and HTTP/3 is offered' : '';
-  if (protocol === 'h2') return isOk(about, `HTTP/2${third}.`);
+  if (protocol === 'h2') return toOk(about, `HTTP/2${third}.`);
   return {
     about,
     mark: 'warning',
@@ -171,7 +171,7 @@ export function judgeRedirect(answer: Pick<Answer, 'status' | 'headers'> | undef
   const { status, headers } = answer;
   const to = headers.location && URL.canParse(headers.location) ? new URL(headers.location) : undefined;
   if ((status === 301 || status === 308) && to?.protocol === 'https:') {
-    return isOk(about, to.host === site.host ? `${status} to the same host.` : `${status} to ${to.host}.`);
+    return toOk(about, to.host === site.host ? `${status} to the same host.` : `${status} to ${to.host}.`);
   }
   const found =
     status >= 300 && status < 400
@@ -183,7 +183,7 @@ export function judgeRedirect(answer: Pick<Answer, 'status' | 'headers'> | undef
 export function judgeStrictTransport({ headers }: Pick<Answer, 'headers'>, site: URL): Finding {
   const about = 'HSTS';
   const seconds = Number(/max-age="?(\d+)/i.exec(headers['strict-transport-security'] ?? '')?.[1] ?? 0);
-  if (seconds > 0) return isOk(about, `Browsers remember https for ${toPlural(Math.round(seconds / 86_400), 'day')}.`);
+  if (seconds > 0) return toOk(about, `Browsers remember https for ${toPlural(Math.round(seconds / 86_400), 'day')}.`);
   return {
     about,
     mark: 'warning',
@@ -197,7 +197,7 @@ export function judgeStrictTransport({ headers }: Pick<Answer, 'headers'>, site:
 export async function checkConnection(site: URL, home: Answer, tls: Tls | undefined, now: number): Promise<Finding[]> {
   const reach = judgeReach(home);
   if (!tls) {
-    return [reach, isUnknown('TLS', 'The address is one of http: measure the https one that visitors use.')];
+    return [reach, toUnknown('TLS', 'The address is one of http: measure the https one that visitors use.')];
   }
   return [
     reach,

@@ -1,5 +1,5 @@
 import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
-import { type Finding, isOk, isUnknown, toSetting } from '../finding.ts';
+import { type Finding, toOk, toSetting, toUnknown } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { HEADERS_ONCE, HIDE_METRICS } from './remedies.ts';
 
@@ -33,12 +33,12 @@ export function judgeSecurityHeaders({ fields }: Pick<Answer, 'fields'>): Findin
       advice: 'Pass on what the server sends, unless a step of the app takes them away.',
     };
   }
-  return isOk(about, 'Each comes once.');
+  return toOk(about, 'Each comes once.');
 }
 
 export function judgeMetrics({ status }: Pick<Answer, 'status'>): Finding {
   const about = 'Metrics';
-  if (status !== 200) return isOk(about, `Without a token they are answered with ${status}.`);
+  if (status !== 200) return toOk(about, `Without a token they are answered with ${status}.`);
   return {
     about,
     mark: 'wrong',
@@ -51,7 +51,7 @@ export function judgeMetrics({ status }: Pick<Answer, 'status'>): Finding {
 export function judgeDesk({ status, headers }: Pick<Answer, 'status' | 'headers'>): Finding {
   const about = 'Desk';
   const isOpen = status === 200 && headers['content-type']?.includes('json') === true;
-  if (!isOpen) return isOk(about, `Without a token its API is answered with ${status}.`);
+  if (!isOpen) return toOk(about, `Without a token its API is answered with ${status}.`);
   return {
     about,
     mark: 'wrong',
@@ -65,8 +65,8 @@ export function judgeDesk({ status, headers }: Pick<Answer, 'status' | 'headers'
 export function judgeStrangeHost({ status, headers }: Pick<Answer, 'status' | 'headers'>, site: URL): Finding {
   const about = 'Other hosts';
   const isOurs = headers['x-request-id'] !== undefined;
-  if (!isOurs || status === 421) return isOk(about, `A host that is nobody's is answered with ${status}.`);
-  if (status >= 400) return isUnknown(about, `A host that is nobody's is answered with ${status}.`);
+  if (!isOurs || status === 421) return toOk(about, `A host that is nobody's is answered with ${status}.`);
+  if (status >= 400) return toUnknown(about, `A host that is nobody's is answered with ${status}.`);
   return {
     about,
     mark: 'warning',

@@ -1,7 +1,7 @@
 import { toCount } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
 import { type Counted, DOCTOR_BODY, DOCTOR_SEEN, MAX_COUNTED_BYTES } from '../../engine/http/doctor-protocol.ts';
-import { type Finding, isOk } from '../finding.ts';
+import { type Finding, toOk } from '../finding.ts';
 import { type Answer, type Ask, NoAnswerError, readJson } from './ask.ts';
 import { LET_BODIES_IN, LET_HEADERS_IN } from './remedies.ts';
 
@@ -29,7 +29,7 @@ export function judgeBodies(sent: readonly Sent[]): Finding {
   const [largest] = sent;
   const words = (size: number) => `${toCount(Math.round(size / KiB))} KiB`;
   if (largest && hasArrived(largest))
-    return isOk(about, `${words(largest.size)} come through, as much as a form may have.`);
+    return toOk(about, `${words(largest.size)} come through, as much as a form may have.`);
   const arrived = sent.find(hasArrived);
   const refused = sent.findLast((one) => !hasArrived(one));
   const how = refused?.status ? `is answered with ${refused.status}` : 'has its connection cut';
@@ -44,7 +44,7 @@ export function judgeBodies(sent: readonly Sent[]): Finding {
 
 export function judgeHeaders(status: number): Finding {
   const about = 'Headers';
-  if (status === 200) return isOk(about, `A header of ${HEADER_BYTES / KiB} KiB comes through.`);
+  if (status === 200) return toOk(about, `A header of ${HEADER_BYTES / KiB} KiB comes through.`);
   return {
     about,
     mark: 'warning',

@@ -1,6 +1,6 @@
 import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
 import { DOCTOR_SEEN, type Seen } from '../../engine/http/doctor-protocol.ts';
-import { type Finding, isOk, isUnknown, type Remedy, toSetting } from '../finding.ts';
+import { type Finding, type Remedy, toOk, toSetting, toUnknown } from '../finding.ts';
 import { type Answer, type Ask, readJson } from './ask.ts';
 import {
   PASS_ADDRESS,
@@ -109,7 +109,7 @@ export function judgeAddress(requests: SeenRequests): Finding {
       toSetting(`TRUST_PROXY=${plain.peer}`),
     );
   }
-  if (isDirect(requests)) return isOk(about, `${plain.address}, without a proxy in between.`);
+  if (isDirect(requests)) return toOk(about, `${plain.address}, without a proxy in between.`);
   if (!isForwarded) {
     return {
       about,
@@ -126,7 +126,7 @@ export function judgeAddress(requests: SeenRequests): Finding {
       toSetting('TRUST_PROXY=2    # or addresses and networks: 10.0.0.0/8,loopback'),
     );
   }
-  return isOk(about, `${plain.address}, and a forged X-Forwarded-For changes nothing.`);
+  return toOk(about, `${plain.address}, and a forged X-Forwarded-For changes nothing.`);
 }
 
 export function judgeScheme(requests: SeenRequests): Finding {
@@ -152,7 +152,7 @@ export function judgeScheme(requests: SeenRequests): Finding {
       remedies: PASS_SCHEME,
     };
   }
-  return isOk(about, `${scheme}, as visitors see it.`);
+  return toOk(about, `${scheme}, as visitors see it.`);
 }
 
 export function judgeHost(requests: SeenRequests): Finding {
@@ -204,15 +204,15 @@ export function judgeHost(requests: SeenRequests): Finding {
       remedies: toLine,
     };
   }
-  return isOk(about, `${plain.origin}, as visitors have it.`);
+  return toOk(about, `${plain.origin}, as visitors have it.`);
 }
 
 export function judgeSockets(asked: Pick<Answer, 'status'>, seen: Seen | undefined): Finding {
   const about = 'WebSockets';
-  if (asked.status !== 200 || !seen) return isUnknown(about, `A handshake was answered with ${asked.status}.`);
-  if (seen.headers.includes('upgrade')) return isOk(about, 'A handshake reaches the server.');
+  if (asked.status !== 200 || !seen) return toUnknown(about, `A handshake was answered with ${asked.status}.`);
+  if (seen.headers.includes('upgrade')) return toOk(about, 'A handshake reaches the server.');
   const found = 'A handshake does not reach the server: the proxy takes Upgrade away.';
-  if (!seen.hasSockets) return isOk(about, `${found} This app has none.`);
+  if (!seen.hasSockets) return toOk(about, `${found} This app has none.`);
   return { about, mark: 'wrong', found, advice: 'Pass it on.', remedies: PASS_UPGRADES };
 }
 
@@ -241,7 +241,7 @@ export async function checkRequest(ask: Ask, site: URL, answer: Answer, plain: S
   const forged = readSeen(forging);
   if (!forged) {
     const found = `With forged X-Forwarded headers it is answered with ${forging.status}, so that they were not looked at.`;
-    return [isUnknown("Visitor's address, scheme, host", found), sockets];
+    return [toUnknown("Visitor's address, scheme, host", found), sockets];
   }
   const requests = { site, siteAddress: answer.remoteAddress, local: answer.local, plain, forged };
   return [judgeAddress(requests), judgeScheme(requests), judgeHost(requests), sockets];

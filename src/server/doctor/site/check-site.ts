@@ -1,6 +1,6 @@
 import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
 import { DOCTOR_SEEN } from '../../engine/http/doctor-protocol.ts';
-import { type Finding, type FindingGroup, isUnknown } from '../finding.ts';
+import { type Finding, type FindingGroup, toUnknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';
 import { checkConnection, judgeNoAnswer, measureTls, type Tls } from './check-connection.ts';
@@ -56,7 +56,7 @@ function keepKnown(finding: Finding, server: string): Finding {
 async function checkInside({ site, token }: SiteOptions, home: Answer, tls: Tls | undefined): Promise<FindingGroup[]> {
   const heading = 'What the server sees';
   const withheld = token === undefined ? NO_TOKEN : findWithheld(site, home, tls);
-  if (withheld !== undefined) return [{ heading, findings: [isUnknown(INSIDE, withheld)] }];
+  if (withheld !== undefined) return [{ heading, findings: [toUnknown(INSIDE, withheld)] }];
   const ask = createAsk(site, token);
   let plain: Answer;
   try {
@@ -93,6 +93,6 @@ async function orCut(check: () => Promise<readonly Finding[]>): Promise<readonly
     return await check();
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    return [isUnknown('The rest', `An answer did not come (${error.code}).`)];
+    return [toUnknown('The rest', `An answer did not come (${error.code}).`)];
   }
 }

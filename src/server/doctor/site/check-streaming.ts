@@ -1,5 +1,5 @@
 import { DOCTOR_EVENTS, DOCTOR_STREAM, STREAM_PAUSE, STREAM_STEPS } from '../../engine/http/doctor-protocol.ts';
-import { type Finding, isOk } from '../finding.ts';
+import { type Finding, toOk } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { STREAM, STREAM_COMPRESSED } from './remedies.ts';
 
@@ -62,7 +62,7 @@ export function judgeStream(
       advice: 'The log of the proxy says why it was cut or refused.',
     };
   }
-  if (isStreamed(steps)) return isOk(about, `Each step came when it was sent (${encoding}).`);
+  if (isStreamed(steps)) return toOk(about, `Each step came when it was sent (${encoding}).`);
   const found = `All steps came at once after ${Math.round(steps[0] ?? 0)} ms (${encoding}): a visitor waits for what is slowest.`;
   if (isPlainStreamed && answer.headers['content-encoding'] !== undefined) {
     return {

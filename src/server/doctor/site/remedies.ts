@@ -105,7 +105,8 @@ export const LET_HEADERS_IN = createRemedies({
 });
 
 export const PASS_UPGRADES = createRemedies({
-  nginx: 'proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection "upgrade";',
+  nginx:
+    'proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade;    # with its map, as docs/operating.md has it',
   HAProxy: 'leave out: http-request del-header Upgrade',
   Caddy: 'leave out: header_up -Upgrade',
 });
