@@ -123,7 +123,7 @@ describe('a process that is killed in the middle of a storm', () => {
     onTestFinished(() => desk.close());
     await expect(desk.ask('find', shown[0] ?? '')).rejects.toThrow(/PostgreSQL|cannot be used/);
     await postgres.start();
-    await expect.poll(() => desk.ask('isReachable'), PATIENCE).toBe(true);
+    await expect.poll(() => desk.condition.store, PATIENCE).toBe('reachable');
     await expectAll(desk, shown, 1);
   }, 60_000);
 });

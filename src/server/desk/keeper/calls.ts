@@ -84,8 +84,6 @@ export interface KeeperCalls {
   listBuilds(): { id: string; release: string; firstAt: number }[];
   /** Random, the same for all replicas: what visitors are hashed with. */
   readSalt(): string;
-  /** Whether the store can be used at the moment. */
-  isReachable(): boolean;
   /** Everything that was appended before is in the store. */
   flush(): void;
   /** The process ends on purpose. */

@@ -287,7 +287,6 @@ export function createKeeper(options: KeeperOptions): Keeper {
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
       listBuilds: () => holder.use((store) => store.listBuilds()),
       readSalt: () => holder.use(async (store) => (await store.readMeta()).salt ?? ''),
-      isReachable: () => holder.reachableSince !== undefined,
       flush: () => writer.flush(),
       close,
     },
