@@ -1,15 +1,29 @@
 import { createServer } from 'node:net';
 
+// Below what systems take for outgoing connections (32,768 and up on Linux, 49,152 elsewhere), so that no
+// connection of another test can take a port between the answer and its use.
+const FIRST = 20_000;
+const PORTS = 12_000;
+// Processes that ask at the same time begin far from one another.
+let next = (process.pid * 7_919) % PORTS;
+
 /** For what has to know its port before it listens. */
-export function findFreePort(host = '127.0.0.1'): Promise<number> {
+export async function findFreePort(host = '127.0.0.1'): Promise<number> {
+  for (let tries = 0; tries < PORTS; tries += 1) {
+    const port = FIRST + next;
+    next = (next + 1) % PORTS;
+    if (await canListen(port, host)) return port;
+  }
+  throw new Error(`No port from ${FIRST} to ${FIRST + PORTS - 1} is free on ${host}.`);
+}
+
+function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, host, () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address ? resolve(address.port) : reject(new Error(`No port on ${host}.`)),
-      );
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(error);
     });
+    server.listen(port, host, () => server.close(() => resolve(true)));
   });
 }

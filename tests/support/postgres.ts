@@ -18,24 +18,31 @@ let lastDatabase = 0;
 /** Takes a second or two. @param onEnd is given what has to be done in the end, the last first */
 export async function startPostgres(onEnd: (clean: () => unknown) => void): Promise<TestPostgres> {
   linkLibraries();
-  const port = await findFreePort();
   const folder = createFolder(onEnd);
   // PostgreSQL runs as a user of its own where the tests run as root.
   chmodSync(folder, 0o755);
-  const server = new EmbeddedPostgres({
+  let log = '';
+  const options = {
     databaseDir: join(folder, 'postgres'),
-    port,
     user: 'desk',
     password: 'desk',
     createPostgresUser: true,
     persistent: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
     postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-    onLog: () => undefined,
+    onLog: (text: string) => {
+      log += text;
+    },
     onError: () => undefined,
+  };
+  await new EmbeddedPostgres(options).initialise();
+  // The port is asked for last: what is free now may be taken after the second that the folder takes.
+  const port = await findFreePort();
+  const server = new EmbeddedPostgres({ ...options, port });
+  await server.start().catch((error) => {
+    // The package rejects with nothing where PostgreSQL ends at once.
+    throw new Error(`PostgreSQL did not start on port ${port}. It said:\n${log.slice(-2000)}`, { cause: error });
   });
-  await server.initialise();
-  await server.start();
   onEnd(() => server.stop());
   return {
     async createDatabase() {
