@@ -249,6 +249,7 @@ async function start(): Promise<void> {
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
   const { server, connections } = createHttpServer(app, { log, count, keepAlive: config.keepAlive });
+  server.on('connection', () => gate.noteConnection());
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const deskServer =
     deskOrigins &&

@@ -11,31 +11,55 @@ export class LateWrite extends Error {
   }
 }
 
+const WRITES = Symbol('spillway.writes');
+
+/** How a reply was written to before, and whether it is whole. */
+class Writes {
+  readonly write: (...args: unknown[]) => boolean;
+  readonly end: (...args: unknown[]) => ServerResponse;
+  ended = false;
+
+  constructor(response: ServerResponse) {
+    this.write = response.write as Writes['write'];
+    this.end = response.end as Writes['end'];
+  }
+}
+
+type Watched = ServerResponse & { [WRITES]: Writes };
+
 /**
  * What a handler writes after the end is lost: Node cuts a reply that was not sent yet, and says
  * nothing of one that was. Here it is a failure of that request, and the reply stays whole.
  */
 export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
-  return function lateWrites(req, res, next) {
-    const { write, end } = res;
-    let ended = false;
+  function refuse({ req }: ServerResponse): void {
+    funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
+  }
 
-    function refuse(): void {
-      funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
+  // One pair of functions for all replies. A pair for each would be two more that hold the reply and,
+  // through it, its page: measured as a quarter of a megabyte that outlived each collection.
+  function writeInTime(this: Watched, ...args: unknown[]): boolean {
+    const { write, ended } = this[WRITES];
+    if (!ended) return write.apply(this, args);
+    refuse(this);
+    return false;
+  }
+
+  function endOnce(this: Watched, ...args: unknown[]): ServerResponse {
+    const writes = this[WRITES];
+    if (!writes.ended) {
+      writes.ended = true;
+      return writes.end.apply(this, args);
     }
-    res.write = function writeInTime(this: ServerResponse, ...args: unknown[]): boolean {
-      if (!ended) return write.apply(res, args as Parameters<typeof write>);
-      refuse();
-      return false;
-    };
-    res.end = function endOnce(this: ServerResponse, ...args: unknown[]) {
-      if (!ended) {
-        ended = true;
-        return end.apply(res, args as unknown as Parameters<typeof end>);
-      }
-      if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) refuse();
-      return res;
-    };
+    if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) refuse(this);
+    return this;
+  }
+
+  return function lateWrites(_req, res, next) {
+    const watched = res as unknown as Watched;
+    watched[WRITES] = new Writes(res);
+    watched.write = writeInTime as ServerResponse['write'];
+    watched.end = endOnce as ServerResponse['end'];
     next();
   };
 }

@@ -50,6 +50,8 @@ export class PageSink {
   readonly #whenStreaming: string;
   #onEnd: (() => void) | undefined;
   readonly #decoder = new TextDecoder();
+  /** What stands in front of `#text`: kept apart, because strings that are put together are copied when they are read. */
+  #front = '';
   #text = '';
   #queued = '';
   #lead: string;
@@ -103,9 +105,9 @@ export class PageSink {
     if (this.#text.length <= GATHER) return !this.#isFull;
     this.#putLead();
     const cut = toCut(this.#text, this.#text.length - CLOSING.length);
-    const ready = this.#text.slice(0, cut);
+    const ready = toBytes([this.#takeFront(), this.#text.slice(0, cut)]);
     this.#text = this.#text.slice(cut);
-    this.#isFull = !this.#asVisitor(() => this.#target.write(Buffer.from(ready)));
+    this.#isFull = !this.#asVisitor(() => this.#target.write(ready));
     return !this.#isFull;
   }
 
@@ -157,18 +159,17 @@ export class PageSink {
   }
 
   #send(): void {
-    const text = this.#takeText() + this.#takeQueued();
-    if (text === '' || this.#finished) return;
+    const bytes = this.#takeBytes('');
+    if (bytes.length === 0 || this.#finished) return;
     this.#asVisitor(() => {
-      this.#isFull = !this.#target.write(Buffer.from(text));
+      this.#isFull = !this.#target.write(bytes);
       this.#target.flush?.();
     });
   }
 
   #close(): void {
     if (this.#finished) return;
-    // Encoded here, at once: a socket that is handed a header and a string encodes them several times slower.
-    const rest = Buffer.from(this.#takeText() + this.#takeQueued() + CLOSING);
+    const rest = this.#takeBytes(CLOSING);
     this.#asVisitor(() => this.#target.end(rest));
     this.#finish();
   }
@@ -177,26 +178,30 @@ export class PageSink {
     if (this.#lead === '') return;
     const end = HEAD.exec(this.#text)?.[0].length;
     if (end === undefined) return;
-    this.#text = this.#text.slice(0, end) + this.#lead + this.#text.slice(end);
+    this.#front = this.#text.slice(0, end) + this.#lead;
+    this.#text = this.#text.slice(end);
     this.#lead = '';
   }
 
-  #takeText(): string {
+  #takeFront(): string {
+    const front = this.#front;
+    this.#front = '';
+    return front;
+  }
+
+  /** All that there is to send by now. */
+  #takeBytes(closing: string): Buffer {
     this.#putLead();
     let text = this.#text;
-    this.#text = '';
     if (this.#reactEnded) {
       this.#atBoundary = true;
       if (text.endsWith(CLOSING)) text = text.slice(0, -CLOSING.length);
     }
-    return text;
-  }
-
-  #takeQueued(): string {
-    const queued = this.#tail + this.#queued;
+    const bytes = toBytes([this.#takeFront(), text, this.#tail, this.#queued, closing]);
+    this.#text = '';
     this.#tail = '';
     this.#queued = '';
-    return queued;
+    return bytes;
   }
 
   #finish(): void {
@@ -207,6 +212,20 @@ export class PageSink {
     this.#listeners = [];
     this.#text = '';
   }
+}
+
+/**
+ * Encoded here, at once: a socket that is handed a header and a string encodes them several times
+ * slower. And one by one: put together, all of them would take two bytes for each character as soon
+ * as one is beyond Latin-1.
+ */
+function toBytes(texts: readonly string[]): Buffer {
+  let length = 0;
+  for (const text of texts) length += Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const text of texts) at += bytes.write(text, at);
+  return bytes;
 }
 
 /** A place to cut a text at or just before `at`, where no character is cut in two: halves are encoded as U+FFFD. */

@@ -6,20 +6,41 @@ import {
   type Waiting,
 } from '../../../../src/server/engine/http/render-gate.ts';
 
+/** How long the gate renders in one turn (ms). */
+const SLICE = 50;
+
 /** A gate whose turns and clock the test drives. */
-function createTestGate(options: RenderGateOptions = {}) {
-  const turns: (() => void)[] = [];
+function createTestGate({ renderMs = 1, ...options }: RenderGateOptions & { renderMs?: number } = {}) {
+  let due: (() => void)[] = [];
   const clock = { ms: 0 };
-  const gate = createRenderGate({ now: () => clock.ms, onNextTurn: (turn) => void turns.push(turn), ...options });
+  const begun: unknown[] = [];
+  const gate = createRenderGate({ now: () => clock.ms, onNextTurn: (turn) => void due.push(turn), ...options });
   return {
     gate,
     clock,
+    /** The names of what was rendered, in this order. */
+    begun,
+    /** Asks for a turn, and renders as soon as it is given one. */
+    render(name: unknown, mayRefuse = false): void {
+      const run = (): void => {
+        begun.push(name);
+        clock.ms += renderMs;
+      };
+      const turn = gate.takeTurn(SOMEBODY, mayRefuse);
+      if (turn) void turn.then((isFree) => isFree && run());
+      else run();
+    },
     /** Goes on to the next turn of the loop, after so many milliseconds, or so many turns further. */
     async turn(ms = 0, count = 1) {
       clock.ms += ms;
       for (let done = 0; done < count; done++) {
-        turns.shift()?.();
-        await Promise.resolve();
+        const now = due;
+        due = [];
+        for (const callback of now) {
+          callback();
+          await Promise.resolve();
+          await Promise.resolve();
+        }
       }
     },
   };
@@ -27,45 +48,63 @@ function createTestGate(options: RenderGateOptions = {}) {
 
 const SOMEBODY: Waiting = { endedBy: undefined };
 
+/** 0, 1, 2, … */
+const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
 describe('a gate for renders', () => {
-  it('lets the first of each turn through at once', async () => {
-    const { gate, turn } = createTestGate();
-    expect(gate.takeTurn(SOMEBODY, true)).toBeUndefined();
+  it('lets renders through at once, for as long as a slice takes, and then in the next turn', async () => {
+    const { gate, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(7)) render(name);
+    expect([begun, gate.queued]).toEqual([countTo(5), 2]);
     await turn();
-    expect(gate.takeTurn(SOMEBODY, true)).toBeUndefined();
+    expect([begun, gate.queued]).toEqual([countTo(7), 0]);
   });
 
-  it('lets one a turn through, in the order in which they came', async () => {
-    const { gate, turn } = createTestGate();
-    const begun: number[] = [];
-    for (const name of [1, 2, 3])
-      void (gate.takeTurn(SOMEBODY, true) ?? Promise.resolve()).then(() => begun.push(name));
+  it('takes from the queue for as long as a slice takes, in the order in which they came', async () => {
+    const { gate, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(17)) render(name);
+    expect(gate.queued).toBe(12);
     await turn();
-    expect([begun, gate.queued]).toEqual([[1, 2], 1]);
+    expect([begun, gate.queued]).toEqual([countTo(10), 7]);
+    // Who comes now stands behind those who wait.
+    render(17);
     await turn();
-    expect([begun, gate.queued]).toEqual([[1, 2, 3], 0]);
     await turn();
-    expect(gate.takeTurn(SOMEBODY, true)).toBeUndefined();
+    expect([begun, gate.queued]).toEqual([countTo(18), 0]);
+  });
+
+  it('is free again as soon as nobody waits', async () => {
+    const { gate, render, begun, turn } = createTestGate({ renderMs: 20 });
+    for (const name of countTo(6)) render(name);
+    expect(gate.queued).toBe(3);
+    await turn();
+    // The slice that emptied the queue has its time anew: those who come now have not waited yet.
+    render(6);
+    expect([begun, gate.queued]).toEqual([countTo(7), 0]);
+    await turn(0, 2);
+    render(7);
+    expect(begun).toEqual(countTo(8));
   });
 
   it('knows how long the next one would wait: by the oldest, and by how the queue moves', async () => {
-    const { gate, clock, turn } = createTestGate();
-    gate.takeTurn(SOMEBODY, false);
+    const { gate, clock, render, turn } = createTestGate({ renderMs: 10 });
+    render(0);
     expect(gate.waitMs).toBe(0);
-    for (let more = 0; more < 200; more++) void gate.takeTurn(SOMEBODY, false);
+    clock.ms += SLICE;
+    for (let more = 0; more < 200; more++) render(more);
     clock.ms += 30;
     expect(gate.waitMs).toBe(30);
-    for (let turns = 0; turns < 100; turns++) await turn(10);
+    for (let turns = 0; turns < 20; turns++) await turn();
     expect(gate.queued).toBe(100);
-    for (let more = 0; more < 200; more++) void gate.takeTurn(SOMEBODY, false);
+    for (let more = 0; more < 200; more++) render(more);
     expect(gate.waitMs).toBeGreaterThan(300 * 8);
     expect(gate.waitMs).toBeLessThan(300 * 12);
   });
 
   it('refuses who would wait too long, and who has, but nothing that must be answered', async () => {
     const onRefuse = vi.fn();
-    const { gate, clock, turn } = createTestGate({ maxWaitMs: 100, onRefuse });
-    gate.takeTurn(SOMEBODY, true);
+    const { gate, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
+    render(0);
     const [first, second, must] = [
       gate.takeTurn(SOMEBODY, true),
       gate.takeTurn(SOMEBODY, true),
@@ -84,39 +123,51 @@ describe('a gate for renders', () => {
     expect(await late).toBe(true);
   });
 
-  it('leaves turns for others between its own where renders wait long', async () => {
-    const { gate, turn } = createTestGate({ maxWaitMs: 100 });
-    gate.takeTurn(SOMEBODY, false);
-    for (let more = 0; more < 4; more++) void gate.takeTurn(SOMEBODY, false);
-    await turn(5);
-    await turn(4);
-    expect(gate.queued).toBe(2);
-    await turn(5);
-    expect(gate.queued).toBe(1);
+  it('renders one in a turn where renders wait long, and leaves turns for others between them', async () => {
+    const { gate, clock, render, turn } = createTestGate({ renderMs: 4, maxWaitMs: 100 });
+    render(0);
+    clock.ms += SLICE;
+    for (const name of [1, 2, 3, 4]) render(name);
+    await turn(21);
+    expect(gate.queued).toBe(3);
     await turn(0, 7);
-    expect(gate.queued).toBe(1);
+    expect(gate.queued).toBe(3);
     await turn();
-    expect(gate.queued).toBe(0);
+    expect(gate.queued).toBe(2);
+    // Seven turns at most, and no more time than the render took.
+    await turn(2);
+    expect(gate.queued).toBe(2);
+    await turn(6);
+    expect(gate.queued).toBe(1);
   });
 
-  it('gives others no more time than the render took', async () => {
-    const { gate, turn } = createTestGate({ maxWaitMs: 100 });
-    gate.takeTurn(SOMEBODY, false);
-    for (let more = 0; more < 3; more++) void gate.takeTurn(SOMEBODY, false);
-    await turn(20);
-    expect(gate.queued).toBe(2);
-    // The render took 6 ms, and each turn of others takes 4.
-    await turn(6);
-    await turn(4);
-    expect(gate.queued).toBe(2);
-    await turn(4);
+  it('leaves turns for others as long as each brings a new connection, one for each render', async () => {
+    const { gate, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(3)) render(name);
+    gate.noteConnection();
+    await turn();
+    render(3);
+    expect([begun, gate.queued]).toEqual([countTo(3), 1]);
+    gate.noteConnection();
+    await turn();
     expect(gate.queued).toBe(1);
+    // None came in this one.
+    await turn();
+    expect([begun, gate.queued]).toEqual([countTo(4), 0]);
+    for (const name of [4, 5]) render(name);
+    for (const _ of countTo(4)) {
+      gate.noteConnection();
+      await turn();
+      render('late');
+    }
+    expect(begun).toContain('late');
   });
 
   it('spends no turn on visitors who left, and does not call that a refusal', async () => {
     const onRefuse = vi.fn();
-    const { gate, turn } = createTestGate({ onRefuse });
+    const { gate, clock, turn } = createTestGate({ onRefuse });
     gate.takeTurn(SOMEBODY, true);
+    clock.ms += SLICE;
     const gone = gate.takeTurn({ endedBy: new VisitorGone() }, true);
     const there = gate.takeTurn(SOMEBODY, true);
     await turn();
@@ -135,11 +186,9 @@ describe('a gate for renders', () => {
   });
 
   it('keeps its order through thousands', async () => {
-    const { gate, turn } = createTestGate();
-    gate.takeTurn(SOMEBODY, false);
-    const begun: number[] = [];
-    for (let name = 0; name < 5000; name++) void gate.takeTurn(SOMEBODY, false)?.then(() => begun.push(name));
-    for (let turns = 0; turns < 5000; turns++) await turn();
-    expect(begun).toEqual(Array.from({ length: 5000 }, (_, name) => name));
+    const { render, begun, turn } = createTestGate();
+    for (const name of countTo(5000)) render(name);
+    while (begun.length < 5000) await turn();
+    expect(begun).toEqual(countTo(5000));
   });
 });
