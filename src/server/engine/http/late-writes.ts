@@ -25,7 +25,9 @@ class Writes {
   }
 }
 
-type Watched = ServerResponse & { [WRITES]: Writes };
+interface Watched extends ServerResponse {
+  [WRITES]?: Writes;
+}
 
 /**
  * What a handler writes after the end is lost: Node cuts a reply that was not sent yet, and says
@@ -36,18 +38,18 @@ export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
     funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
   }
 
-  // One pair of functions for all replies. A pair for each would be two more that hold the reply and,
-  // through it, its page: measured as a quarter of a megabyte that outlived each collection.
+  // One pair of functions for all replies: with a pair for each, pages outlived two collections of the
+  // young generation, a quarter of a megabyte each time.
   function writeInTime(this: Watched, ...args: unknown[]): boolean {
-    const { write, ended } = this[WRITES];
-    if (!ended) return write.apply(this, args);
+    const writes = this[WRITES];
+    if (writes && !writes.ended) return writes.write.apply(this, args);
     refuse(this);
     return false;
   }
 
   function endOnce(this: Watched, ...args: unknown[]): ServerResponse {
     const writes = this[WRITES];
-    if (!writes.ended) {
+    if (writes && !writes.ended) {
       writes.ended = true;
       return writes.end.apply(this, args);
     }
@@ -56,10 +58,9 @@ export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
   }
 
   return function lateWrites(_req, res, next) {
-    const watched = res as unknown as Watched;
-    watched[WRITES] = new Writes(res);
-    watched.write = writeInTime as ServerResponse['write'];
-    watched.end = endOnce as ServerResponse['end'];
+    (res as Watched)[WRITES] = new Writes(res);
+    res.write = writeInTime as typeof res.write;
+    res.end = endOnce as typeof res.end;
     next();
   };
 }
