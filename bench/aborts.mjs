@@ -16,20 +16,9 @@ const paths = ['/tour/cards', '/tour/streaming', '/'];
 /** Its last value comes after a second, so that nobody has all of it. */
 const streamed = '/tour/streaming';
 
-/** Runs in the server: collects garbage and tells what is left. */
-const probe = `
-  process.on('message', async () => {
-    for (let time = 0; time < 4; time++) { gc(); await new Promise((resolve) => setTimeout(resolve, 100)); }
-    const { rss, heapUsed } = process.memoryUsage();
-    process.send({ rss, heapUsed, handles: process.getActiveResourcesInfo().filter((name) => name !== 'Timeout').sort() });
-  });
-  process.channel.unref();`;
-
 await build({ log: console.error });
 await stopBuilder();
-const server = await serve({
-  execArgv: ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(probe)}`],
-});
+const server = await serve({ isProbed: true });
 const counts = { beforeShell: 0, afterShell: 0, whole: 0 };
 
 await abortMany(warm);
@@ -67,10 +56,8 @@ judge([
 
 async function look() {
   await sleep(16_000); // what a visit may take at the most, and a second more
-  const answered = new Promise((resolve) => server.child.once('message', resolve));
-  server.child.send('look');
   return {
-    ...(await answered),
+    ...(await server.look()),
     failures: await server.metric('spillway_failures_total'),
     inProgress: await server.metric('spillway_pages_in_progress'),
   };

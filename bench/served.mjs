@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,15 +19,26 @@ process.on('exit', () => {
 /** Server and load on a core each, where that can be had: the second is this process's own. */
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
+/** Runs in the server: collects garbage and tells what is left. */
+const probe = `
+  process.on('message', async () => {
+    for (let time = 0; time < 4; time++) { gc(); await new Promise((resolve) => setTimeout(resolve, 100)); }
+    const { rss, heapUsed, external } = process.memoryUsage();
+    const handles = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout').sort();
+    process.send({ rss, heapUsed, external, handles });
+  });
+  process.channel.unref();`;
+const PROBED = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(probe)}`];
+
 /** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
 export async function serve({
   env = {},
-  execArgv = [],
+  isProbed = false,
   file = join(root, 'dist/server/main.js'),
   isPinned = canPin,
 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
-  const node = [process.execPath, ...execArgv, file];
+  const node = [process.execPath, ...(isProbed ? PROBED : []), file];
   const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
     cwd: root,
@@ -59,8 +70,12 @@ export async function serve({
   return {
     child,
     port,
-    /** Resident memory (MiB). */
-    memory: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    /** Of a server that is probed: memory (bytes) and handles, after a full collection. */
+    look() {
+      const answered = new Promise((resolve) => child.once('message', resolve));
+      child.send('look');
+      return answered;
+    },
     /** One figure of `/metrics`, its labels added up where several have the name. */
     async metric(name) {
       const response = await fetch(`http://127.0.0.1:${port}/metrics`, {
