@@ -18,11 +18,20 @@ export interface E2eServer {
   stop(): Promise<void>;
 }
 
-/** Starts the built server on a free port, in a process of its own. @param main another build's */
-export async function startServer(env: Record<string, string> = {}, main = MAIN): Promise<E2eServer> {
+/**
+ * Starts the built server on a free port, in a process of its own.
+ *
+ * @param main another build's
+ * @param execArgv options of Node's
+ */
+export async function startServer(
+  env: Record<string, string> = {},
+  main = MAIN,
+  execArgv: readonly string[] = [],
+): Promise<E2eServer> {
   await buildOnce();
   const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [...execArgv, main], {
     env: {
       ...process.env,
       NODE_ENV: 'production',
