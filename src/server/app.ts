@@ -26,7 +26,7 @@ import type { ProxyTrust } from './engine/http/proxy-trust.ts';
 import type { PublicFile } from './engine/http/public-files.ts';
 import { requestId } from './engine/http/request-id.ts';
 import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
-import { securityHeaders, strictTransport } from './engine/http/security-headers.ts';
+import { securityHeaders, strictTransport, toSecurityHeaders } from './engine/http/security-headers.ts';
 import { seenAsPage } from './engine/http/seen-as-page.ts';
 import { shed } from './engine/http/shed.ts';
 import { chain, intoExpress, type Step } from './engine/http/step.ts';
@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps): RequestListener {
     requestContext(),
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
-    securityHeaders(),
+    securityHeaders(toSecurityHeaders(origins)),
     door(),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),

@@ -25,6 +25,7 @@ import { listen, toHttpUrl } from './engine/http/listen.ts';
 import { metricsPage } from './engine/http/metrics-page.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
+import { toSecurityHeaders } from './engine/http/security-headers.ts';
 import { createLogger } from './engine/logger.ts';
 import { createMetrics } from './engine/metrics/metrics.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
@@ -122,7 +123,12 @@ async function startDesk(): Promise<void> {
       mayRead: config.deskPort === undefined ? toMayRead({ check: signIn.checkBearer, toSender }) : async () => true,
     }),
   });
-  const { server, connections } = createHttpServer(app, { log, count: metrics.count, keepAlive: config.keepAlive });
+  const { server, connections } = createHttpServer(app, {
+    log,
+    count: metrics.count,
+    keepAlive: config.keepAlive,
+    headers: toSecurityHeaders(origins),
+  });
   const drain = createDrain({
     server,
     connections,

@@ -41,6 +41,7 @@ import { openOverload } from './engine/http/open-overload.ts';
 import { createOrigins, type Origins } from './engine/http/origins.ts';
 import { createProxyTrust } from './engine/http/proxy-trust.ts';
 import { indexPublicFiles } from './engine/http/public-files.ts';
+import { toSecurityHeaders } from './engine/http/security-headers.ts';
 import { handleUpgrades } from './engine/http/upgrades.ts';
 import { createLogger, type ServerLog } from './engine/logger.ts';
 import { createMetrics } from './engine/metrics/metrics.ts';
@@ -248,7 +249,12 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
-  const { server, connections } = createHttpServer(app, { log, count, keepAlive: config.keepAlive });
+  const { server, connections } = createHttpServer(app, {
+    log,
+    count,
+    keepAlive: config.keepAlive,
+    headers: toSecurityHeaders(origins),
+  });
   server.on('connection', () => gate.noteConnection());
   const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
   const deskServer =
@@ -270,7 +276,7 @@ async function start(): Promise<void> {
         metricsPage: readMetrics,
         tunnel: toTunnel(deskOrigins),
       }),
-      { log, count, keepAlive: config.keepAlive },
+      { log, count, keepAlive: config.keepAlive, headers: toSecurityHeaders(deskOrigins) },
     );
   const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
   const drain = joinDrains([

@@ -14,6 +14,7 @@ import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import type { Level } from '../../src/server/engine/http/overload.ts';
 import { createAsset, type PublicFile } from '../../src/server/engine/http/public-files.ts';
 import { resource } from '../../src/server/engine/http/resource.ts';
+import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/http/security-headers.ts';
 import { createMetrics } from '../../src/server/engine/metrics/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../src/shared/engine/hooks.ts';
@@ -160,7 +161,7 @@ export async function startWholeSite(): Promise<WholeSite> {
     },
   });
   known.site = site;
-  const [shop, desk] = [await serve(site.app), await serve(site.alone)];
+  const [shop, desk] = [await serve(site.app, toSecurityHeaders(origins)), await serve(site.alone)];
   return {
     port: shop.port,
     deskPort: desk.port,
@@ -177,8 +178,8 @@ export async function startWholeSite(): Promise<WholeSite> {
     },
   };
 
-  async function serve(listener: RequestListener) {
-    const { server } = createHttpServer(listener, { log });
+  async function serve(listener: RequestListener, headers?: HeaderList) {
+    const { server } = createHttpServer(listener, { log, headers });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       port: (server.address() as AddressInfo).port,

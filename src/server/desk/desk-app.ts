@@ -21,7 +21,7 @@ import { createOrigins, type Origins } from '../engine/http/origins.ts';
 import type { ProxyTrust } from '../engine/http/proxy-trust.ts';
 import type { PublicFile } from '../engine/http/public-files.ts';
 import { requestId } from '../engine/http/request-id.ts';
-import { securityHeaders, strictTransport } from '../engine/http/security-headers.ts';
+import { securityHeaders, strictTransport, toSecurityHeaders } from '../engine/http/security-headers.ts';
 import { chain, intoExpress, type Step } from '../engine/http/step.ts';
 import type { Metrics } from '../engine/metrics/metrics.ts';
 import { DESK_API_PATH } from './api/desk-api.ts';
@@ -68,7 +68,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
     requestId({ origins, trust }),
     requestContext(),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
-    securityHeaders(),
+    securityHeaders(toSecurityHeaders(origins)),
     door(),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),

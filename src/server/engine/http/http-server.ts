@@ -7,7 +7,7 @@ import { describeStatus } from '../errors/http-error.ts';
 import { type Connections, trackConnections } from './connections.ts';
 import { endWith } from './raw-reply.ts';
 import { sendText } from './refuse.ts';
-import { SECURITY_HEADERS } from './security-headers.ts';
+import { type HeaderList, SECURITY_HEADERS } from './security-headers.ts';
 
 export interface HttpServer {
   readonly server: Server;
@@ -19,12 +19,14 @@ export interface HttpServerOptions {
   readonly count?: Count | undefined;
   /** How long an idle connection is kept (ms). */
   readonly keepAlive?: number;
+  /** Of the answers that no step gives. */
+  readonly headers?: HeaderList | undefined;
 }
 
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
 export function createHttpServer(
   listener: RequestListener,
-  { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT }: HttpServerOptions,
+  { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS }: HttpServerOptions,
 ): HttpServer {
   const server = createServer({
     headersTimeout: limits.HEADERS_TIMEOUT,
@@ -43,12 +45,12 @@ export function createHttpServer(
   server.on('request', listener);
   server.on('checkContinue', listener); // the step expectContinue() asks for the body
   server.on('checkExpectation', (_req, res) => {
-    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    for (const [name, value] of headers) res.setHeader(name, value);
     res.setHeader('Connection', 'close');
     sendText(res, 417, describeStatus(417));
   });
   server.on('connect', (_req, socket) => {
-    endWith(socket as Socket, 405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n');
+    endWith(socket as Socket, 405, headers, [['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
@@ -61,7 +63,7 @@ export function createHttpServer(
     }
     count?.('spillway_broken_requests_total', { status: String(status) });
     log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
-    endWith(peer, status);
+    endWith(peer, status, headers);
   });
   return { server, connections };
 }

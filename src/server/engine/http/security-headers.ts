@@ -2,6 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import helmet from 'helmet';
 import { API_POLICY } from './content-policy.ts';
+import type { Origins } from './origins.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
@@ -26,19 +27,30 @@ const PERMISSIONS = [
   .map((feature) => `${feature}=()`)
   .join(', ');
 
-const STRICT_TRANSPORT = 'max-age=31536000; includeSubDomains';
+const STRICT_TRANSPORT = ['Strict-Transport-Security', 'max-age=31536000; includeSubDomains'] as const;
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** Name and value of each header that every reply carries, those of the parser's errors too. */
-export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+export const SECURITY_HEADERS: HeaderList = [
   ...collectHelmetHeaders(),
   ['Permissions-Policy', PERMISSIONS],
   // Pages put their own policy in its place.
   ['Content-Security-Policy', API_POLICY],
 ];
 
-export function securityHeaders(): Step {
+/**
+ * With what holds over TLS alone, where nothing of this site is served without: of a request that could
+ * not be read, and of one for the health, nobody knows by what it came.
+ */
+export function toSecurityHeaders({ configured }: Pick<Origins, 'configured'>): HeaderList {
+  const isSecure = configured.length > 0 && configured.every((origin) => origin.startsWith('https:'));
+  return isSecure ? [...SECURITY_HEADERS, STRICT_TRANSPORT] : SECURITY_HEADERS;
+}
+
+export function securityHeaders(headers: HeaderList = SECURITY_HEADERS): Step {
   return function securityHeaders(_req, res, next) {
-    for (const [name, value] of SECURITY_HEADERS) res.setHeader(name, value);
+    for (const [name, value] of headers) res.setHeader(name, value);
     next();
   };
 }
@@ -53,7 +65,7 @@ export function strictTransport({ reportPath }: { reportPath?: string | undefine
   const endpoints = reportPath && `default="${reportPath}"`;
   return function strictTransport(req, res, next) {
     if (requestInfo(req).secure) {
-      res.setHeader('Strict-Transport-Security', STRICT_TRANSPORT);
+      res.setHeader(...STRICT_TRANSPORT);
       if (endpoints) res.setHeader('Reporting-Endpoints', endpoints);
     }
     next();

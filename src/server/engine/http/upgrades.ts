@@ -15,7 +15,7 @@ import type { ProxyTrust } from './proxy-trust.ts';
 import { endWith } from './raw-reply.ts';
 import { requestId } from './request-id.ts';
 import { requestInfo } from './request-info.ts';
-import { securityHeaders } from './security-headers.ts';
+import { securityHeaders, toSecurityHeaders } from './security-headers.ts';
 import { chain, type Step } from './step.ts';
 
 /**
@@ -65,6 +65,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   let closing = false;
   if (handlers.size === 0) return { has: () => false, closeAll: () => undefined };
 
+  const headers = toSecurityHeaders(origins);
   const fail = errorHandler({ funnel });
   const owners = express();
   owners.disable('x-powered-by');
@@ -74,7 +75,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const front = [
     requestId({ origins, trust }),
     requestContext(),
-    securityHeaders(),
+    securityHeaders(headers),
     door(),
     hostCheck({ origins, trust, log }),
     sameSite(origins, log),
@@ -133,7 +134,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 asks nobody, and hands over what asks for any upgrade.
     if (!isOurs(req)) {
-      endWith(socket, 400);
+      endWith(socket, 400, headers);
       return;
     }
     const res = new ServerResponse(req);

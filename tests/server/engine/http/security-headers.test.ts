@@ -37,3 +37,11 @@ it('name over TLS alone what holds for TLS alone', async () => {
   const plain = await ask(['http://example.com']);
   expect([plain['strict-transport-security'], plain['reporting-endpoints']]).toEqual([undefined, undefined]);
 });
+
+it('promise TLS on every answer where all of the site has it, and before the host is known nowhere else', async () => {
+  const ask = async (publicOrigins: readonly string[]) =>
+    (await request(createTestApp({ publicOrigins })).get('/livez')).headers['strict-transport-security'];
+  expect(await ask(['https://example.com', 'https://example.org'])).toMatch(/^max-age=31536000/);
+  expect(await ask(['https://example.com', 'http://example.org'])).toBeUndefined();
+  expect(await ask([])).toBeUndefined();
+});
