@@ -5,6 +5,7 @@ import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
+import { nodeHttp } from './node-http.mjs';
 import { reactRouter, routerContexts } from './react-router.mjs';
 import { assetLoaders } from './styles.mjs';
 
@@ -111,6 +112,7 @@ export function serverOptions({ root, entry, outdir, dev, owner, styles, warn })
     },
     plugins: [
       apart(root, serverParts),
+      nodeHttp(root),
       styles.plugin,
       excerpts(root),
       inlineScripts(root, browserTarget),
