@@ -39,45 +39,32 @@ export function assets({ files, findOldAsset }: AssetsOptions): Step {
       sendText(res, 405, 'A file can only be read.');
       return;
     }
-    if (!file || !sendFile(req, res, file)) void sendOld(req, res, path);
+    if (file) sendFile(req, res, file);
+    else void sendOld(req, res, path);
   };
 }
 
-/** @returns false where the file is gone: a build cleans up after an earlier one whose server still runs */
-function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): boolean {
+function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
   const chosen = chooseRepresentation(file, String(req.headers['accept-encoding'] ?? ''));
-  const found = chosen && read(chosen);
-  if (!found) return false;
+  if (!chosen) {
+    sendText(res, 404, 'There is no such file.');
+    return;
+  }
   res.setHeader('Cache-Control', file.cacheControl);
   res.setHeader('ETag', chosen.etag);
   if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
   if (matches(req.headers['if-none-match'], chosen.etag)) {
     res.statusCode = 304;
     res.end();
-    return true;
+    return;
   }
   res.setHeader('Content-Type', file.type);
   res.setHeader('Accept-Ranges', 'bytes');
   if (chosen.encoding) res.setHeader('Content-Encoding', chosen.encoding);
-  sendBytes(req, res, chosen, found.bytes);
-  return true;
+  sendBytes(req, res, chosen);
 }
 
-function read(representation: Representation): { readonly bytes: Buffer | undefined } | undefined {
-  try {
-    return { bytes: representation.read() };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function sendBytes(
-  req: IncomingMessage,
-  res: ServerResponse,
-  { etag, size, file }: Representation,
-  bytes: Buffer | undefined,
-): void {
+function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, bytes, file }: Representation): void {
   const condition = req.headers['if-range'];
   const wanted = condition === undefined || condition === etag ? parseRange(req.headers.range, size) : undefined;
   if (wanted === 'unsatisfiable') {

@@ -8,15 +8,11 @@ import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
 export interface Representation {
   readonly encoding: 'br' | 'zstd' | 'gzip' | undefined;
   readonly size: number;
-  /** Strong. */
+  /** Strong: of the bytes that are sent. */
   readonly etag: string;
   readonly file: string;
-  /**
-   * Undefined for a large file.
-   *
-   * @throws where it cannot be read any more
-   */
-  read(): Buffer | undefined;
+  /** Undefined for a large file. */
+  readonly bytes: Buffer | undefined;
 }
 
 export interface PublicFile {
@@ -54,10 +50,9 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 const SHORT = 'public, max-age=300';
 
 /**
- * Looks through the built client folder once. Its answer is the list of what may be asked for, by URL
- * path: what is not in it does not exist, so no spelling of a path reaches the disk. Dotfiles, source
- * maps and files of unknown kind are left out. Assets are read when they are first asked for: a start
- * has hundreds of them, of pages that nobody may open, and of earlier builds.
+ * Reads the built client folder once. Its answer is the list of what may be asked for, by URL path:
+ * what is not in it does not exist, so no spelling of a path reaches the disk. Dotfiles, source maps
+ * and files of unknown kind are left out.
  */
 export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicFile> {
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -73,7 +68,7 @@ export function indexPublicFiles(directory: string): ReadonlyMap<string, PublicF
     files.set(url, {
       type,
       cacheControl: url.startsWith(ASSET_PREFIX) ? IMMUTABLE : SHORT,
-      representations: findRepresentations(directory, path, present, url.startsWith(ASSET_PREFIX)),
+      representations: readRepresentations(directory, path, present),
     });
   }
   return files;
@@ -103,21 +98,15 @@ export function createAsset(path: string, contents: Uint8Array): PublicFile | un
   const type = TYPES[extname(path)];
   if (type === undefined) return undefined;
   const bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.byteLength);
-  const representation = { encoding: undefined, size: bytes.length, etag: toEtag(bytes), file: '', read: () => bytes };
+  const representation = { encoding: undefined, size: bytes.length, etag: toEtag(bytes), file: '', bytes };
   return { type, cacheControl: IMMUTABLE, representations: [representation] };
 }
 
-function findRepresentations(
-  directory: string,
-  path: string,
-  present: ReadonlySet<string>,
-  isAsset: boolean,
-): Representation[] {
-  const find = isAsset ? findRepresentation : readRepresentation;
-  const plain = find(join(directory, path), undefined);
+function readRepresentations(directory: string, path: string, present: ReadonlySet<string>): Representation[] {
+  const plain = readRepresentation(join(directory, path), undefined);
   const encoded = Object.entries(ENCODINGS)
     .filter(([extension]) => present.has(path + extension))
-    .map(([extension, encoding]) => find(join(directory, path + extension), encoding))
+    .map(([extension, encoding]) => readRepresentation(join(directory, path + extension), encoding))
     .filter((representation) => representation.size < plain.size)
     .sort((left, right) => left.size - right.size);
   return [...encoded, plain];
@@ -125,24 +114,12 @@ function findRepresentations(
 
 function readRepresentation(file: string, encoding: Representation['encoding']): Representation {
   const bytes = readFileSync(file);
-  const kept = bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined;
-  return { encoding, size: bytes.length, etag: toEtag(bytes), file, read: () => kept };
-}
-
-/** Of an asset, whose name holds a hash of its content: what a tag has to tell apart is how it was compressed. */
-function findRepresentation(file: string, encoding: Representation['encoding']): Representation {
-  const { size } = statSync(file);
-  let bytes: Buffer | undefined;
   return {
     encoding,
-    size,
-    etag: `"${encoding ?? 'plain'}-${size}"`,
+    size: bytes.length,
+    etag: toEtag(bytes),
     file,
-    read() {
-      if (size > MAX_BUFFERED_FILE_BYTES) return undefined;
-      bytes ??= readFileSync(file);
-      return bytes;
-    },
+    bytes: bytes.length <= MAX_BUFFERED_FILE_BYTES ? bytes : undefined,
   };
 }
 
