@@ -24,7 +24,7 @@ export function nodeHttp(root) {
       onLoad({ filter: /^http$/, namespace: 'node-http' }, () => {
         const names = Object.keys(http).filter((name) => !COSTLY.includes(name));
         return {
-          contents: `const http = process.getBuiltinModule('node:http');\nexport const { ${names.join(', ')} } = http;\n`,
+          contents: `const http = process.getBuiltinModule('node:http');\nexport default http;\nexport const { ${names.join(', ')} } = http;\n`,
         };
       });
     },

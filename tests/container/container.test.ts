@@ -160,7 +160,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     expect(Number(asked.stdout) / (256 * MiB)).toBeLessThan(0.75);
     offerToKiller(first);
     await fill(memory, 256 * MiB);
-    await first.ended;
+    expect(await first.ended).not.toMatchObject({ code: 0 });
 
     const second = await run(image, { data });
     await expect.poll(() => readDesk(second), PATIENCE).toEqual({ desk: 200, latest: 'Process died' });

@@ -159,14 +159,13 @@ class Gate implements RenderGate {
   readonly #open = (): void => {
     const now = this.#now();
     if (this.#begun > 0) this.#endSlice(now);
-    if (this.#turnsForOthers > 0 && now < this.#othersUntil && (this.#isCrowded || this.#hasNewConnection)) {
+    const areOthersWaiting = this.#isCrowded || this.#hasNewConnection;
+    this.#hasNewConnection = false;
+    if (areOthersWaiting && this.#turnsForOthers > 0 && now < this.#othersUntil) {
       this.#turnsForOthers -= 1;
-      this.#hasNewConnection = false;
       this.#onNextTurn(this.#open);
       return;
     }
-    this.#turnsForOthers = 0;
-    this.#hasNewConnection = false;
     this.#beginSlice(now);
     this.#isWatching = this.#beginNext(now);
     if (!this.#isWatching) return;

@@ -21,12 +21,12 @@ function createTestGate({ renderMs = 1, ...options }: RenderGateOptions & { rend
     /** The names of what was rendered, in this order. */
     begun,
     /** Asks for a turn, and renders as soon as it is given one. */
-    render(name: unknown, mayRefuse = false): void {
+    render(name: unknown): void {
       const run = (): void => {
         begun.push(name);
         clock.ms += renderMs;
       };
-      const turn = gate.takeTurn(SOMEBODY, mayRefuse);
+      const turn = gate.takeTurn(SOMEBODY, false);
       if (turn) void turn.then((isFree) => isFree && run());
       else run();
     },
@@ -154,13 +154,18 @@ describe('a gate for renders', () => {
     // None came in this one.
     await turn();
     expect([begun, gate.queued]).toEqual([countTo(4), 0]);
+    // However many come: the two renders of the slice before leave two turns.
+    await turn(0, 2);
     for (const name of [4, 5]) render(name);
-    for (const _ of countTo(4)) {
+    for (const queued of [1, 2]) {
       gate.noteConnection();
       await turn();
-      render('late');
+      render(5 + queued);
+      expect(gate.queued).toBe(queued);
     }
-    expect(begun).toContain('late');
+    gate.noteConnection();
+    await turn();
+    expect([begun, gate.queued]).toEqual([countTo(8), 0]);
   });
 
   it('spends no turn on visitors who left, and does not call that a refusal', async () => {
