@@ -118,8 +118,11 @@ describe('a tab that was open across a deploy', () => {
     assets = readAssets(join(folder, 'dist/client/assets'));
     tab = await openTab();
     ({ documents } = await watch(tab));
+    // Browsers remember that a module did not come: a tab in which this one came too late reports when its page goes.
+    const reporter = tab.waitForResponse(/\/courier-/);
     await tab.goto('/');
     await exchanged(tab);
+    await (await reporter).finished();
     const isPublished = () => withStore(dataDir, (store) => store.useBuild({ id: build, release: build }));
     await vi.waitFor(async () => expect(await isPublished()).toBe(true), 10_000);
     await server.stop();

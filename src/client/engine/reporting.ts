@@ -55,7 +55,8 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
   };
 
   function start(): void {
-    // Where it does not come, the document's first script sends what was kept, when the page goes.
+    // Where it does not come (and browsers remember that it did not), the document's first script sends
+    // what was kept, when the page goes.
     if (!early || isLoading) return;
     isLoading = true;
     loadDelivery(early).then(handOver, () => {});
