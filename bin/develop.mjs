@@ -102,7 +102,8 @@ async function exchange(server) {
   const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
-    env: { ...process.env, SPILLWAY_DEV: '1' },
+    // What did not change since the server before is not compiled again.
+    env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, SPILLWAY_DEV: '1' },
   });
   let said = '';
   next.stderr.on('data', (text) => {

@@ -24,7 +24,7 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  * nothing: `import()` of its file loads its bundle. A thread starts from a file of its own, and so does
  * what asks a container how it is.
  */
-const serverParts = {
+export const serverParts = {
   sentry: 'src/server/reporting/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
   mail: 'src/server/desk/notify/send-mail.ts',
@@ -94,6 +94,7 @@ export function bundleServer(options) {
   return esbuild.build(serverOptions(options));
 }
 
+/** Of the server and the parts beside it. */
 export function serverOptions({ root, entry, outdir, dev, owner, styles, warn }) {
   const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {

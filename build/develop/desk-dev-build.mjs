@@ -13,6 +13,7 @@ const devEntry = 'src/client/desk/develop.ts';
 
 /**
  * @typedef {object} BuiltDesk
+ * @property {import('esbuild').Metafile} metafile
  * @property {import('esbuild').OutputFile[]} outputFiles
  * @property {{ path: string, contents: Uint8Array }[]} sheets
  * @property {import('../../src/shared/engine/manifest.ts').AppAssets} assets
@@ -45,7 +46,13 @@ export function createDeskDevBuild(root, { outdir, styles }) {
     });
     const assets = listAppAssets({ metafile, outdir, entry: devEntry, routeModules, styleUrls: urlsByUser });
     const names = [...outputFiles, ...files].map(({ path }) => path).sort();
-    return { outputFiles, sheets: files, assets, name: createHash('sha256').update(names.join('\n')).digest('hex') };
+    return {
+      metafile,
+      outputFiles,
+      sheets: files,
+      assets,
+      name: createHash('sha256').update(names.join('\n')).digest('hex'),
+    };
   }
 
   return {

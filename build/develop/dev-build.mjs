@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { product } from '../apps.mjs';
-import { browserTarget, clientOptions, serverOptions } from '../bundles.mjs';
+import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
 import { bundleStyles, listAppAssets } from '../manifest.mjs';
 import { readFiles, sortOutputs } from '../output.mjs';
@@ -12,6 +12,7 @@ import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
 import { bundledOnce } from './bundled-once.mjs';
+import { dependenciesOnce } from './dependencies-once.mjs';
 import { createDeskDevBuild } from './desk-dev-build.mjs';
 import { byName, fastRefresh, isProductModule, pagesByName, productFolders } from './refresh.mjs';
 import { createStableNames } from './stable-names.mjs';
@@ -48,7 +49,16 @@ const buildId = 'development';
 export function createDevBuild(root) {
   const dist = join(root, 'dist');
   let client;
+  /** The last build of the client; undefined where it failed, or there is none. */
+  let builtClient;
   let server;
+  let serverBase;
+  let parts;
+  /** The last build of what stands beside the server. */
+  let builtParts;
+  /** Files that changed since then: where the client's build failed, there was none of the server. */
+  const untaken = new Set();
+  let dependencies;
   let entries = '';
   /** What pages name of the client's last build. */
   let manifestText = '';
@@ -67,10 +77,7 @@ export function createDevBuild(root) {
     const owner = await readOwnersBuild(root);
     styles.use(owner.plugins);
     const options = { root, dev: true, owner, styles };
-    const [base, serverBase] = [
-      clientOptions({ ...options, entry: devEntry, outdir: clientFolder }),
-      serverOptions({ ...options, entry: serverEntry, outdir: 'dist/server', warn: () => {} }),
-    ];
+    const base = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
     client = await esbuild.context({
       ...base,
       entryPoints: files,
@@ -80,14 +87,37 @@ export function createDevBuild(root) {
       sourceRoot: undefined,
       plugins: [fastRefresh(root), pagesByName(root, routeTables), bundledOnce(root, browserTarget), ...base.plugins],
     });
-    server = await esbuild.context({ ...serverBase, sourceRoot: undefined });
+    dependencies = dependenciesOnce(root);
+    serverBase = {
+      ...serverOptions({ ...options, entry: serverEntry, outdir: 'dist/server', warn: () => {} }),
+      sourceRoot: undefined,
+    };
+    server = await esbuild.context({
+      ...serverBase,
+      entryPoints: { main: serverEntry },
+      plugins: [dependencies.plugin, ...serverBase.plugins],
+    });
+    parts = await esbuild.context({ ...serverBase, entryPoints: serverParts });
     await desk.open({ owner });
   }
 
   async function dispose() {
-    await Promise.all([client?.dispose(), server?.dispose(), desk.dispose()]);
+    await Promise.all([client, server, parts, desk].map((context) => context?.dispose()));
     client = undefined;
+    builtClient = undefined;
     server = undefined;
+    builtParts = undefined;
+  }
+
+  /** What only some changes reach is not built for the others. */
+  async function buildParts() {
+    const changed = [...untaken];
+    untaken.clear();
+    if (!builtParts || names(builtParts.metafile, changed)) {
+      builtParts = undefined;
+      builtParts = await parts.rebuild();
+    }
+    return builtParts.outputFiles;
   }
 
   async function write(files) {
@@ -112,7 +142,14 @@ export function createDevBuild(root) {
      */
     async buildClient(changed) {
       await open();
-      for (const file of changed) styles.forget(join(root, file));
+      for (const file of changed) {
+        untaken.add(file);
+        styles.forget(join(root, file));
+      }
+      const isServers = changed.length > 0 && changed.every((file) => file.startsWith('src/server/'));
+      if (builtClient && isServers && !builtClient.metafiles.some((metafile) => names(metafile, changed)))
+        return builtClient.state;
+      builtClient = undefined;
       const [built, builtDesk, routeModules, publicFiles] = await Promise.all([
         client.rebuild(),
         desk.build(changed),
@@ -146,22 +183,30 @@ export function createDevBuild(root) {
         ...unserved,
         { path: 'manifest.json', contents: manifestText },
       ]);
-      return {
+      const state = {
         modules: listModules(metafile),
         routes: routeModules,
         styles: Object.fromEntries(Object.entries(manifest.routes).map(([id, route]) => [id, route.styles])),
         desk: builtDesk.name,
         base: await hashBase(root, metafile),
       };
+      builtClient = { state, metafiles: [metafile, builtDesk.metafile] };
+      return state;
     },
 
-    /** @returns {Promise<string>} the name of what the server is now */
+    /**
+     * After the client, of the same sources.
+     *
+     * @returns {Promise<string>} the name of what the server is now
+     * @throws {esbuild.BuildFailure}
+     */
     async buildServer() {
       await open();
-      const { outputFiles } = await server.rebuild();
+      const [main, others] = await Promise.all([server.rebuild(), buildParts()]);
+      const outputFiles = [...main.outputFiles, ...others, ...(await dependencies.build(serverBase))];
       const { served, unserved } = sortOutputs(dist, outputFiles, { serveMaps: false });
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
-      const bundles = outputFiles.filter(({ path }) => path.endsWith('.js'));
+      const bundles = outputFiles.filter(({ path }) => /\.m?js$/.test(path));
       // A server reads the manifest once: a page that is loaded anew would get the sheets and scripts of an earlier build.
       return hash([manifestText, ...bundles.map(({ contents }) => hash(contents))].join(' '));
     },
@@ -176,11 +221,20 @@ export function createDevBuild(root) {
   };
 }
 
-/** The map beside its file, and the file with a line that names it: esbuild's own line has the path of an asset. */
+/**
+ * The map beside its file, and the file with a line that names it: esbuild's own line has the path of an
+ * asset. Dependencies have none.
+ */
 function toMapped({ path, contents }) {
+  if (path.endsWith('.mjs')) return { path, contents };
   if (path.endsWith('.map')) return { path: path.replace(/^maps\//, ''), contents };
   const line = `\n//# sourceMappingURL=${basename(path)}.map\n`;
   return { path, contents: Buffer.concat([contents, Buffer.from(line)]) };
+}
+
+/** Whether one of these files, or folders of files, is in a build, or is told of in it. */
+function names({ inputs }, files) {
+  return Object.keys(inputs).some((input) => files.some((file) => input.includes(file)));
 }
 
 function listEntries(root) {

@@ -1,0 +1,132 @@
+import { isBuiltin } from 'node:module';
+import { basename, relative } from 'node:path';
+import * as esbuild from 'esbuild';
+
+/** Beside the server's bundle. Whatever tells the application's own frames from others knows the name. */
+const folder = 'node_modules';
+const namespace = 'dependency';
+const entryNamespace = 'dependency-entry';
+const importing = new Set(['import-statement', 'dynamic-import', 'require-call']);
+
+/**
+ * Nobody edits dependencies, but a bundle that holds them is linked, written and loaded anew for each
+ * edit of anything. Here they are bundled once, in files beside the server's bundle, which loads them
+ * from there: all in one build, so that what comes with a dependency is there once too (React, first of all).
+ *
+ * A CommonJS dependency is handed over as the one value that it is, and esbuild finds names in it as in
+ * any bundle; of an ES module names are imported.
+ *
+ * @param {string} root
+ */
+export function dependenciesOnce(root) {
+  /** By specifier. */
+  const kinds = new Map();
+  const wanted = new Set();
+  let built = new Set();
+  let outputFiles = [];
+
+  /** @returns {Promise<{ isModule: boolean, hasDefault: boolean } | undefined>} undefined for what is the application's own, or no code */
+  async function judge(build, specifier, where) {
+    const found = await build.resolve(specifier, { ...where, pluginData: namespace });
+    const { path } = found;
+    if (found.errors.length > 0 || found.external || found.namespace !== 'file') return undefined;
+    const isOthers = relative(root, path).includes('node_modules');
+    if (!isOthers || !/\.[cm]?js$/.test(path)) return undefined;
+    const { metafile } = await esbuild.build({ entryPoints: [path], write: false, metafile: true, logLevel: 'silent' });
+    const [input] = Object.values(metafile.inputs);
+    const [output] = Object.values(metafile.outputs);
+    return { isModule: input?.format === 'esm', hasDefault: output?.exports.includes('default') ?? false };
+  }
+
+  /** @type {import('esbuild').Plugin} */
+  const plugin = {
+    name: namespace,
+    setup(build) {
+      const { external = [] } = build.initialOptions;
+      build.onStart(() => wanted.clear());
+      build.onResolve({ filter: /^[^./]/ }, async ({ path: specifier, kind, importer, resolveDir, pluginData }) => {
+        if (pluginData === namespace || !importing.has(kind)) return undefined;
+        if (isBuiltin(specifier) || external.includes(specifier)) return undefined;
+        const judged = kinds.get(specifier) ?? (await judge(build, specifier, { kind, importer, resolveDir }));
+        if (!judged) return undefined; // not remembered: it may be installed later
+        kinds.set(specifier, judged);
+        wanted.add(specifier);
+        return judged.isModule ? { path: toPath(specifier), external: true } : { path: specifier, namespace };
+      });
+      build.onResolve({ filter: /^\.\//, namespace }, ({ path }) => ({ path, external: true }));
+      build.onLoad({ filter: /.*/, namespace }, ({ path }) => ({
+        contents: `module.exports = require(${JSON.stringify(toPath(path))}).default;`,
+      }));
+    },
+  };
+
+  /** What stands in the place of a source for the file of a dependency. */
+  const entries = {
+    name: entryNamespace,
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, ({ kind, path }) =>
+        kind === 'entry-point' ? { path, namespace: entryNamespace } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: entryNamespace }, ({ path }) => {
+        const { isModule, hasDefault } = kinds.get(path);
+        const from = JSON.stringify(path);
+        const byDefault = hasDefault ? `export { default } from ${from};` : '';
+        return {
+          contents: isModule ? `export * from ${from};${byDefault}` : `module.exports = require(${from});`,
+          resolveDir: root,
+        };
+      });
+    },
+  };
+
+  return {
+    plugin,
+
+    /**
+     * What the last build asked for, built where it is not yet. A dependency that is exchanged under its
+     * name is seen at the next `npm run dev`.
+     *
+     * @param {import('esbuild').BuildOptions} options those of the server
+     * @returns {Promise<import('esbuild').OutputFile[]>}
+     * @throws {esbuild.BuildFailure}
+     */
+    async build(options) {
+      if (wanted.isSubsetOf(built)) return outputFiles;
+      const specifiers = built.union(wanted);
+      const made = await esbuild.build({
+        ...options,
+        // It would be put before the names of chunks too, which are no URLs.
+        publicPath: undefined,
+        entryPoints: [...specifiers].map((specifier) => ({ in: specifier, out: toName(specifier) })),
+        plugins: [entries, ...options.plugins.filter((other) => other !== plugin)],
+        splitting: true,
+        chunkNames: `${folder}/[name]-[hash]`,
+        outExtension: { '.js': '.mjs' },
+        sourcemap: false, // Node reads all of them at each start
+      });
+      outputFiles = withAssetUrls(made.outputFiles, options.publicPath);
+      built = specifiers;
+      return outputFiles;
+    },
+  };
+}
+
+/** Files that a dependency refers to, by the names that browsers know them by. */
+function withAssetUrls(files, publicPath) {
+  const isModule = ({ path }) => path.endsWith('.mjs');
+  const assets = files.filter((file) => !isModule(file)).map(({ path }) => basename(path));
+  if (assets.length === 0) return files;
+  const pattern = new RegExp(`"(?:\\.{1,2}/)+(assets/(?:${assets.map(RegExp.escape).join('|')}))"`, 'g');
+  return files.map((file) =>
+    isModule(file) ? { path: file.path, contents: Buffer.from(file.text.replace(pattern, `"${publicPath}$1"`)) } : file,
+  );
+}
+
+/** As the server's bundle names it. */
+function toPath(specifier) {
+  return `./${toName(specifier)}.mjs`;
+}
+
+function toName(specifier) {
+  return `${folder}/${specifier.replaceAll(':', '/')}`;
+}
