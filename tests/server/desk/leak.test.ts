@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import type { MemoryStory } from '../../../src/server/desk/beat.ts';
 import { presentOccurrence } from '../../../src/server/desk/pages/present-occurrence.ts';
 import type { WholeShape } from '../../../src/shared/desk/shapes.ts';
@@ -21,8 +21,15 @@ interface Ended {
   readonly err: string;
 }
 
+/** Tests that run at once each have their own. */
+type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
+
 /** Runs a server that keeps what it should let go of. @param heap MiB */
-function startLeak(heap: number, env: Record<string, string>): { child: ChildProcess; ended: Promise<Ended> } {
+function startLeak(
+  { onTestFinished }: Context,
+  heap: number,
+  env: Record<string, string>,
+): { child: ChildProcess; ended: Promise<Ended> } {
   const child = spawn(process.execPath, [`--max-old-space-size=${heap}`, childFile], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,7 +50,7 @@ function startLeak(heap: number, env: Record<string, string>): { child: ChildPro
 }
 
 /** What the next start tells of it. */
-async function readDeath(dataDir: string): Promise<WholeShape | undefined> {
+async function readDeath({ expect, onTestFinished }: Context, dataDir: string): Promise<WholeShape | undefined> {
   const desk = await openTestDesk({ dataDir });
   onTestFinished(() => desk.close());
   const findDeath = async () =>
@@ -74,13 +81,15 @@ function growthOf(whole: WholeShape | undefined) {
   return whole?.story?.kind === 'unclean-death' ? whole.story.growth : undefined;
 }
 
-describe('a process that dies of its memory', () => {
-  it('is told of with the function that kept what it should have let go of', async () => {
+// At once: each of them mostly waits for memory to grow.
+describe.concurrent('a process that dies of its memory', () => {
+  it('is told of with the function that kept what it should have let go of', async (context) => {
+    const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
-    const { out, err } = await startLeak(140, { DATA_DIR: dataDir, HOW: 'heap', FOR: '100000' }).ended;
+    const { out, err } = await startLeak(context, 140, { DATA_DIR: dataDir, HOW: 'heap', FOR: '100000' }).ended;
     expect({ out, err }).toEqual({ out: '', err: expect.stringContaining('heap out of memory') });
 
-    const whole = await readDeath(dataDir);
+    const whole = await readDeath(context, dataDir);
     expect(growthOf(whole)).toMatchObject({ where: 'heap', isSampled: true });
     const [error] = whole?.errors ?? [];
     expect(error).toMatchObject({ class: 'HeapGrowth' });
@@ -93,32 +102,40 @@ describe('a process that dies of its memory', () => {
     expect(frame).toMatchObject({ file: 'tests/support/leaking-child.ts', line, function: 'rememberForEver' });
   }, 120_000);
 
-  it('is told of with words where it is no part of the heap', async () => {
+  it('is told of with words where it is no part of the heap', async (context) => {
+    const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
-    const { child, ended } = startLeak(400, { DATA_DIR: dataDir, HOW: 'buffers' });
+    const { child, ended } = startLeak(context, 400, { DATA_DIR: dataDir, HOW: 'buffers' });
     await expect.poll(() => readStory(dataDir)?.points.length ?? 0, PATIENCE).toBeGreaterThan(4);
     // As the system does with whoever has the most, when there is no memory left.
     child.kill('SIGKILL');
     expect((await ended).signal).toBe('SIGKILL');
-    const whole = await readDeath(dataDir);
+    const whole = await readDeath(context, dataDir);
     expect(growthOf(whole)).toMatchObject({ where: 'outside', isSampled: false });
     expect(whole?.errors).toEqual([]);
   }, 60_000);
 });
 
-describe('what samples the heap', () => {
-  it('is not there in a process that does not grow', async () => {
+describe.concurrent('what samples the heap', () => {
+  it('is not there in a process that does not grow', async (context) => {
+    const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
     const env = { DATA_DIR: dataDir, HOW: 'garbage', FOR: '9000', LEAVE: 'at-once' };
-    const { code, err } = await startLeak(400, env).ended;
+    const { code, err } = await startLeak(context, 400, env).ended;
     // Node writes there where a session is still attached at the end.
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(readStory(dataDir)?.grown).toEqual([]);
   }, 60_000);
 
-  it('does not hold a process that ends while it is sampled', async () => {
+  it('does not hold a process that ends while it is sampled', async (context) => {
+    const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
-    const { child, ended } = startLeak(500, { DATA_DIR: dataDir, HOW: 'heap', EACH: '1000', FOR: '100000' });
+    const { child, ended } = startLeak(context, 500, {
+      DATA_DIR: dataDir,
+      HOW: 'heap',
+      EACH: '1000',
+      FOR: '100000',
+    });
     await expect.poll(() => readStory(dataDir)?.grown.length ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
     const toldAt = performance.now();
     child.kill('SIGTERM');
