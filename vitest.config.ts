@@ -23,7 +23,7 @@ export default defineConfig({
     environment: 'node',
     globalSetup: ['tests/support/build-once.ts'],
     reporters: ['default', closingLine()],
-    maxWorkers: 2,
+    maxWorkers: 3,
     // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,

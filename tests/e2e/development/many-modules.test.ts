@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../../support/browser.ts';
 import { type DevApp, startDevApp } from '../../support/dev-app.ts';
@@ -5,6 +6,7 @@ import { exchanged } from '../site.ts';
 
 const MODULES = 300;
 const EDITS = 12;
+const WORDS = 'src/server/product/words.ts';
 const HOME = 'src/shared/product/pages/home.tsx';
 const partFile = (index: number): string => `src/shared/product/parts/part-${index}.tsx`;
 
@@ -47,31 +49,48 @@ test('prints the time from saving to painted, with 300 modules of the product', 
   await page.goto('/');
   await exchanged(page);
   await page.getByRole('button').click();
-  const times: number[] = [];
+  const pages: number[] = [];
+  const loaders: number[] = [];
+  let last = 'the end';
+  let lastWords = 'from the loader';
   for (let edit = 0; edit < EDITS; edit++) {
-    const file = edit % 2 === 0 ? HOME : partFile(edit);
     const shown = `edit ${edit} of this`;
-    const painted = page.evaluate(
-      (text) =>
-        new Promise<number>((resolve) => {
-          function look(): void {
-            if (document.body.textContent?.includes(text)) resolve(Date.now());
-            else requestAnimationFrame(look);
-          }
-          look();
-        }),
-      shown,
-    );
-    const savedAt = Date.now();
-    if (file === HOME) app.edit(file, edit === 0 ? 'the end' : `edit ${edit - 2} of this`, shown);
-    else app.edit(file, 'as it was', shown);
-    times.push((await painted) - savedAt);
+    const save =
+      edit % 2 === 0 ? () => app.edit(HOME, last, shown) : () => app.edit(partFile(edit), 'as it was', shown);
+    pages.push(await timeUntilPainted(page, shown, save));
+    if (edit % 2 === 0) last = shown;
     await page.waitForTimeout(700); // the server is exchanged behind each
   }
-  times.sort((a, b) => a - b);
-  console.log(
-    `Saved to painted, ${MODULES} modules: median ${times[Math.floor(times.length / 2)]} ms, worst ${times.at(-1)} ms`,
-  );
+  for (let edit = 0; edit < EDITS / 2; edit++) {
+    const words = `words ${edit} of the loader`;
+    loaders.push(await timeUntilPainted(page, words, () => app.edit(WORDS, lastWords, words)));
+    lastWords = words;
+    await page.waitForTimeout(300);
+  }
+  console.log(`Saved to painted, ${MODULES} modules: ${toWords(pages)}; data of a loader: ${toWords(loaders)}`);
   await page.getByRole('button', { name: 'clicked 1' }).waitFor();
-  expect(times).toHaveLength(EDITS);
+  expect([pages.length, loaders.length]).toEqual([EDITS, EDITS / 2]);
 });
+
+/** From before a file is saved until its words are in a frame, in ms. */
+async function timeUntilPainted(page: Page, words: string, save: () => void): Promise<number> {
+  const painted = page.evaluate(
+    (text) =>
+      new Promise<number>((resolve) => {
+        function look(): void {
+          if (document.body.textContent?.includes(text)) resolve(Date.now());
+          else requestAnimationFrame(look);
+        }
+        look();
+      }),
+    words,
+  );
+  const savedAt = Date.now();
+  save();
+  return (await painted) - savedAt;
+}
+
+function toWords(times: readonly number[]): string {
+  const sorted = [...times].sort((a, b) => a - b);
+  return `median ${sorted[Math.floor(sorted.length / 2)]} ms, worst ${sorted.at(-1)} ms`;
+}
