@@ -23,6 +23,7 @@ export default defineConfig({
     environment: 'node',
     globalSetup: ['tests/support/build-once.ts'],
     reporters: ['default', closingLine()],
+    // One more than the cores of a small machine: tests wait for processes and browsers as much as they compute.
     maxWorkers: 3,
     // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
     testTimeout: 45_000,
