@@ -102,7 +102,7 @@ export function ${router}(store: ${pascal}Store): Router {
 }
 
 function writeSchema({ pascal }) {
-  return `import { z } from 'zod';
+  return `import * as z from 'zod';
 
 export const New${pascal} = z.strictObject({
   name: z.string().trim().min(1, 'Please give it a name.').max(200, 'Please keep it below 200 characters.'),
@@ -120,7 +120,7 @@ export function present${pascal}({ id, name, createdAt }: ${type}) {
 }
 
 function writeStore({ pascal, type, limit }) {
-  return `import type { z } from 'zod';
+  return `import type * as z from 'zod';
 import type { New${pascal} } from './schema.ts';
 
 /** Whoever may add could fill the memory: the oldest goes first. */

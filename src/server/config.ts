@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Second } from '../shared/units.ts';
 import {
   parseHttpUrls,

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Sent } from '../../engine/http/operation.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';

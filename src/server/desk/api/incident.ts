@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';

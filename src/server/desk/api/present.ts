@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { FrameShape, IncidentData, OccurrenceShape } from '../../../shared/desk/shapes.ts';
 import type { Sent } from '../../engine/http/operation.ts';
 import type { Note as StoredNote } from '../store/change-log.ts';

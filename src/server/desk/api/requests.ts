@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { NOBODY, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import { parseAddress } from '../address.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What is read of a schema in JSON Schema 2020-12. */
 export interface JsonSchema {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROBLEM_TYPE, type Problem } from '../errors/problem.ts';
 import { createJsonSchemas, type JsonSchema, type JsonSchemas } from './json-schemas.ts';
 import { type OperationFacts, operation, type ReplyFacts } from './operation.ts';

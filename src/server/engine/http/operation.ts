@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { matchesEtag } from '../pages/payload.ts';

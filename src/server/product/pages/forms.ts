@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { redirect } from '../../../shared/engine/outcome.ts';
 import type { FormsActions, FormsData, Gate } from '../../../shared/product/pages/forms/forms.tsx';
 import { Millisecond } from '../../../shared/units.ts';

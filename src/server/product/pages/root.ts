@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RootActions } from '../../../shared/product/pages/root/newsletter.tsx';
 import { invalid, type ServerPage } from '../../engine/pages/server-page.ts';
 import type { AppContext } from '../context.ts';

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOpenApi, openApi } from '../../../../src/server/engine/http/openapi.ts';
 import { operation } from '../../../../src/server/engine/http/operation.ts';
 import { type Resource, resource } from '../../../../src/server/engine/http/resource.ts';

@@ -1,7 +1,7 @@
 import express from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { operation } from '../../../../src/server/engine/http/operation.ts';
 import { resource } from '../../../../src/server/engine/http/resource.ts';

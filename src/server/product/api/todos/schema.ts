@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const title = z.string().trim().min(1, 'Say what is to be done.').max(200, 'Please keep it below 200 characters.');
 

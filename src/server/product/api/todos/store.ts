@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { NewTodo, TodoPatch } from './schema.ts';
 
 /** The list is open to everybody, so it forgets its oldest entry rather than grow or refuse. */
