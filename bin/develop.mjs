@@ -19,9 +19,10 @@ const drainMs = 1000;
 const dev = createDevBuild(root);
 /** What open pages are told. */
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
-let builtServer = '';
 /** The process that serves. */
 let current;
+/** What it serves. */
+let servedBuild = '';
 /** The listening socket. It outlives the servers that accept from it: what comes between two of them waits in its queue. */
 let socket;
 let changed = new Set();
@@ -76,10 +77,8 @@ async function take(files) {
     const server = await dev.buildServer();
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${files.join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
-    if (server !== builtServer || !isAlive(current)) {
-      builtServer = server;
-      await exchange(server);
-    } else {
+    if (server !== servedBuild || !isAlive(current)) await exchange(server);
+    else {
       state = { ...state, served: state.build };
       tell();
     }
@@ -120,6 +119,7 @@ async function exchange(server) {
   }
   if (current) await end(current);
   current = next;
+  servedBuild = server;
   state = { ...state, server, served: state.build };
   next.send({ type: 'turn', state, isFirst: socket === undefined });
   const where = await Promise.race([ask(next, 'listen'), ended]);

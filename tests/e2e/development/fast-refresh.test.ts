@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { DevState } from '../../../src/shared/engine/develop-protocol.ts';
 import { launchBrowser, watch } from '../../support/browser.ts';
 import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { exchanged } from '../site.ts';
@@ -249,6 +250,15 @@ describe('a build that fails', () => {
   });
 });
 
+async function readState(): Promise<DevState> {
+  return (await (await fetch(`${app.url}/_dev/state`)).json()) as DevState;
+}
+
+/** Whether what was saved since a build has come to its end, good or bad. */
+function hasTaken(before: number, { build, served, error }: DevState): boolean {
+  return build > before && (served === build || error !== undefined);
+}
+
 /** What stands over the page, until it is gone again. */
 async function expectProblem(...texts: (string | RegExp)[]): Promise<void> {
   for (const text of texts) await page.getByRole('alertdialog').filter({ hasText: text }).waitFor();
@@ -295,6 +305,10 @@ describe('what fails while it runs', () => {
     app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
     await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
     expect((await fetch(app.url)).status).toBe(200);
+    const { build } = await readState();
+    app.write(WORDS, app.read(WORDS)); // saved once more as it is
+    await poll(async () => hasTaken(build, await readState())).toBe(true);
+    await expectProblem('The server did not start');
     app.edit(WORDS, "throw new Error('not today');\n", '');
     await expectMended();
     app.edit(PAGES, 'other: null', 'otehr: null');
