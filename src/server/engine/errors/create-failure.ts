@@ -56,7 +56,7 @@ export interface RecorderOptions {
   readonly table?: () => SiteTable;
   readonly scrubber?: Scrubber;
   /** A hash of a visitor's address that changes daily, or of the owner's id: counted, and no more. */
-  readonly toVisitor?: (address: string, id?: string) => string;
+  readonly toVisitor?: (address: string, id?: string) => string | undefined;
   /** The owner's: what keeps failures at one place apart on purpose. */
   readonly splitBy?: (error: unknown, context: FailureContext) => readonly string[];
 }

@@ -1,0 +1,65 @@
+import type { RequestHandler } from 'express';
+import { createDeskApi } from './desk/api/desk-api.ts';
+import { recordBlockedLoop } from './desk/blocked-loop.ts';
+import { type Desk, openDesk } from './desk/desk.ts';
+import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
+import type { DeskFacts } from './desk/pages/context.ts';
+import { toMayRead } from './desk/sign-in/bearer.ts';
+import { type OpenSignIn, openSignIn } from './desk/sign-in/open-sign-in.ts';
+import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
+import { openVisitors, type ToVisitor } from './desk/tunnel/visitors.ts';
+import { toDeskFacts } from './desk-facts.ts';
+import type { MayRead } from './engine/http/may-read.ts';
+import type { Failures } from './open-failures.ts';
+import type { Ground } from './open-ground.ts';
+
+/** What keeps failures, and lets operators at them; its pages come later, with the site's. */
+export interface DeskSide {
+  readonly desk: Desk;
+  readonly toVisitor: ToVisitor;
+  readonly signIn: OpenSignIn;
+  readonly facts: DeskFacts;
+  readonly api: RequestHandler;
+  /** For what programs read of the server itself. */
+  readonly mayRead: MayRead;
+}
+
+export interface DeskSideOptions {
+  /** Whether the address in HEARTBEAT_URL hears that all is well. */
+  readonly beats: boolean;
+}
+
+/** Opens the store, and has failures kept there. */
+export async function openDeskSide(ground: Ground, failures: Failures, { beats }: DeskSideOptions): Promise<DeskSide> {
+  const { config, manifest, release, log, metrics, tokens, dist } = ground;
+  const proxy = toProxySignIn(config);
+  const told = toNotifySettings(config);
+  const notify = told && (beats ? told : { ...told, heartbeatUrl: undefined });
+  const desk = await openDesk({
+    dataDir: config.dataDir,
+    databaseUrl: config.deskDatabaseUrl,
+    build: manifest.buildId,
+    release,
+    environment: config.sentryEnvironment,
+    namespace: config.digestNamespace,
+    dist,
+    notify,
+    inFlight: () => failures.inFlight.list(),
+    onBlockedLoop: (report) => recordBlockedLoop(failures.funnel, report),
+    count: metrics.count,
+    log,
+  });
+  const toVisitor = openVisitors(() => desk.ask('readSalt'));
+  failures.keepIn(desk, toVisitor);
+  const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
+  const { checkBearer } = signIn;
+  const facts = toDeskFacts(config, release, notify);
+  return {
+    desk,
+    toVisitor,
+    signIn,
+    facts,
+    api: createDeskApi({ desk, facts, checkBearer, toSender: toVisitor }),
+    mayRead: toMayRead({ check: checkBearer, toSender: toVisitor }),
+  };
+}

@@ -1,0 +1,64 @@
+import type { RouteLine } from '../shared/engine/routes.ts';
+import type { Desk } from './desk/desk.ts';
+import type { ToVisitor } from './desk/tunnel/visitors.ts';
+import { createTableLoader } from './engine/errors/create-table-loader.ts';
+import type { SiteTable } from './engine/errors/digest/site-table.ts';
+import type { Reporter } from './engine/errors/failure.ts';
+import { createFunnel, type Funnel, type FunnelOptions } from './engine/errors/funnel.ts';
+import { createPathScrubber, type ScrubPath } from './engine/errors/scrub/secret-path.ts';
+import type { Scrubber } from './engine/errors/scrub.ts';
+import { InFlight } from './engine/http/in-flight.ts';
+import { createEnvironmentScrubber } from './environment-scrubber.ts';
+import type { Ground } from './open-ground.ts';
+
+export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'onFailure'> {
+  /** Their addresses may hold secrets. */
+  readonly routes: readonly RouteLine[];
+  /** Who is told after the desk. */
+  readonly reporters?: readonly Reporter[];
+}
+
+export interface Failures {
+  readonly funnel: Funnel;
+  readonly scrubber: Scrubber;
+  readonly scrubPath: ScrubPath;
+  readonly table: () => SiteTable;
+  readonly inFlight: InFlight;
+  /** From here on failures are kept. Those of the start itself stand in the log alone. */
+  keepIn(desk: Pick<Desk, 'reporter'>, toVisitor: ToVisitor): void;
+}
+
+/** The way that failures go, from what is thrown to the desk. */
+export function openFailures(ground: Ground, options: FailuresOptions): Failures {
+  const { config, manifest, release, log, metrics, tokens, dist } = ground;
+  const { routes, reporters = [], splitBy, onFailure } = options;
+  const scrubber = createEnvironmentScrubber(process.env, config, routes).with(tokens.map(({ token }) => token));
+  const scrubPath = createPathScrubber(scrubber);
+  const table = createTableLoader(dist, log);
+  let kept: { readonly desk: Pick<Desk, 'reporter'>; readonly toVisitor: ToVisitor } | undefined;
+  const funnel = createFunnel({
+    log,
+    count: metrics.count,
+    // The desk first: what is shown is stored by then.
+    reporters: [{ report: (failure, error) => kept?.desk.reporter.report(failure, error) ?? false }, ...reporters],
+    namespace: config.digestNamespace,
+    build: manifest.buildId,
+    release,
+    paths: { dist },
+    table,
+    scrubber,
+    splitBy,
+    toVisitor: (address, id) => kept?.toVisitor(address, id),
+    onFailure,
+  });
+  return {
+    funnel,
+    scrubber,
+    scrubPath,
+    table,
+    inFlight: new InFlight(scrubPath),
+    keepIn(desk, toVisitor) {
+      kept = { desk, toVisitor };
+    },
+  };
+}
