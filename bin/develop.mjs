@@ -15,6 +15,8 @@ const quietMs = 15;
 const emptyMs = 300;
 /** A server that has not ended by then holds a connection that a developer does not need. */
 const drainMs = 1000;
+/** What a server that did not start has said last may come after its end. */
+const lastWordsMs = 1000;
 
 const dev = createDevBuild(root);
 /** What open pages are told. */
@@ -110,8 +112,10 @@ async function exchange(server) {
     said = `${said}${text}`.slice(-4000);
   });
   const ended = new Promise((resolve) => next.once('exit', resolve));
+  const silent = new Promise((resolve) => next.once('close', resolve));
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
   if (!loaded) {
+    await Promise.race([silent, sleep(lastWordsMs)]);
     console.error('The new server did not start: the one before it goes on, and waits for a change.');
     state = { ...state, error: { title: 'The server did not start', problems: [{ text: said.trim() }] } };
     tell();
