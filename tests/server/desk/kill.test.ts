@@ -79,7 +79,9 @@ describe('a process that is killed in the middle of a storm', () => {
     onTestFinished(() => desk.close());
     await expectAll(desk, [...first, ...second], 2);
 
-    expect(readdirSync(join(dataDir, 'journal')).filter((name) => !name.endsWith('.lock'))).toHaveLength(1);
+    // Theirs go once all that they hold is in the store.
+    const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.endsWith('.lock'));
+    await expect.poll(listJournals, PATIENCE).toHaveLength(1);
   }, 60_000);
 
   it('is told of with the requests that it had in flight', async () => {
