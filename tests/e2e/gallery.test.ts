@@ -6,7 +6,7 @@ import { toOccurrence } from '../../src/shared/engine/address.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { ADDRESS, AGENT, addressIn, lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
-import { exchanged } from './site.ts';
+import { exchanged, hydrated } from './site.ts';
 
 let app: OwnedApp;
 let browser: Browser;
@@ -260,6 +260,7 @@ describe('in a browser', () => {
     ['render', { place: 'render', title: /^TypeError/ }],
   ])('%s leads to its line', async (name, expected) => {
     const { server, page, reported } = await open('/browser');
+    await hydrated(page);
     await page.getByRole('button', { name, exact: true }).click();
     const address = await reported();
     const { occurrence } = await expectStory(address, {

@@ -11,6 +11,7 @@ import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '.
 import { lookUp } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { hydrated } from './site.ts';
 
 /**
  * Secrets are planted wherever one comes into the server or into its errors, and looked for in all that
@@ -446,7 +447,7 @@ describe('what browsers report', () => {
     await page.addInitScript((planted) => Object.assign(globalThis, { planted }), secrets);
     const reported = page.waitForResponse((response) => new URL(response.url()).pathname === '/_report');
     await page.goto('/browser');
-    await page.waitForFunction(() => document.querySelector('button') !== null);
+    await hydrated(page, 'button');
     await page.getByRole('button', { name: button, exact: true }).click();
     const response = await reported;
     const { id, digest } = (await response.json()) as { id: string; digest: string };

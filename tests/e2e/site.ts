@@ -76,11 +76,11 @@ function toVisitorsAgent(version: string): string {
 }
 
 /** Resolves when React has taken the server's markup over. */
-export async function hydrated(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const main = document.querySelector('main');
-    return main !== null && Object.keys(main).some((key) => key.startsWith('__reactFiber'));
-  });
+export async function hydrated(page: Page, selector = 'main'): Promise<void> {
+  await page.waitForFunction((wanted) => {
+    const element = document.querySelector(wanted);
+    return element !== null && Object.keys(element).some((key) => key.startsWith('__reactFiber'));
+  }, selector);
 }
 
 /** Resolves when the router has taken the place of its stand-in, which it says by taking over scrolling. */
