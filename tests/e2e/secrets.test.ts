@@ -161,7 +161,7 @@ async function ask(path: string, { headers, ...init }: RequestInit = {}): Promis
   return { status: response.status, address, text };
 }
 
-const ADDRESS = /[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}/;
+const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 
 async function find(address: string): Promise<StoredFailure> {
   let whole: StoredFailure | undefined;

@@ -12,7 +12,8 @@ import { createTestLog } from './desk.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
 import { until } from './until.ts';
 
-export const ADDRESS = /[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}/;
+/** Whole words: the digits of two ids in `traceparent`, which stands in each document, may look like one. */
+export const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 
 /** A headless browser's own name would be answered as a crawler's. */
 export const AGENT =
