@@ -47,7 +47,7 @@ const cleanups = [() => rmSync(folder, { recursive: true, force: true })];
 
 const driver =
   kind === 'postgres' ? openPostgres(await startDatabase()) : openSqlite(join(folder, 'desk.sqlite'), { log });
-const store = await openStore(driver, { rule: 1, log });
+const store = await openStore(driver, { rule: 1, environment: 'production', log });
 const random = createRandom(42);
 const pick = createPick();
 const codes = new Map();

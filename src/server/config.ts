@@ -311,7 +311,8 @@ export const SETTINGS = {
     ).optional(),
   },
   SENTRY_ENVIRONMENT: {
-    about: 'The environment that forwarded reports and trace headers name.',
+    about:
+      'The name of this environment, for the desk, reports and trace headers. Each environment has its own incidents, states and notifications, also if several share one database.',
     example: 'production',
     schema: parsed('is no name of an environment. Use up to 64 letters, digits and . _ -.', (text) => {
       return /^[\w.-]{1,64}$/.test(text) ? text : undefined;

@@ -84,12 +84,13 @@ export interface DeskSite {
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
-  const store = await openStore(driver, { rule: 1 });
+  const store = await openStore(driver, { rule: 1, environment: 'test' });
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
     const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
-    return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
+    const [first, ...rest] = args;
+    return method.apply(store, name === 'find' ? [parseAddress(first ?? ''), ...rest] : args);
   }) as unknown as Desk['ask'];
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {

@@ -58,6 +58,7 @@ export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, '
   return openDesk({
     build: 'build-1',
     release: 'v1',
+    environment: 'production',
     namespace: 'test',
     dist: join(options.dataDir, 'dist'),
     inFlight: () => [],

@@ -24,7 +24,7 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
     say(async (news) => {
       const driver = await openDriver();
-      const store = await openStore(driver, { rule: 2, ...(news && { news }) });
+      const store = await openStore(driver, { rule: 2, environment: 'production', ...(news && { news }) });
       onTestFinished(() => store.close());
       return { store, driver };
     });

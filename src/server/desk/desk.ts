@@ -60,7 +60,7 @@ export interface DeskOptions {
   readonly build: string;
   readonly release: string;
   /** Where this server runs, for the filter of the list: a store may serve several. */
-  readonly environment?: string;
+  readonly environment: string;
   readonly namespace: string;
   /** The folder of the build: `dist`. */
   readonly dist: string;

@@ -33,10 +33,13 @@ export interface CountRecord {
 export interface Feedback {
   /** 32 hexadecimal digits. */
   readonly id: string;
-  /** The failure that it is about, where it says so: 32 hexadecimal digits. */
-  readonly eventId?: string;
-  /** The address that it is about (`7K3QM2XA-9F4W0R6B`), where that is all that is known of the failure. */
+  /**
+   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest where the occurrence
+   * was only counted. Earlier releases left it out where they knew the event.
+   */
   readonly address?: string;
+  /** The event that it is about, where its sender named one: 32 hexadecimal digits. */
+  readonly eventId?: string;
   /** Up to 4 KiB of characters. */
   readonly text: string;
   readonly name?: string;

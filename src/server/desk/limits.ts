@@ -85,10 +85,15 @@ export const MAX_GROWTH_FRAMES = 20;
 
 /** Occurrences of an incident that are kept in an hour (a count); past it the hour is marked as thinned. */
 export const MAX_OCCURRENCES_PER_HOUR = 1000;
-/** Whole occurrences: the first of an incident, those of an hour, and the spread over its life (counts). */
+/**
+ * Full occurrences that are kept of an incident (counts): the first, some of each hour, the newest, and
+ * some that visitors wrote about. Visitors quote addresses from the last hours, so most of those must
+ * lead to a full story. When the store runs out of room, the oldest of the hourly ones are deleted first.
+ */
 export const FIRST_WHOLES = 10;
-export const WHOLES_PER_HOUR = 5;
-export const MAX_SPREAD_WHOLES = 100;
+export const WHOLES_PER_HOUR = 100;
+export const NEWEST_WHOLES = 20;
+export const MAX_SAID_WHOLES = 20;
 /** How long occurrences are kept (ms). Counts stay. */
 export const OCCURRENCE_AGE = 90 * Day;
 /** How much the store may use (bytes), in used pages. */

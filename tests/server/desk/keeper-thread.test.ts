@@ -30,6 +30,7 @@ it('starts a thread that broke anew, and refuses what it was asked meanwhile', a
       databaseUrl: undefined,
       build: '',
       release: '',
+      environment: 'test',
       namespace: '',
       dist: folder,
     },

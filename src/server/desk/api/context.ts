@@ -17,9 +17,18 @@ export async function readVersion({ ask, facts }: ApiContext): Promise<string> {
 
 export const UNKNOWN = 'No incident has this digest.';
 
-/** The incident that stands for a digest. @throws HttpError 404 */
-export async function requireIncident({ ask }: ApiContext, digest: string): Promise<Incident> {
-  const found = await ask('find', digest);
+/**
+ * The incident that stands for a digest.
+ *
+ * @param environment where to look; by default everywhere, first in the environment of this server
+ * @throws HttpError 404
+ */
+export async function requireIncident(
+  { ask }: ApiContext,
+  digest: string,
+  { environment }: { readonly environment?: string | undefined },
+): Promise<Incident> {
+  const found = await ask('find', digest, environment);
   if (!found) throw new HttpError(404, UNKNOWN);
   return found.incident;
 }

@@ -1,12 +1,13 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
-import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { TestSent } from '../notify/notifier.ts';
 import type { NotifySettings } from '../notify/settings.ts';
+import type { KnownBuild } from '../store/build-table.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { LoggedChange, Note } from '../store/change-log.ts';
 import type { DeleteOutcome, Forgotten } from '../store/forget.ts';
+import type { CallKey } from '../store/incident-key.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
@@ -17,46 +18,51 @@ import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
 
 /** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */
 export interface KeeperCalls {
-  /** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, however it is spelt */
-  find(address: string): Found | undefined;
-  /** Whether a digest has an incident already, without waiting for what is on its way. */
+  /**
+   * @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, however it is spelt
+   * @param environment where to look; by default everywhere, first in the environment of this server
+   */
+  find(address: string, environment?: string): Found | undefined;
+  /** Whether a digest has an incident already in the environment of this server, without waiting for what is on its way. */
   isKnown(digest: string): boolean;
   /** What a text leads straight to: a digest, an address, the id of a request or of a trace. */
   resolveQuery(text: string): Resolved | undefined;
   /** Refused where the cursor is none: ask `isCursor` first. */
   listIncidents(query: IncidentQuery): IncidentPage;
   countStates(filter: IncidentFilter): Readonly<Record<IncidentState, number>>;
-  /** The latest first. Refused where the cursor is none. */
-  listOccurrences(digest: string, query: OccurrenceQuery): OccurrencePage;
-  findNeighbours(digest: string, occurrence: string): Neighbours;
+  /** The latest first. Refused where the cursor is none. @param key `toCallKey()` makes it, as in all that follow */
+  listOccurrences(key: CallKey, query: OccurrenceQuery): OccurrencePage;
+  findNeighbours(key: CallKey, occurrence: string): Neighbours;
   /** Different visitors since a time (ms since 1970), within a day at most: whom it may be told of rests on it. */
-  countVisitorsSince(digest: string, since: number): number;
-  listHours(digest: string): IncidentHour[];
-  listReleases(digest: string): IncidentRelease[];
-  /** Where incidents were seen (`SENTRY_ENVIRONMENT`): names, sorted. */
-  listEnvironments(): string[];
+  countVisitorsSince(key: CallKey, since: number): number;
+  listHours(key: CallKey): IncidentHour[];
+  listReleases(key: CallKey): IncidentRelease[];
+  /** The environments that use the store (`SENTRY_ENVIRONMENT`): names, sorted. */
+  listEnvironments(): readonly string[];
+  /** The environments in which a digest is known: names, sorted. */
+  listKnownIn(digest: string): string[];
   /** Others of the same file, or whose messages have the same shape. */
-  listSimilar(digest: string, limit: number): Incident[];
+  listSimilar(key: CallKey, limit: number): Incident[];
   /** What visitors said of it, the latest first. */
-  listFeedback(digest: string, limit: number): Feedback[];
+  listFeedback(key: CallKey, limit: number): Feedback[];
   /** What became of it, by whom and when, the latest first. */
-  listChanges(digest: string, limit: number): LoggedChange[];
-  listNotes(digest: string, limit: number): Note[];
+  listChanges(key: CallKey, limit: number): LoggedChange[];
+  listNotes(key: CallKey, limit: number): Note[];
   /** Grows with all that is taken in and with each change, over all replicas; one short statement. */
   readChanges(): number;
 
-  changeIncident(digest: string, change: IncidentChange, by: ChangeBy): ChangeOutcome;
+  changeIncident(key: CallKey, change: IncidentChange, by: ChangeBy): ChangeOutcome;
   /** @param by with `expected`, the version of the incident that is left */
-  mergeIncidents(digest: string, into: string, by: ChangeBy): MergeOutcome;
-  /** @param digest one of the incident's `aliases` */
-  takeApart(digest: string, by: ChangeBy): MergeOutcome;
+  mergeIncidents(key: CallKey, into: CallKey, by: ChangeBy): MergeOutcome;
+  /** @param key of one of the incident's `aliases` */
+  takeApart(key: CallKey, by: ChangeBy): MergeOutcome;
   /** Undefined where there is no such incident. */
-  addNote(digest: string, text: string, author: string): Note | undefined;
-  deleteIncident(digest: string, expected?: number): DeleteOutcome;
+  addNote(key: CallKey, text: string, author: string): Note | undefined;
+  deleteIncident(key: CallKey, expected?: number): DeleteOutcome;
   /** Each answers whether there was something to do it to. */
   deleteNote(id: number, author: string): boolean;
-  deleteFeedback(digest: string, id: string, author: string): boolean;
-  deleteOccurrence(address: Required<Address>, author: string): boolean;
+  deleteFeedback(key: CallKey, id: string, author: string): boolean;
+  deleteOccurrence(key: CallKey, occurrence: string, author: string): boolean;
   forgetVisitor(whom: Forgotten): { occurrences: number; feedback: number };
 
   createSession(idHash: string, grant: Grant, lifeMs: number): void;
@@ -81,7 +87,9 @@ export interface KeeperCalls {
   readBuildFile(build: string, path: string): Uint8Array | undefined;
   /** A file of whichever build had it. @param path within `dist`: `client/assets/home-X7K2QM2X.js` */
   readAsset(path: string): Uint8Array | undefined;
-  listBuilds(): { id: string; release: string; firstAt: number }[];
+  listBuilds(): KnownBuild[];
+  /** Builds that were started in an environment, and when that was. */
+  listDeployments(environment: string): KnownBuild[];
   /** Random, the same for all replicas: what visitors are hashed with. */
   readSalt(): string;
   /** Everything that was appended before is in the store. */
@@ -109,7 +117,7 @@ export interface KeeperStart {
   readonly databaseUrl: string | undefined;
   readonly build: string;
   readonly release: string;
-  readonly environment?: string | undefined;
+  readonly environment: string;
   readonly namespace: string;
   /** The folder of the build. */
   readonly dist: string;

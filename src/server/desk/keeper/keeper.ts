@@ -19,8 +19,10 @@ import { createNotifier } from '../notify/notifier.ts';
 import { createSendRequest } from '../notify/send-request.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import { createTargets } from '../notify/targets.ts';
+import { toCallKey } from '../store/incident-key.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
+import type { LateBeat } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
@@ -83,7 +85,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
   const targets = notify ? createTargets({ settings: notify }) : [];
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
-  const writer = createWriter({ run, environment, folder, signals, holder, prepare, onTaken: notifier.wake, log });
+  const writer = createWriter({ run, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const heapWatch = createHeapWatch({ startSampler: () => startSampler(readOurs), onChange: () => runs.noteGrowth() });
   const runs = createRuns({
@@ -112,7 +114,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   async function open(): Promise<Store> {
     const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
-    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log, news });
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, environment, log, news });
   }
 
   async function readOurs(): Promise<IsOurs> {
@@ -163,12 +165,17 @@ export function createKeeper(options: KeeperOptions): Keeper {
     noteInherited();
     for (const journal of dead) {
       const beside = readBeatFile(journal.folder);
-      await writer.adopt(journal);
+      await writer.adopt({ ...journal, environment: await readEnvironment(journal.run, beside) });
       dead = dead.filter((other) => other !== journal);
       journal.release(true);
       noteInherited();
       await runs.tellDead(journal.run, beside);
     }
+  }
+
+  /** Where a process ran may have been set to another value since. */
+  async function readEnvironment(of: string, beside: LateBeat | undefined): Promise<string | undefined> {
+    return beside?.environment ?? (await holder.use((store) => store.readEnvironment(of)));
   }
 
   function noteInherited(): void {
@@ -207,12 +214,12 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   /** What another replica has journaled may be on its way. */
-  async function find(text: string): Promise<Found | undefined> {
+  async function find(text: string, where?: string): Promise<Found | undefined> {
     const address = parseAddress(text);
     if (!address) return undefined;
     const end = performance.now() + LOOKUP_PATIENCE;
     for (;;) {
-      const found = await afterFlush((store) => store.find(address));
+      const found = await afterFlush((store) => store.find(address, where));
       if (found && found.state !== 'unknown') return found;
       const isShared = await holder.use(async (store) => store.isShared);
       if (!isShared || performance.now() > end) return found;
@@ -236,7 +243,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   async function endRun(): Promise<void> {
     await runs.end();
-    await writer.adopt({ run, folder });
+    await writer.adopt({ run, folder, environment });
   }
 
   return {
@@ -247,30 +254,31 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     handlers: {
       find,
-      isKnown: (digest) => holder.use((store) => store.isKnown(digest)),
+      isKnown: (digest) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
       resolveQuery: (text) => afterFlush((store) => store.resolveQuery(text)),
       listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
       countStates: (filter) => afterFlush((store) => store.countStates(filter)),
-      listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
-      listHours: (digest) => afterFlush((store) => store.listHours(digest)),
-      listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
-      findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
-      countVisitorsSince: (digest, since) => afterFlush((store) => store.countVisitorsSince(digest, since)),
+      listOccurrences: (key, query) => afterFlush((store) => store.listOccurrences(key, query)),
+      listHours: (key) => afterFlush((store) => store.listHours(key)),
+      listReleases: (key) => afterFlush((store) => store.listReleases(key)),
+      findNeighbours: (key, occurrence) => afterFlush((store) => store.findNeighbours(key, occurrence)),
+      countVisitorsSince: (key, since) => afterFlush((store) => store.countVisitorsSince(key, since)),
       listEnvironments: () => afterFlush((store) => store.listEnvironments()),
-      listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
-      listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
-      listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),
-      listNotes: (digest, limit) => holder.use((store) => store.listNotes(digest, limit)),
+      listKnownIn: (digest) => afterFlush((store) => store.listKnownIn(digest)),
+      listSimilar: (key, limit) => afterFlush((store) => store.listSimilar(key, limit)),
+      listFeedback: (key, limit) => afterFlush((store) => store.listFeedback(key, limit)),
+      listChanges: (key, limit) => afterFlush((store) => store.listChanges(key, limit)),
+      listNotes: (key, limit) => holder.use((store) => store.listNotes(key, limit)),
       readChanges: () => holder.use((store) => store.readChanges()),
       // A change is about what was shown, so what is on its way comes first.
-      changeIncident: (digest, change, by) => afterFlush((store) => store.changeIncident(digest, change, by)),
-      mergeIncidents: (digest, into, by) => afterFlush((store) => store.mergeIncidents(digest, into, by)),
-      takeApart: (digest, by) => afterFlush((store) => store.takeApart(digest, by)),
-      addNote: (digest, text, author) => afterFlush((store) => store.addNote(digest, text, author)),
+      changeIncident: (key, change, by) => afterFlush((store) => store.changeIncident(key, change, by)),
+      mergeIncidents: (key, into, by) => afterFlush((store) => store.mergeIncidents(key, into, by)),
+      takeApart: (key, by) => afterFlush((store) => store.takeApart(key, by)),
+      addNote: (key, text, author) => afterFlush((store) => store.addNote(key, text, author)),
       deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
-      deleteFeedback: (digest, id, author) => afterFlush((store) => store.deleteFeedback(digest, id, author)),
-      deleteIncident: (digest, expected) => afterFlush((store) => store.deleteIncident(digest, expected)),
-      deleteOccurrence: (address, author) => afterFlush((store) => store.deleteOccurrence(address, author)),
+      deleteFeedback: (key, id, author) => afterFlush((store) => store.deleteFeedback(key, id, author)),
+      deleteIncident: (key, expected) => afterFlush((store) => store.deleteIncident(key, expected)),
+      deleteOccurrence: (key, name, author) => afterFlush((store) => store.deleteOccurrence(key, name, author)),
       forgetVisitor: (whom) => afterFlush((store) => store.forgetVisitor(whom)),
       createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
       readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
@@ -286,6 +294,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
       listBuilds: () => holder.use((store) => store.listBuilds()),
+      listDeployments: (of) => holder.use((store) => store.listDeployments(of)),
       readSalt: () => holder.use(async (store) => (await store.readMeta()).salt ?? ''),
       flush: () => writer.flush(),
       close,
@@ -293,7 +302,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   };
 }
 
-function toMessageFacts(notify: NotifySettings | undefined): MessageFacts {
+function toMessageFacts(notify: NotifySettings | undefined): Omit<MessageFacts, 'hasOthers'> {
   return { environment: notify?.environment ?? '', deskOrigin: notify?.deskOrigin };
 }
 

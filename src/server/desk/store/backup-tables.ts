@@ -34,6 +34,7 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_journals', key: ['run'], page: SMALL },
   { name: 'desk_runs', key: ['id'], page: LARGE },
   { name: 'desk_builds', key: ['id'], page: SMALL },
+  { name: 'desk_deployments', key: ['environment', 'build'], page: SMALL },
   { name: 'desk_build_files', key: ['build', 'path'], page: SMALL },
   { name: 'desk_blobs', key: ['hash'], page: 4 },
 ];

@@ -2,6 +2,7 @@ import type { Address } from '../address.ts';
 import { lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
 import { storeForgotten } from './forgotten-table.ts';
+import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import type { Incident } from './records.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
@@ -40,7 +41,7 @@ export async function deleteIncident(
   const incident = await lockIncident(sql, dialect, digest);
   if (!incident) return { outcome: 'unknown' };
   if (expected !== undefined && expected !== incident.version) return { outcome: 'conflict', incident };
-  const family = await listFamily(sql, incident.digest);
+  const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
   await sql.run(
     `DELETE FROM desk_feedback WHERE digest IN (${some}) OR occurrence IN
@@ -48,12 +49,23 @@ export async function deleteIncident(
     [...family, ...family],
   );
   for (const table of TABLES_OF_INCIDENT) await sql.run(`DELETE FROM ${table} WHERE digest IN (${some})`, family);
-  await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR substr(target, 1, 8) IN (${some})`, [
-    ...family,
-    ...family,
-  ]);
+  await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR target IN (${some})`, [...family, ...family]);
+  for (const key of family) await dropAliasesOfOccurrences(sql, key);
   await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
   return { outcome: 'deleted' };
+}
+
+/** Deletes the aliases that lead to occurrences of an incident: `7K3QM2XA-9F4W0R6B`, with `@environment` outside of the home environment. */
+async function dropAliasesOfOccurrences(sql: Sql, key: string): Promise<void> {
+  const digest = toDigest(key);
+  const start = `${digest}-`;
+  const name = '9F4W0R6B';
+  await sql.run('DELETE FROM desk_aliases WHERE substr(target, 1, ?) = ? AND substr(target, ?) = ?', [
+    start.length,
+    start,
+    start.length + name.length + 1,
+    key.slice(digest.length),
+  ]);
 }
 
 /**
@@ -69,13 +81,13 @@ export async function deleteOccurrence(
 ): Promise<boolean> {
   const incident = await lockIncident(sql, dialect, digest);
   if (!incident) return false;
-  const family = await listFamily(sql, incident.digest);
+  const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
   const gone = await deleteRows(sql, `occurrence = ? AND digest IN (${some})`, [occurrence, ...family]);
   if (gone === 0) return false;
   await sql.run('DELETE FROM desk_feedback WHERE occurrence = ?', [occurrence]);
   await storeChange(sql, dialect, {
-    digest: incident.digest,
+    digest: incident.key,
     author,
     action: 'occurrence-deleted',
     detail: { occurrence },

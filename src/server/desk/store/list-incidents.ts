@@ -2,6 +2,7 @@ import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
+import { toKeyBeside } from './incident-key.ts';
 import { readIncidents } from './incident-table.ts';
 import type { Incident } from './records.ts';
 import { matchSearch, type SearchMatch } from './search-table.ts';
@@ -18,7 +19,7 @@ export interface IncidentFilter {
   readonly route?: string;
   /** Seen in this release. */
   readonly release?: string;
-  /** Seen on a server of this environment. */
+  /** Each environment has its own incidents. The default is the one that the store was opened for. */
   readonly environment?: string;
   /** A name; `null` for those that nobody has. */
   readonly assignee?: string | null;
@@ -71,12 +72,12 @@ const ORDERS: Readonly<Record<IncidentOrder, string>> = {
 /** Incidents that nothing is merged into: nearly all. */
 const PLAIN = '(SELECT * FROM desk_incidents WHERE merged_into IS NULL AND merged_count = 0)';
 /** The others, with what was merged into them. */
-const JOINED = `(SELECT r.digest, r.state, r.kind, r.route, r.assignee, r.visitors,
+const JOINED = `(SELECT r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors,
     MIN(f.first_at) AS first_at, MAX(f.last_at) AS last_at,
     SUM(f.server_count) AS server_count, SUM(f.browser_count) AS browser_count
   FROM desk_incidents r JOIN desk_incidents f ON f.digest = r.digest OR f.merged_into = r.digest
   WHERE r.merged_count > 0 AND r.merged_into IS NULL
-  GROUP BY r.digest, r.state, r.kind, r.route, r.assignee, r.visitors)`;
+  GROUP BY r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors)`;
 
 const OF_PLAIN = '= i.digest';
 const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.digest OR f.merged_into = i.digest)';
@@ -149,18 +150,6 @@ export async function countStates(
   return counts;
 }
 
-/** More names than anybody chooses from (a count). */
-const MAX_ENVIRONMENTS = 50;
-
-/** Where incidents were seen: names, sorted. */
-export async function listEnvironments(sql: Sql): Promise<string[]> {
-  const rows = await sql.all<{ environment: string }>(
-    'SELECT DISTINCT environment FROM desk_environments ORDER BY environment LIMIT ?',
-    [MAX_ENVIRONMENTS],
-  );
-  return rows.map(({ environment }) => environment);
-}
-
 class Conditions {
   readonly values: SqlValue[] = [];
   readonly #texts: string[] = [];
@@ -192,6 +181,8 @@ async function toLegs(
 function toConditions(filter: IncidentFilter, family: string, match: SearchMatch | undefined): Conditions {
   const conditions = new Conditions();
   const { states, side, kinds, route, release, environment, assignee, from, to } = filter;
+  if (environment === undefined) conditions.add('i.environment IS NULL');
+  else conditions.add('i.environment = ?', environment);
   if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
   if (side) conditions.add(`i.${side}_count > 0`);
   if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
@@ -200,12 +191,6 @@ function toConditions(filter: IncidentFilter, family: string, match: SearchMatch
   else if (assignee !== undefined) conditions.add('i.assignee = ?', assignee);
   if (release !== undefined) {
     conditions.add(`EXISTS (SELECT 1 FROM desk_releases e WHERE e.digest ${family} AND e.release = ?)`, release);
-  }
-  if (environment !== undefined) {
-    conditions.add(
-      `EXISTS (SELECT 1 FROM desk_environments n WHERE n.digest ${family} AND n.environment = ?)`,
-      environment,
-    );
   }
   if (from !== undefined || to !== undefined) {
     conditions.add(
@@ -232,11 +217,15 @@ async function readCharts(
 ): Promise<(incident: Incident) => IncidentChart> {
   const hours = toHour(now) - (CHART_HOURS - 1) * Hour;
   const days = Math.floor(now / Day) * Day - (CHART_DAYS - 1) * Day;
-  const root = new Map(incidents.flatMap(({ digest, aliases }) => [digest, ...aliases].map((of) => [of, digest])));
+  const root = new Map(
+    incidents.flatMap(({ key, aliases }) =>
+      [key, ...aliases.map((digest) => toKeyBeside(digest, key))].map((of) => [of, key]),
+    ),
+  );
   const digests = [...root.keys()];
   const counts = new Map(
-    incidents.map(({ digest }) => [
-      digest,
+    incidents.map(({ key }) => [
+      key,
       { hours: new Array<number>(CHART_HOURS).fill(0), days: new Array<number>(CHART_DAYS).fill(0) },
     ]),
   );
@@ -259,8 +248,8 @@ async function readCharts(
     const bar = Math.min(index, (bars?.length ?? 1) - 1);
     if (bars) bars[bar] = (bars[bar] ?? 0) + count;
   }
-  return ({ digest }) => {
-    const of = counts.get(digest) ?? { hours: [], days: [] };
+  return ({ key }) => {
+    const of = counts.get(key) ?? { hours: [], days: [] };
     return { hours: { start: hours, counts: of.hours }, days: { start: days, counts: of.days } };
   };
 }

@@ -1,5 +1,6 @@
 import { readCursor, writeCursor } from './cursor.ts';
 import { unpackWhole } from './dictionary-table.ts';
+import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
@@ -82,7 +83,7 @@ export async function readOccurrence(
   return rows[0] && toOccurrence(rows[0]);
 }
 
-/** What stands beside an occurrence, each as it stands in an address. */
+/** What stands beside an occurrence. */
 export interface Neighbours {
   readonly newer?: OccurrenceKey;
   readonly older?: OccurrenceKey;
@@ -91,6 +92,7 @@ export interface Neighbours {
 }
 
 export interface OccurrenceKey {
+  /** The key of the incident that it was stored under. */
   readonly digest: string;
   readonly occurrence: string;
   readonly at: number;
@@ -172,7 +174,7 @@ function toOccurrence(row: OccurrenceRow): Occurrence {
   const { data, shared = 0, dictionary = null } = row;
   const whole = data ? unpackWhole({ data, shared, dictionary }) : undefined;
   return {
-    digest: row.digest,
+    digest: toDigest(row.digest),
     occurrence: row.occurrence,
     at: row.at,
     side: row.side,

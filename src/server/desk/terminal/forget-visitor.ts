@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { Day } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../address.ts';
 import { OCCURRENCE_AGE } from '../limits.ts';
+import { type CallKey, keyOf } from '../store/incident-key.ts';
 import type { Store } from '../store/store.ts';
 import { createVisitors, hashVisitorId } from '../tunnel/visitors.ts';
 import { clearJournals } from './clear-journals.ts';
@@ -11,7 +12,7 @@ import { TerminalError } from './terminal-error.ts';
 export interface WhomToForget {
   readonly visitors: readonly string[];
   readonly email?: string;
-  readonly occurrence?: Required<Address>;
+  readonly occurrence?: { readonly key: CallKey; readonly occurrence: string };
 }
 
 export interface Forgot {
@@ -52,7 +53,7 @@ async function readOccurrence(address: Address, store: Store): Promise<WhomToFor
   const { occurrence, visitor } = found.occurrence;
   return {
     visitors: visitor === undefined ? [] : [visitor],
-    occurrence: { digest: found.incident.digest, occurrence },
+    occurrence: { key: keyOf(found.incident), occurrence },
   };
 }
 
@@ -66,14 +67,18 @@ function hashAddress(address: string, salt: string, now: number): string[] {
 export async function forgetInStore(store: Store, whom: WhomToForget, author: string): Promise<Forgot> {
   const { visitors, email, occurrence } = whom;
   const said = occurrence === undefined ? 0 : await countFeedback(store, occurrence);
-  const isGone = occurrence !== undefined && (await store.deleteOccurrence(occurrence, author));
+  const isGone =
+    occurrence !== undefined && (await store.deleteOccurrence(occurrence.key, occurrence.occurrence, author));
   const forgot = await store.forgetVisitor({ visitors, ...(email !== undefined && { email }) });
   return { occurrences: forgot.occurrences + (isGone ? 1 : 0), feedback: forgot.feedback + said };
 }
 
 /** It goes with the occurrence, which does not tell how much it was. */
-async function countFeedback(store: Store, { digest, occurrence }: Required<Address>): Promise<number> {
-  const said = await store.listFeedback(digest, MAX_FEEDBACK);
+async function countFeedback(
+  store: Store,
+  { key, occurrence }: NonNullable<WhomToForget['occurrence']>,
+): Promise<number> {
+  const said = await store.listFeedback(key, MAX_FEEDBACK);
   return said.filter(({ address }) => address?.endsWith(occurrence)).length;
 }
 

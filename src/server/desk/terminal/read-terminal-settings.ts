@@ -10,6 +10,8 @@ export interface TerminalSettings {
   /** Undefined for SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly namespace: string;
+  /** The environment whose incidents are listed and changed, unless `--environment` names another one. */
+  readonly environment: string;
   readonly sourceLink: string | undefined;
   /** Who is told of what the command takes in. It is sent by the next server that runs. */
   readonly news: NewsRules;
@@ -17,12 +19,13 @@ export interface TerminalSettings {
 
 /** @throws ConfigError with a sentence for each wrong value */
 export function readTerminalSettings(env: Environment): TerminalSettings {
-  const { DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SOURCE_LINK } = SETTINGS;
-  const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SOURCE_LINK }, env);
+  const { DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK } = SETTINGS;
+  const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK }, env);
   return {
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DESK_DATABASE_URL || undefined,
     namespace: values.DIGEST_NAMESPACE,
+    environment: values.SENTRY_ENVIRONMENT,
     sourceLink: values.SOURCE_LINK,
     news: readNews(env),
   };

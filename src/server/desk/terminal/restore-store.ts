@@ -96,10 +96,10 @@ async function readForgottenOf(path: string): Promise<Forgotten> {
 }
 
 async function fill(driver: SqlDriver, options: RestoreOptions, forgotten: Forgotten): Promise<number> {
-  const { file, rule, log } = options;
+  const { file, settings, rule, log } = options;
   try {
     await restoreBackup(driver, () => readBackupFile(file), { forgotten });
-    await openStore(driver, { rule, log }); // indexes what is searched
+    await openStore(driver, { rule, environment: settings.environment, log }); // indexes what is searched
     const [row] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_incidents');
     return row?.count ?? 0;
   } finally {

@@ -84,14 +84,15 @@ async function list(
   { store }: MadeStore,
   desktop: Desktop,
 ): Promise<void> {
-  const { now, paper, command } = desktop;
-  const filter = toFilter(view, now);
+  const { now, paper, command, settings } = desktop;
+  const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals] = await Promise.all([
     store.listIncidents({ ...filter, order: ORDERS[view.sort], limit }),
     store.countStates(filter),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
-  if (json) return write(desktop, `${toCleanJson({ now, view, totals, incidents: rows })}\n`);
+  const { environment } = filter;
+  if (json) return write(desktop, `${toCleanJson({ now, environment, view, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   draw(desktop, drawList({ now, view, rows, total, command }, paper));
 }
@@ -105,15 +106,16 @@ async function show(
   const ask = createAskStore(store);
   const led = await store.resolveQuery(text);
   const asked = led ? toAddressText(led) : text;
-  const found = await ask('find', asked);
+  const found = await ask('find', asked, led?.environment);
   if (!found) {
     throw new TerminalError(
       `Nothing is known of "${toClean(text)}": it is the digest, address, request or trace of no failure that is kept. Words are searched for with: ${command} --search <words>. All commands: ${command} help.`,
     );
   }
-  const occurrence = found.occurrence?.occurrence ?? (led?.to === 'occurrence' ? led.occurrence : undefined);
+  const occurrence = found.occurrence?.occurrence ?? led?.occurrence;
   const shown = await chooseShown(found, occurrence, ask);
-  const data = await readIncident(shown, { ask, sourceLink: settings.sourceLink, now });
+  const { sourceLink, environment } = settings;
+  const data = await readIncident(shown, { ask, sourceLink, environment, now });
   if (json) write(desktop, `${toCleanJson(data)}\n`);
   else draw(desktop, drawIncident(data));
 }

@@ -83,7 +83,7 @@ describeStores('a backup', (open) => {
     const fresh = openSqlite(':memory:', { log: createTestLog().log });
     for (const target of [fresh, driver]) {
       await restoreBackup(target, () => read(lines), NOBODY);
-      const restored = await openStore(target, { rule: 2 });
+      const restored = await openStore(target, { rule: 2, environment: 'production' });
       expect(await tell(restored)).toEqual(before);
       expect(await restored.readSession('hash')).toBeUndefined();
       expect(await restored.listRuns(9)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
@@ -98,7 +98,7 @@ describeStores('a backup', (open) => {
 
   it('goes from SQLite into this one', async () => {
     const sqlite = openSqlite(':memory:', { log: createTestLog().log });
-    const other = await openStore(sqlite, { rule: 2 });
+    const other = await openStore(sqlite, { rule: 2, environment: 'production' });
     await fill(other);
     const before = await tell(other);
     const lines = await write(sqlite);
@@ -106,7 +106,7 @@ describeStores('a backup', (open) => {
     const { store, driver } = await open();
     await takeIn(store, wholeOf({ digest: '0000000X' }));
     await restoreBackup(driver, () => read(lines), NOBODY);
-    expect(await tell(await openStore(driver, { rule: 2 }))).toEqual(before);
+    expect(await tell(await openStore(driver, { rule: 2, environment: 'production' }))).toEqual(before);
     expect(await store.find({ digest: '0000000X' })).toBeUndefined();
   });
 
@@ -164,7 +164,7 @@ describeStores('a backup', (open) => {
     ];
     await checkBackup(read(lines));
     await restoreBackup(driver, () => read(lines), NOBODY);
-    const store = await openStore(driver, { rule: 2 });
+    const store = await openStore(driver, { rule: 2, environment: 'production' });
     expect((await store.find({ digest: '00000007' }))?.incident).toMatchObject({ counts: { server: 3, browser: 4 } });
     expect((await store.listIncidents({ limit: 9, search: 'boom' })).incidents).toHaveLength(1);
     expect(await store.readMeta()).toMatchObject({ schema: String(SCHEMA_VERSION), salt: 'pepper' });
@@ -177,7 +177,7 @@ describeStores('a backup', (open) => {
     await store.forgetVisitor({ visitors: ['visitor 3'], email: 'ada@example.com' });
     const after = await tell(store);
     await restoreBackup(driver, () => read(lines), { forgotten: await readForgotten(driver) });
-    const restored = await openStore(driver, { rule: 2 });
+    const restored = await openStore(driver, { rule: 2, environment: 'production' });
     expect(await tell(restored)).toEqual(after);
     await takeIn(restored, wholeOf({ digest, visitor: 'visitor 3' }));
     expect((await restored.listOccurrences(digest, { limit: 99 })).occurrences).toHaveLength(11);

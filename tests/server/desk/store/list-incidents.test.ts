@@ -99,31 +99,6 @@ describeStores('the list of incidents', (open) => {
     expect(await listDigests(store, { from: old, to: old + Hour })).toEqual(['00000001']);
   });
 
-  it('is filtered by environment, also for what is merged and for a process that died', async () => {
-    const { store } = await open();
-    const seen = (environment: string | undefined, digest: string) =>
-      store.takeIn({ entries: [wholeOf({ digest })], environment });
-    await seen('production', '00000001');
-    await seen('staging', '00000001');
-    await seen('staging', '00000002');
-    await seen('production', '00000002');
-    await seen(undefined, '00000003');
-    await seen('staging', '00000004');
-    expect(await store.listEnvironments()).toEqual(['production', 'staging']);
-    expect(await listDigests(store, { environment: 'production' })).toEqual(['00000001', '00000002']);
-    expect(await listDigests(store, { environment: 'elsewhere' })).toEqual([]);
-    expect(await store.countStates({ environment: 'staging' })).toEqual({ open: 3, resolved: 0, ignored: 0 });
-    await store.mergeIncidents('00000001', '00000003', { author: 'ada' });
-    expect(await listDigests(store, { environment: 'production' })).toEqual(['00000002', '00000003']);
-
-    const run = { id: 'run-1', build: 'b', release: 'v1', environment: 'preview' };
-    await store.storeBeat(run, { startedAt: 1, inFlight: [], memory: 1 });
-    expect(await store.tellDead('run-1', wholeOf({ digest: '00000005' }))).toBe(true);
-    expect(await listDigests(store, { environment: 'preview' })).toEqual(['00000005']);
-    await store.deleteIncident('00000005');
-    expect(await store.listEnvironments()).toEqual(['production', 'staging']);
-  });
-
   it('is filtered by state, and counts the states', async () => {
     const { store } = await open();
     await fill(store, 4);
@@ -238,8 +213,8 @@ describeStores('the list of incidents', (open) => {
     const { thin } = thinOf({ digest: '7K3QM2XA', traceId: 'cd'.repeat(16) });
     await takeIn(store, wholeOf(failure), { entry: 'thin', thin });
     const { digest, occurrence } = failure;
-    const straight = { to: 'occurrence', digest, occurrence };
-    expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ to: 'incident', digest });
+    const straight = { digest, environment: 'production', occurrence };
+    expect(await store.resolveQuery(' 7k3q-m2xa ')).toEqual({ digest, environment: 'production' });
     expect(await store.resolveQuery(`${digest}-${occurrence}`)).toEqual(straight);
     expect(await store.resolveQuery(failure.requestId ?? '')).toEqual(straight);
     expect(await store.resolveQuery(traceId)).toEqual(straight);

@@ -25,7 +25,12 @@ describeStores('incidents that are merged', (open) => {
       const at = thisHour - (index + 1) * Hour;
       const { failure } = wholeOf({ digest, at, release: `v${index}`, visitor: `visitor ${index}` });
       await takeIn(store, wholeOf(failure), thinOf({ digest, at: at + Hour, visitor: 'the same' }));
-      const said = { id: `${index}`.repeat(32), eventId: failure.id, text: `Said of ${digest}`, at };
+      const said = {
+        id: `${index}`.repeat(32),
+        address: `${digest}-${failure.occurrence}`,
+        text: `Said of ${digest}`,
+        at,
+      };
       await takeIn(store, { entry: 'feedback', feedback: said });
       await store.addNote(digest, `Note of ${digest}`, 'ada');
     }
@@ -174,14 +179,14 @@ describeStores('the story of an incident', (open) => {
     await takeIn(store, wholeOf(failure), wholeOf(echo), wholeOf(other));
     const say = (id: string, about: object) =>
       takeIn(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id.repeat(5000), at: 1, ...about } });
-    await say('a', { eventId: failure.id, at: 4 });
-    await say('b', { eventId: echo.id, at: 3 });
-    await say('c', { address: '7K3QM2XA-00000000', at: 2 });
-    await say('d', { eventId: other.id });
+    await say('a', { address, at: 4 });
+    await say('b', { address: `${echo.digest}-${echo.occurrence}`, at: 3 });
+    await say('c', { address: '7K3QM2XA', at: 2 });
+    await say('d', { address: `${other.digest}-${other.occurrence}` });
     await say('e', {});
     const said = await store.listFeedback('7K3QM2XA', 10);
     expect(said.map(({ text }) => text)).toEqual(['a', 'b', 'c'].map((letter) => letter.repeat(4096)));
-    expect(said[2]?.address).toBe('7K3QM2XA-00000000');
+    expect(said[2]?.address).toBe('7K3QM2XA');
     expect(await store.deleteFeedback('7K3QM2XA', 'b'.repeat(32), 'ada')).toBe(true);
     expect(await store.deleteFeedback('7K3QM2XA', 'b'.repeat(32), 'ada')).toBe(false);
     expect(await store.listFeedback('7K3QM2XA', 10)).toHaveLength(2);
@@ -229,8 +234,8 @@ describeStores('what is deleted', (open) => {
     const { digest, occurrence } = failure;
     const feedback = { id: 'a'.repeat(32), eventId: failure.id, text: 'x', at: 1 };
     await takeIn(store, wholeOf(failure), wholeOf(), { entry: 'feedback', feedback });
-    expect(await store.deleteOccurrence({ digest, occurrence }, 'ada')).toBe(true);
-    expect(await store.deleteOccurrence({ digest, occurrence }, 'ada')).toBe(false);
+    expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(true);
+    expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(false);
     expect(await store.find({ digest, occurrence })).toMatchObject({
       state: 'unknown',
       incident: { counts: { server: 2 } },

@@ -333,7 +333,7 @@ describeStores('what is told', (open) => {
     expect(more).toEqual([]);
     expect(summary).toMatchObject({ notice: { kind: 'summary' }, summed: { count: 18 } });
     expect(summary?.summed?.notices).toHaveLength(10);
-    expect(summary?.summed?.notices[0]).toMatchObject({ digest: nameOf(42), state: 'summed' });
+    expect(summary?.summed?.notices[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
 
     // No second summary within the hour, and single ones again after it.
     await open20(store, 2, 50);

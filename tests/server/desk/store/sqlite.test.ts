@@ -8,7 +8,7 @@ import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
 
 const open = async (path: string, log = createTestLog().log) => {
-  const store = await openStore(openSqlite(path, { log }), { rule: 1 });
+  const store = await openStore(openSqlite(path, { log }), { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
   return store;
 };
@@ -26,7 +26,7 @@ describe('the file of the store', () => {
 
   it.each(Object.entries(broken))('that %s is set aside, and a new one begun', async (_name, spoil) => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
-    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1 });
+    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1, environment: 'production' });
     await first.takeIn({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
     await first.close();
     spoil(path);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
+import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { createVisitors, hashVisitorId } from '../../../../src/server/desk/tunnel/visitors.ts';
 import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
@@ -95,7 +96,7 @@ describe.each([
     expect((await desk.ask('find', digest))?.incident).toMatchObject({ state: 'ignored', ignoredGrowth: 100 });
     const reopened = await runDesk(['reopen', digest, '0000000Z', '--as', 'grace'], env);
     expect(reopened.out).toMatch(/^7K3QM2XA open by grace \(it was ignored since just now, by /);
-    expect(reopened).toMatchObject({ code: 1, err: 'No incident is known by 0000000Z.\n' });
+    expect(reopened).toMatchObject({ code: 1, err: 'No incident is known by 0000000Z in production.\n' });
   });
 
   it('forgets a visitor in the store, in the journal that was taken in, and in what comes', async () => {
@@ -120,14 +121,16 @@ describe.each([
     expect(readJournals(env)).not.toMatch(/of-the-visitor|said-by-the-visitor/);
     expect(readJournals(env)).toContain('somebody-else-00');
     expect((await desk.ask('find', toAddress(secret)))?.occurrence).toBeUndefined();
-    expect(await desk.ask('listFeedback', digest, 9)).toEqual([]);
+    expect(await desk.ask('listFeedback', toCallKey(digest, 'production'), 9)).toEqual([]);
 
     // What the server journaled in the same moment, and what comes behind what was cleared.
     desk.journal(createFailure({ digest, visitor, at: Date.now() - 1000 }));
     desk.journal(createFailure({ digest }));
     await desk.flush();
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(4);
-    expect((await desk.ask('listOccurrences', digest, { limit: 9 })).occurrences).toHaveLength(2);
+    expect((await desk.ask('listOccurrences', toCallKey(digest, 'production'), { limit: 9 })).occurrences).toHaveLength(
+      2,
+    );
   });
 
   it('forgets by the visitor that is shown, and by an occurrence', async () => {
