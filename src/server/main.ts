@@ -136,6 +136,7 @@ async function start(): Promise<void> {
     openTunnel({
       path: config.tunnelPath,
       desk,
+      feedback: side.feedback,
       upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
       environment: config.sentryEnvironment,
       build: manifest.buildId,
@@ -173,7 +174,7 @@ async function start(): Promise<void> {
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
-    feedback: takesFeedback ? openFeedback({ desk, origins, scrubber, toVisitor, log }) : undefined,
+    feedback: takesFeedback ? openFeedback({ feedback: side.feedback, origins, scrubber, toVisitor, log }) : undefined,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express';
 import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { type Desk, openDesk } from './desk/desk.ts';
+import { createKeepFeedback, type KeepFeedback } from './desk/feedback/keep-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import type { DeskFacts } from './desk/pages/context.ts';
 import { toMayRead } from './desk/sign-in/bearer.ts';
@@ -17,6 +18,8 @@ import type { Ground } from './open-ground.ts';
 export interface DeskSide {
   readonly desk: Desk;
   readonly toVisitor: ToVisitor;
+  /** For all ways that feedback arrives by. */
+  readonly feedback: KeepFeedback;
   readonly signIn: OpenSignIn;
   readonly facts: DeskFacts;
   readonly api: RequestHandler;
@@ -57,6 +60,7 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
   return {
     desk,
     toVisitor,
+    feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
     api: createDeskApi({ desk, facts, checkBearer, toSender: toVisitor }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import type { Feedback } from '../../src/server/desk/journal-entry.ts';
+import type { GivenFeedback } from '../../src/server/desk/feedback/keep-feedback.ts';
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
@@ -33,7 +33,7 @@ export interface Received {
 /** What the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
-  readonly feedback: Feedback[];
+  readonly feedback: GivenFeedback[];
   readonly forwarded: Forwarded[];
   /** `name{label=value}` and how much. */
   readonly counts: Map<string, number>;
@@ -110,7 +110,11 @@ export function createFakeTunnel(
   return tunnel({
     path: '/_report',
     journal: (failure) => spies.failures.push(failure) > 0,
-    keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
+    feedback: {
+      takeTurn: () => 0,
+      keep: async (given) => (spies.feedback.push(given) > 0 ? 'kept' : 'failed'),
+    },
+    isEchoAwaited: async () => true,
     makeDigest: makeFakeDigest,
     isKnownDigest: () => false,
     findBuild: async (named) => {

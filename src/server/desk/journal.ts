@@ -115,7 +115,16 @@ class SegmentedJournal implements Journal {
   }
 
   append(failure: Failure): boolean {
-    return this.#try(() => (this.#full ? this.#count(failure) : this.#appendLine(this.#toLine(failure))));
+    return this.#try(() => {
+      if (this.#full) return failure.echoOf !== undefined || this.#count(failure);
+      // Browsers apart: what strangers send must not thin what servers saw.
+      const isWhole = this.#wholes.take(`${failure.digest} ${failure.side}`, this.#now());
+      // Without the rest of it, an echo would count as a failure of its own.
+      if (!isWhole && failure.echoOf !== undefined) return true;
+      return this.#appendLine(
+        toBytes(isWhole ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) }),
+      );
+    });
   }
 
   appendFeedback(feedback: Feedback): boolean {
@@ -162,11 +171,6 @@ class SegmentedJournal implements Journal {
   #goOn(): void {
     this.rotate();
     if (this.#full) this.#options.log.warn(FULL);
-  }
-
-  #toLine(failure: Failure): Buffer {
-    const isWhole = this.#wholes.take(failure.digest, this.#now());
-    return toBytes(isWhole ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) });
   }
 
   #appendLine(line: Buffer): boolean {
@@ -241,7 +245,7 @@ const RETRY_TIME = 100 * Millisecond;
 const FULL =
   'The journal is full, because the store takes nothing in: of failures no more than their number is kept until it does.';
 
-/** Tells whether a digest may still be written whole in this second. */
+/** Tells whether a digest of one side may still be written whole in this second. */
 class WholeRate {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
@@ -251,14 +255,14 @@ class WholeRate {
     this.#limit = limit;
   }
 
-  take(digest: string, now: number): boolean {
+  take(key: string, now: number): boolean {
     const second = Math.floor(now / Second);
     if (second !== this.#second) {
       this.#second = second;
       this.#counts.clear();
     }
-    const count = (this.#counts.get(digest) ?? 0) + 1;
-    this.#counts.set(digest, count);
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
     return count <= this.#limit;
   }
 }

@@ -2,7 +2,7 @@ import { Day, Hour, KiB, MiB, Millisecond, Minute, Second } from '../../shared/u
 
 // The journal
 
-/** Whole events that one digest may write in a second (a count); the others are thin. */
+/** Full events that one digest may write in a second, for servers and for browsers (a count); the others are thin. */
 export const WHOLE_PER_SECOND = 20;
 /** A segment is closed at this size (bytes), so that what was taken in can be deleted. */
 export const SEGMENT_BYTES = 8 * MiB;
@@ -171,6 +171,21 @@ export const TARGET_TIME = 10 * Second;
 export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 /** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */
 export const HEARTBEAT_INTERVAL = 1 * Minute;
+
+// What strangers can send
+
+/** How old a failure may be when a visitor writes about it (ms). */
+export const FEEDBACK_AGE = 1 * Day;
+/** Feedback: how many a sender, all senders, and one failure may get (counts), and how much text (bytes). */
+export const FEEDBACK_LIMITS = {
+  turnsOfSender: { burst: 5, perSecond: Second / Minute },
+  turns: { burst: 60, perSecond: 1 },
+  ofFailure: { burst: 20, perSecond: (20 * Second) / Hour },
+  bytesOfSender: { burst: 32 * KiB, perSecond: (64 * KiB * Second) / Hour },
+  bytes: { burst: 1 * MiB, perSecond: (4 * MiB * Second) / Hour },
+};
+/** How old a server's failure may be when a browser reports that it saw it too (ms). */
+export const ECHO_AGE = 1 * Hour;
 
 // Live pages
 

@@ -3,13 +3,13 @@ import type { Logger } from 'pino';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
-import type { Desk } from '../desk.ts';
 import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
 import type { ToVisitor } from '../tunnel/visitors.ts';
+import type { KeepFeedback } from './keep-feedback.ts';
 import { takeFeedback } from './take-feedback.ts';
 
 export interface OpenFeedbackOptions {
-  readonly desk: Pick<Desk, 'ask' | 'journalFeedback'>;
+  readonly feedback: KeepFeedback;
   readonly origins: Origins;
   readonly scrubber: Scrubber;
   readonly toVisitor: ToVisitor;
@@ -17,9 +17,9 @@ export interface OpenFeedbackOptions {
 }
 
 /** Puts together what takes the words of visitors. */
-export function openFeedback({ desk, origins, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
+export function openFeedback({ feedback, origins, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
   return takeFeedback({
-    desk,
+    feedback,
     origins,
     scrubberOf: toRequestScrubber(scrubber),
     toVisitor(req) {

@@ -1,4 +1,5 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
+import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { TestSent } from '../notify/notifier.ts';
@@ -25,6 +26,10 @@ export interface KeeperCalls {
   find(address: string, environment?: string): Found | undefined;
   /** Whether a digest has an incident already in the environment of this server, without waiting for what is on its way. */
   isKnown(digest: string): boolean;
+  /** The failure of an event of the last day, in the environment of this server. @param id 32 hexadecimal digits */
+  findEvent(id: string): Required<Address> | undefined;
+  /** Whether an address is that of a server's failure of the last hour, which no browser has reported to have seen too. */
+  isEchoAwaited(address: string): boolean;
   /** What a text leads straight to: a digest, an address, the id of a request or of a trace. */
   resolveQuery(text: string): Resolved | undefined;
   /** Refused where the cursor is none: ask `isCursor` first. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
@@ -227,6 +228,14 @@ export function createKeeper(options: KeeperOptions): Keeper {
     }
   }
 
+  /** What another replica has journaled takes a moment: strangers make the store wait no longer than that. */
+  async function untilKnown<T>(read: (store: Store) => Promise<T | undefined>): Promise<T | undefined> {
+    const known = await afterFlush(read);
+    if (known !== undefined || !(await holder.use(async (store) => store.isShared))) return known;
+    await sleep(RETRY_FIRST);
+    return holder.use(read);
+  }
+
   async function close(): Promise<void> {
     for (const timer of timers) clearInterval(timer);
     endHeartbeat();
@@ -255,6 +264,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
     handlers: {
       find,
       isKnown: (digest) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
+      findEvent: (id) => untilKnown((store) => store.findEvent(toOccurrence(id))),
+      isEchoAwaited: async (address) => (await untilKnown((store) => store.readAwaited(address))) === true,
       resolveQuery: (text) => afterFlush((store) => store.resolveQuery(text)),
       listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
       countStates: (filter) => afterFlush((store) => store.countStates(filter)),

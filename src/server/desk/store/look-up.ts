@@ -4,7 +4,7 @@ import { readAliasTarget, splitKey, toKeyIn } from './incident-key.ts';
 import { listFamily, readIncident, readIncidents, readRoot } from './incident-table.ts';
 import { findByRequest, readOccurrence } from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease } from './records.ts';
-import { placeholders, type Sql } from './sql.ts';
+import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 
 /** Aliases of aliases that are followed (a count): a ring of them must end. */
 const MAX_ALIASES = 10;
@@ -89,6 +89,33 @@ function toResolved({ digest, environment }: Incident, occurrence: string | unde
 /** As `request-id.ts` takes them from a proxy (characters). */
 const MIN_REQUEST_ID = 8;
 const MAX_REQUEST_ID = 128;
+
+/**
+ * Finds recent occurrences by the second half of their addresses, and those that an echo of this name led to.
+ *
+ * @param maxAge milliseconds
+ * @returns addresses with keys in the place of digests
+ */
+export async function findByName(
+  sql: Sql,
+  { now }: SqlDialect,
+  name: string,
+  maxAge: number,
+): Promise<Required<Address>[]> {
+  const stored = await sql.all<Required<Address>>(
+    `SELECT digest, occurrence FROM desk_occurrences WHERE occurrence = ? AND at > ${now} - ?`,
+    [name, maxAge],
+  );
+  const echoes = await sql.all<{ target: string }>(
+    `SELECT target FROM desk_aliases WHERE occurrence = ? AND reason = 'echo' AND at > ${now} - ?`,
+    [name, maxAge],
+  );
+  const targets = echoes.flatMap(({ target }) => {
+    const { digest, occurrence } = readAliasTarget(target) ?? {};
+    return digest !== undefined && occurrence !== undefined ? [{ digest, occurrence }] : [];
+  });
+  return [...stored, ...targets];
+}
 
 /** Whether a digest has an incident, its own or another's. */
 export async function isKnown(sql: Sql, digest: string): Promise<boolean> {

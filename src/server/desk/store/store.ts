@@ -1,16 +1,18 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
-import type { Address } from '../address.ts';
+import { type Address, parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { Feedback } from '../journal-entry.ts';
+import { FEEDBACK_AGE } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
 import * as changes from './change-incident.ts';
 import * as changeLog from './change-log.ts';
 import * as claims from './claim-notice.ts';
+import { readAwaited } from './echo-table.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
-import { splitKey, toCallKey, toKey, toKeyIn } from './incident-key.ts';
+import { splitKey, toCallKey, toDigest, toKey, toKeyIn } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
@@ -46,6 +48,14 @@ export interface Store {
   /** @param environment where to look; by default everywhere, first in the environment that the store was opened for */
   find(address: Address, environment?: string): Promise<Found | undefined>;
   isKnown(key: string): Promise<boolean>;
+  /** The failure of the last day in the environment of this process. @param name the second half of its address */
+  findEvent(name: string): Promise<Required<Address> | undefined>;
+  /**
+   * Whether an echo of a server's failure of the last hour can be stored: there is none yet.
+   *
+   * @returns undefined if the store does not have that failure
+   */
+  readAwaited(address: string): Promise<boolean | undefined>;
   resolveQuery(text: string): Promise<lookUp.Resolved | undefined>;
   listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage>;
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
@@ -261,6 +271,19 @@ class SqlStore implements Store {
 
   isKnown(key: string): Promise<boolean> {
     return lookUp.isKnown(this.#driver, this.#key(key));
+  }
+
+  async findEvent(name: string): Promise<Required<Address> | undefined> {
+    const found = await lookUp.findByName(this.#driver, this.#driver.dialect, name, FEEDBACK_AGE);
+    const own = found.find(({ digest: key }) => (splitKey(key).environment ?? this.#home) === this.#own);
+    return own && { digest: toDigest(own.digest), occurrence: own.occurrence };
+  }
+
+  async readAwaited(text: string): Promise<boolean | undefined> {
+    const address = parseAddress(text);
+    if (address?.occurrence === undefined) return undefined;
+    const key = toKeyIn(address.digest, this.#own, this.#home);
+    return readAwaited(this.#driver, this.#driver.dialect, key, address.occurrence);
   }
 
   async resolveQuery(text: string): Promise<lookUp.Resolved | undefined> {

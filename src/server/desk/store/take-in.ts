@@ -5,9 +5,10 @@ import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, NEWEST_WHOLES, WHOLES_PER_HOUR 
 import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
+import { withoutUnfoundedEchoes } from './echo-table.ts';
 import { storeFeedback } from './feedback-table.ts';
 import { withoutForgotten } from './forgotten-table.ts';
-import { splitKey, toAliasTarget, toKeyBeside, toKeyIn } from './incident-key.ts';
+import { splitKey, toAliasTarget, toKeyIn } from './incident-key.ts';
 import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
@@ -37,7 +38,8 @@ export async function takeIn(
   news: NewsRules,
 ): Promise<void> {
   const toKey = (digest: string) => toKeyIn(digest, environment, home);
-  const entries = scopeEntries(await withoutForgotten(sql, batch.entries), toKey);
+  const scoped = scopeEntries(await withoutForgotten(sql, batch.entries), toKey);
+  const entries = await withoutUnfoundedEchoes(sql, scoped);
   const tallies = tallyBatch(entries);
   const aliases = await listNewAliases(sql, entries);
   await beginInEnvironment(sql, tallies, { environment, home });
@@ -61,7 +63,12 @@ function scopeEntry(intake: Intake, toKey: (digest: string) => string): Intake {
   switch (intake.entry) {
     case 'whole': {
       const { failure, shownAs } = intake;
-      const scoped = { ...failure, digest: toKey(failure.digest) };
+      const { echoOf } = failure;
+      const scoped = {
+        ...failure,
+        digest: toKey(failure.digest),
+        ...(echoOf !== undefined && { echoOf: toEchoTarget(echoOf, toKey) }),
+      };
       return { ...intake, failure: scoped, ...(shownAs !== undefined && { shownAs: toKey(shownAs) }) };
     }
     case 'thin':
@@ -71,6 +78,11 @@ function scopeEntry(intake: Intake, toKey: (digest: string) => string): Intake {
     case 'feedback':
       return intake;
   }
+}
+
+function toEchoTarget(address: string, toKey: (digest: string) => string): string {
+  const [digest = '', occurrence] = address.split('-');
+  return toAliasTarget(toKey(digest), occurrence);
 }
 
 /**
@@ -482,10 +494,7 @@ async function listNewAliases(sql: Sql, entries: readonly Intake[]): Promise<rea
 
 function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { entry: 'whole' }>): Alias[] {
   const { digest, occurrence, at, echoOf } = failure;
-  if (echoOf !== undefined) {
-    const [of = '', name] = echoOf.split('-');
-    return [{ digest: shownAs, occurrence, target: toAliasTarget(toKeyBeside(of, digest), name), reason: 'echo', at }];
-  }
+  if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
   if (shownAs === digest) return [];
   // For this one alone: others that were shown under those words may be of another kind.
   return [{ digest: shownAs, occurrence, target: digest, reason: 'resolved', at }];

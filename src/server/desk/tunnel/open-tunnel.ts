@@ -12,6 +12,7 @@ import { trimFailure } from '../../engine/errors/trim.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import type { IsOperator } from '../sign-in/know-operator.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
@@ -20,6 +21,7 @@ import type { ToVisitor } from './visitors.ts';
 export interface OpenTunnelOptions {
   readonly path: string;
   readonly desk: Desk;
+  readonly feedback: KeepFeedback;
   readonly upstream: Upstream | undefined;
   readonly environment: string;
   readonly build: string;
@@ -53,7 +55,8 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       upstream: options.upstream,
       environment: options.environment,
       journal: (failure) => desk.journal(failure),
-      keepFeedback: (feedback) => desk.journalFeedback(feedback),
+      feedback: options.feedback,
+      isEchoAwaited: (address) => desk.ask('isEchoAwaited', address),
       makeDigest: (input) => createDigest(input, { namespace, table: table() }),
       isKnownDigest: (digest) => desk.ask('isKnown', digest),
       findBuild,

@@ -34,6 +34,8 @@ export interface Sender {
   readonly isOurs: (origin: string) => boolean;
   readonly userAgent: string | undefined;
   readonly visitor: string;
+  /** Of the connection, or what a trusted proxy says it is. */
+  readonly address: string;
 }
 
 /** Room beyond what is kept: a secret that is cut in half is one that no pattern knows (UTF-16 code units). */

@@ -10,8 +10,9 @@ import type { Origins } from '../../engine/http/origins.ts';
 import { refuse } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import { takeBrowserReports } from './browser-reports.ts';
+import { createEchoes } from './echoes.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
 import { createReportBodies } from './read-report-body.ts';
@@ -37,7 +38,9 @@ export interface TunnelOptions {
   readonly upstream?: Upstream | undefined;
   /** Keeps a failure, and says whether it could. */
   readonly journal: (failure: Failure) => boolean;
-  readonly keepFeedback: (feedback: Feedback) => boolean;
+  readonly feedback: KeepFeedback;
+  /** Whether the store awaits an echo of the failure with this address. A rejection counts as no. */
+  readonly isEchoAwaited: (address: string) => Promise<boolean>;
   readonly makeDigest: MakeReportDigest;
   /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
@@ -125,6 +128,7 @@ export function tunnel(options: TunnelOptions): Step {
     ...options,
     now,
     newIncidents,
+    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
     keep,
     isOurDsn,
     toDeskUrl,
@@ -171,6 +175,7 @@ export function tunnel(options: TunnelOptions): Step {
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
       visitor: toVisitor(address, info.readVisitorId()),
+      address,
     };
   }
 
