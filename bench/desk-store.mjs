@@ -219,7 +219,7 @@ function createRandom(seed) {
 
 /** What the databases do by themselves in time. */
 async function settle() {
-  await store.retain({ build: '', now });
+  await store.retain({ build: '', now, maxAge: 90 * 86_400_000, maxBytes: 500 * 2 ** 20 });
   if (kind === 'postgres') await driver.run('ANALYZE');
   else await driver.all('PRAGMA wal_checkpoint(TRUNCATE)');
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { Second } from '../shared/units.ts';
+import { Day, MiB, Second } from '../shared/units.ts';
 import {
   parseHttpUrls,
   parseMailAddress,
@@ -68,6 +68,13 @@ function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
   return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     return value >= from && value <= to ? value * Second : undefined;
+  });
+}
+
+function whole({ what, from, to }: { what: string; from: number; to: number }) {
+  return parsed(`is not a number of ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= from && value <= to ? value : undefined;
   });
 }
 
@@ -178,6 +185,18 @@ export const SETTINGS = {
       'is no address of a PostgreSQL database. Use postgres://user:password@host:5432/database.',
       parseDatabase,
     ).prefault(''),
+  },
+  DESK_RETENTION_DAYS: {
+    about:
+      'Days that the desk keeps occurrences and feedback. Incidents and their counts stay. Shorter is better for privacy, longer for comparing releases.',
+    example: '90',
+    schema: whole({ what: 'days', from: 1, to: 3650 }).prefault('90'),
+  },
+  DESK_MAX_SIZE: {
+    about:
+      'Megabytes that the desk may store, without the files of builds, which get up to 200 more. When it is full, the oldest full occurrences are deleted first, and the log says so.',
+    example: '500',
+    schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
   },
   OPERATOR_TOKEN: {
     about:
@@ -356,9 +375,7 @@ export const SETTINGS = {
     about:
       'Pages that may be in progress at once, from their first guard to their shell; more get 503. Unset: one for each 4 MB that the heap may have, from 32 to 1000.',
     example: '200',
-    schema: parsed('is no number of pages. Use a whole number from 1 to 100000.', (text) => {
-      return /^[1-9]\d{0,4}$|^100000$/.test(text) ? Number(text) : undefined;
-    }).optional(),
+    schema: whole({ what: 'pages', from: 1, to: 100_000 }).optional(),
   },
   DRAIN_LAG: {
     about:
@@ -392,6 +409,8 @@ export interface Config {
   readonly digestNamespace: string;
   /** Undefined for SQLite in `dataDir`. */
   readonly deskDatabaseUrl: string | undefined;
+  /** How long occurrences are kept (ms), and how much is stored (bytes). */
+  readonly deskRetention: DeskRetention;
   /** Empty where the one in `dataDir` counts. */
   readonly operatorTokens: readonly NamedToken[];
   readonly viewerTokens: readonly NamedToken[];
@@ -430,6 +449,11 @@ export interface Config {
   readonly drainLag: number;
   /** Milliseconds. */
   readonly drainDeadline: number;
+}
+
+export interface DeskRetention {
+  readonly maxAge: number;
+  readonly maxBytes: number;
 }
 
 /** The environment, as Node hands it over. */
@@ -473,6 +497,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     compression: values.COMPRESSION,
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
+    deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
     deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
     operatorTokens: values.OPERATOR_TOKEN,
     viewerTokens: values.VIEWER_TOKEN,

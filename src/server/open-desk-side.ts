@@ -45,6 +45,7 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     release,
     environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
+    retention: config.deskRetention,
     dist,
     notify,
     inFlight: () => failures.inFlight.list(),

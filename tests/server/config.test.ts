@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
+import { Day, MiB } from '../../src/shared/units.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {
   try {
@@ -27,6 +28,7 @@ it('has a default for everything', () => {
     release: undefined,
     digestNamespace: 'spillway',
     deskDatabaseUrl: undefined,
+    deskRetention: { maxAge: 90 * Day, maxBytes: 500 * MiB },
     operatorTokens: [],
     viewerTokens: [],
     authProxyHeader: undefined,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
+import type { DeskRetention } from '../config.ts';
 import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -36,6 +37,10 @@ export interface Desk {
   readonly findOldAsset: FindOldAsset;
   /** What of the journal is not in the store yet (bytes). */
   readonly waitingBytes: number;
+  /** The size of each table after the last retention run (bytes). */
+  readonly storedBytes: Readonly<Record<string, number>>;
+  /** How far the clock of this process was ahead of the store's at that time (ms). */
+  readonly clockSkew: number;
   /** Resolves when all that was journaled is in the store. */
   flush(): Promise<void>;
   /**
@@ -62,6 +67,7 @@ export interface DeskOptions {
   /** Where this server runs, for the filter of the list: a store may serve several. */
   readonly environment: string;
   readonly namespace: string;
+  readonly retention: DeskRetention;
   /** The folder of the build: `dist`. */
   readonly dist: string;
   /** Who is told of what is new; undefined for nobody. */
@@ -115,11 +121,17 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       release: options.release,
       environment: options.environment,
       namespace: options.namespace,
+      retention: options.retention,
       dist: options.dist,
       notify: options.notify,
     },
     log,
     onBlocked: options.onBlockedLoop,
+    onRetained: ({ deleted }) => {
+      for (const { table, reason, rows } of deleted) {
+        options.count?.('spillway_desk_deleted_rows_total', { table, reason }, rows);
+      }
+    },
   });
   return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight, count: options.count });
 }
@@ -218,6 +230,14 @@ class OpenDesk implements Desk {
 
   get waitingBytes(): number {
     return this.#journal.waiting;
+  }
+
+  get storedBytes(): Readonly<Record<string, number>> {
+    return this.#keeper.retained?.bytes ?? {};
+  }
+
+  get clockSkew(): number {
+    return this.#keeper.retained?.clockSkew ?? 0;
   }
 
   journal(failure: Failure): boolean {

@@ -94,17 +94,19 @@ export const FIRST_WHOLES = 10;
 export const WHOLES_PER_HOUR = 100;
 export const NEWEST_WHOLES = 20;
 export const MAX_SAID_WHOLES = 20;
-/** How long occurrences are kept (ms). Counts stay. */
-export const OCCURRENCE_AGE = 90 * Day;
-/** How much the store may use (bytes), in used pages. */
-export const MAX_STORE_BYTES = 500 * MiB;
+/** Hours older than this can be deleted to make room (ms): charts go back for 14 days. */
+export const HOUR_AGE = 30 * Day;
+/** A clock that differs from the store's by more than this deletes nothing (ms). */
+export const MAX_CLOCK_SKEW = 5 * Minute;
 /** How long the maps and assets of a build are kept after it last ran (ms), and how much of them (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended runs is kept (ms). */
 export const RUN_AGE = 30 * Day;
-/** How often what is too old is deleted (ms). */
+/** How often what is too old is deleted (ms), and how often the store is looked at for having grown (ms, and by which share). */
 export const RETENTION_INTERVAL = 1 * Hour;
+export const SIZE_CHECK_INTERVAL = 5 * Minute;
+export const SIZE_GROWTH = 0.05;
 /** Rows that one transaction deletes (a count): a longer one would hold up what is to be stored. */
 export const DELETE_BATCH = 1000;
 

@@ -1,4 +1,5 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
+import type { DeskRetention } from '../../config.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback } from '../journal-entry.ts';
@@ -15,6 +16,7 @@ import type { MergeOutcome } from '../store/merge.ts';
 import type { NoticeLists } from '../store/notice-table.ts';
 import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Run } from '../store/records.ts';
+import type { RetentionReport } from '../store/retention.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
 
 /** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */
@@ -124,6 +126,7 @@ export interface KeeperStart {
   readonly release: string;
   readonly environment: string;
   readonly namespace: string;
+  readonly retention: DeskRetention;
   /** The folder of the build. */
   readonly dist: string;
   /** Who is told; undefined for nobody. */
@@ -144,4 +147,5 @@ export type FromKeeper =
       readonly fields: object;
       readonly message: string;
     }
-  | { readonly say: 'blocked'; readonly report: BlockedLoop };
+  | { readonly say: 'blocked'; readonly report: BlockedLoop }
+  | { readonly say: 'retained'; readonly report: RetentionReport };

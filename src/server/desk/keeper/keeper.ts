@@ -12,6 +12,7 @@ import {
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
+  SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
 import { createAddressFinder } from '../notify/find-address.ts';
 import { startHeartbeat } from '../notify/heartbeat.ts';
@@ -23,6 +24,7 @@ import { createTargets } from '../notify/targets.ts';
 import { toCallKey } from '../store/incident-key.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
+import type { RetentionReport } from '../store/retention.ts';
 import type { LateBeat } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -36,6 +38,7 @@ import { createHeapWatch, type HeapSampler } from './heap-watch.ts';
 import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
+import { createRetention } from './retention.ts';
 import { createRuns } from './runs.ts';
 import { createSignals } from './signals.ts';
 import { createStoreHolder } from './store-holder.ts';
@@ -56,6 +59,7 @@ export interface KeeperOptions {
   readonly log: DeskLog;
   readonly readStack: () => Promise<readonly StackFrame[]>;
   readonly onBlocked: (report: BlockedLoop) => void;
+  readonly onRetained: (report: RetentionReport) => void;
   /** Samples the heap of the main thread. @param isOurs tells what of a stack is not a dependency's */
   readonly startSampler: (isOurs: () => Promise<IsOurs>) => HeapSampler;
 }
@@ -63,6 +67,7 @@ export interface KeeperOptions {
 export function createKeeper(options: KeeperOptions): Keeper {
   const { start, digester, log, readStack, onBlocked, startSampler } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
+  const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -109,6 +114,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     setInterval(() => runs.goOn(), BEAT_INTERVAL),
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
+    setInterval(() => void retainIfGrown(), SIZE_CHECK_INTERVAL),
   ];
   const endHeartbeat = beatAbroad();
   holder.start();
@@ -194,9 +200,11 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   function retain(): Promise<void> {
-    return quietly('What is too old was not deleted.', () =>
-      holder.use((store) => store.retain({ build, now: Date.now() })),
-    );
+    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.run(store)));
+  }
+
+  function retainIfGrown(): Promise<void> {
+    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.runIfGrown(store)));
   }
 
   /** A store that is away has been told of already. */

@@ -22,7 +22,7 @@ import type { NewsRules } from './note-news.ts';
 import * as notices from './notice-table.ts';
 import * as occurrences from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Run } from './records.ts';
-import { type RetentionOptions, retain } from './retention.ts';
+import { type RetentionOptions, type RetentionReport, retain } from './retention.ts';
 import * as runs from './run-table.ts';
 import { prepareSearch } from './search-table.ts';
 import * as sessions from './session-table.ts';
@@ -136,7 +136,7 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
-  retain(options: RetentionOptions): Promise<void>;
+  retain(options: RetentionOptions): Promise<RetentionReport>;
   usedBytes(): Promise<number>;
   /** Looks whether it can be written to. @throws StoreAwayError */
   check(): Promise<void>;
@@ -544,7 +544,7 @@ class SqlStore implements Store {
     return readMeta(this.#driver);
   }
 
-  retain(options: RetentionOptions): Promise<void> {
+  retain(options: RetentionOptions): Promise<RetentionReport> {
     return retain(this.#driver, options);
   }
 

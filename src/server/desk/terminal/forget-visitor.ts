@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { Day } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../address.ts';
-import { OCCURRENCE_AGE } from '../limits.ts';
 import { type CallKey, keyOf } from '../store/incident-key.ts';
 import type { Store } from '../store/store.ts';
 import { createVisitors, hashVisitorId } from '../tunnel/visitors.ts';
@@ -30,7 +29,11 @@ const VISITOR = /^[\w-]{16}$/;
  *
  * @throws TerminalError for an occurrence that is not kept
  */
-export async function readWhom(text: string, store: Store, now: number): Promise<WhomToForget> {
+export async function readWhom(
+  text: string,
+  store: Store,
+  { now, maxAge }: { readonly now: number; readonly maxAge: number },
+): Promise<WhomToForget> {
   const whom = text.trim();
   const address = parseAddress(whom);
   const isOccurrence = address?.occurrence !== undefined;
@@ -38,7 +41,7 @@ export async function readWhom(text: string, store: Store, now: number): Promise
   if (kept) return kept;
   const { salt = '' } = await store.readMeta();
   const owners = hashVisitorId(salt, whom);
-  if (isIP(whom) > 0) return { visitors: [owners, ...hashAddress(whom, salt, now)] };
+  if (isIP(whom) > 0) return { visitors: [owners, ...hashAddress(whom, salt, { now, maxAge })] };
   if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: [owners], email: whom };
   if (VISITOR.test(whom)) return { visitors: [owners, whom] };
   if (isOccurrence) {
@@ -58,8 +61,8 @@ async function readOccurrence(address: Address, store: Store): Promise<WhomToFor
 }
 
 /** One for each day of which something may be kept. */
-function hashAddress(address: string, salt: string, now: number): string[] {
-  const days = Array.from({ length: OCCURRENCE_AGE / Day + 2 }, (_none, index) => now + Day - index * Day);
+function hashAddress(address: string, salt: string, { now, maxAge }: { now: number; maxAge: number }): string[] {
+  const days = Array.from({ length: maxAge / Day + 2 }, (_none, index) => now + Day - index * Day);
   return days.map((day) => createVisitors({ salt: () => salt, now: () => day })(address));
 }
 

@@ -165,7 +165,7 @@ async function forget(
   desktop: Desktop,
 ): Promise<void> {
   const { settings, tell } = desktop;
-  const whom = await readWhom(text, store, desktop.now);
+  const whom = await readWhom(text, store, { now: desktop.now, maxAge: settings.maxAge });
   const { occurrences, feedback } = await forgetInStore(store, whom, readUser());
   await takeIn({ store }, desktop);
   await forgetInJournals(store, settings.dataDir, whom);

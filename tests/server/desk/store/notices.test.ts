@@ -7,7 +7,7 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
@@ -356,15 +356,14 @@ describeStores('what is told', (open) => {
   it('is given up after a day, and its record after a month', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
-    const retain = () => store.retain({ build: 'build-1', now: Date.now() });
     await store.settleNotice(await claim(store), no);
-    await retain();
+    await retain(store);
     expect((await told(store)).map(({ state }) => state)).toEqual(['waiting']);
     await pass(driver, Day + Minute);
-    await retain();
+    await retain(store);
     expect((await told(store)).map(({ state }) => state)).toEqual(['dropped']);
     await pass(driver, 30 * Day);
-    await retain();
+    await retain(store);
     expect(await told(store)).toEqual([]);
     expect(await driver.all('SELECT * FROM desk_targets')).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
-import { describeStores } from '../../../support/stores.ts';
+import { describeStores, retain } from '../../../support/stores.ts';
 
 const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 const bob = { name: 'bob', role: 'viewer', fingerprint: 'f2' } as const;
@@ -21,7 +21,7 @@ describeStores('sessions', (open) => {
     expect(await store.readSession('hash 1')).toBeUndefined();
     await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [12 * Hour + Minute]);
     expect(await store.readSession('hash 2')).toBeUndefined();
-    await store.retain({ build: '', now: Date.now() });
+    await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
   });
 
@@ -69,7 +69,7 @@ describeStores('sessions', (open) => {
     await expect.poll(forgiveAgain, { timeout: 5000 }).toEqual({ ofSender: 2, inTotal: 3 });
     await driver.run('UPDATE desk_attempts SET minute = minute - 10');
     expect(await store.countAttempt('b')).toEqual({ ofSender: 1, inTotal: 1 });
-    await store.retain({ build: '', now: Date.now() });
+    await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_attempts')).toHaveLength(2);
   });
 });

@@ -6,6 +6,7 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
+import { retain } from '../../../support/stores.ts';
 
 const open = async (path: string, log = createTestLog().log) => {
   const store = await openStore(openSqlite(path, { log }), { rule: 1, environment: 'production' });
@@ -74,7 +75,7 @@ describe('the file of the store', () => {
       return statSync(path).size;
     };
     const before = checkpoint();
-    await store.retain({ build: '', now: Date.now(), maxBytes: before / 4 });
+    await retain(store, { maxBytes: before / 4 });
     expect(checkpoint()).toBeLessThan(before / 2);
   });
 

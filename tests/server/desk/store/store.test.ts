@@ -9,6 +9,7 @@ import type { Intake } from '../../../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { retain } from '../../../support/stores.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -49,7 +50,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     for (const feedback of [said, other, again]) await takeIn(store, whole(failure), { entry: 'feedback', feedback });
     expect(await store.listFeedback(failure.digest, 10)).toEqual([{ ...said, text: 'I paid\ufffd twice.' }]);
     expect((await store.find({ digest: failure.digest }))?.incident.counts.server).toBeGreaterThan(0);
-    await store.retain({ build: 'b1', now: Date.now() });
+    await retain(store);
     expect(await store.listFeedback(failure.digest, 10)).toEqual([]);
   });
 
@@ -325,32 +326,6 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 
-  it('deletes occurrences by age, and keeps the counts', async () => {
-    const { store } = await open();
-    await takeIn(store, whole({ at: hour - 91 * Day }), whole({ at: hour }));
-    await store.retain({ build: 'build-1', now: hour });
-    expect((await store.listOccurrences('7K3QM2XA', { limit: 10 })).occurrences).toHaveLength(1);
-    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(2);
-  });
-
-  it('deletes the oldest where it uses too much', async () => {
-    const { store } = await open();
-    const random = () => Array.from({ length: 200 }, () => Math.random().toString(36)).join('');
-    for (let batch = 0; batch < 4; batch += 1) {
-      const entries = Array.from({ length: 300 }, (_, index) =>
-        whole({ digest: `${batch}0000${String(index).padStart(3, '0')}`, at: hour + batch, title: random() }),
-      );
-      await takeIn(store, ...entries);
-    }
-    const before = await store.usedBytes();
-    await store.retain({ build: 'build-1', now: hour, maxBytes: before - 1 });
-    const after = await store.usedBytes();
-    expect(after).toBeLessThan(before);
-    expect(after).toBeGreaterThan(0);
-    const [latest] = (await store.listOccurrences('30000299', { limit: 1, withWholes: true })).occurrences;
-    expect(latest?.whole).toBeDefined();
-  });
-
   it('keeps the files of builds, the same content once, and drops what no build names', async () => {
     const { store, driver } = await open();
     const bytes = Buffer.from('const a = 1;\n'.repeat(100));
@@ -367,11 +342,11 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const growOld = () => driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
     await growOld();
     // It runs for all that time; the next one begins when it ends.
-    await store.retain({ build: 'old', now: Date.now() });
-    await store.retain({ build: 'new', now: Date.now() });
+    await retain(store, { build: 'old' });
+    await retain(store, { build: 'new' });
     expect(await store.readBuildFile('old', 'sites.json')).toBeDefined();
     await growOld();
-    await store.retain({ build: 'new', now: Date.now() });
+    await retain(store, { build: 'new' });
     expect(await store.readBuildFile('old', 'sites.json')).toBeUndefined();
     expect(Buffer.from((await store.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
     expect(await driver.all('SELECT hash FROM desk_blobs')).toHaveLength(1);
