@@ -11,7 +11,7 @@ import type { ChangeBy, IncidentChange } from '../store/change-incident.ts';
 import { keyOf, toCallKey } from '../store/incident-key.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { authorOf } from './caller.ts';
-import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
 import { presentIncident } from './present.ts';
 import { ChangedIncident, Incident as IncidentReply } from './replies.ts';
@@ -34,8 +34,7 @@ export function incidentResource(context: ApiContext): Resource {
       replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
-      const found = await ask('find', params.digest, query.environment);
-      if (!found) throw new HttpError(404, UNKNOWN);
+      const found = await requireFound(context, params.digest, query.environment);
       const told = await tell(found, context);
       return { status: 200, body: told, headers: toHeaders(told, params.digest) };
     }),
@@ -93,9 +92,9 @@ export function incidentResource(context: ApiContext): Resource {
       headers: IfMatch,
       replies: { 204: { about: 'It is gone.' } },
       problems: { 404: UNKNOWN, 412: CONFLICT },
-    }).handle(async ({ params, query, headers }) => {
+    }).handle(async ({ params, query, headers }, request) => {
       const current = await requireIncident(context, params.digest, query);
-      const gone = await ask('deleteIncident', keyOf(current), toExpected(headers['if-match'], current));
+      const gone = await ask('deleteIncident', keyOf(current), toChangeBy(request, headers, current));
       if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (gone.outcome === 'conflict') throw toConflict(gone.incident);
       return { status: 204 };

@@ -4,7 +4,7 @@ import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
 import { keyOf } from '../store/incident-key.ts';
 import { authorOf } from './caller.ts';
-import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { presentOccurrence } from './present.ts';
 import { FoundOccurrence, OccurrenceList } from './replies.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
@@ -57,8 +57,7 @@ export function occurrenceResource(context: ApiContext): Resource {
       replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
       problems: { 404: GONE },
     }).handle(async ({ params, query }) => {
-      const found = await ask('find', `${params.digest}-${params.occurrence}`, query.environment);
-      if (!found) throw new HttpError(404, UNKNOWN);
+      const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
       if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
       const { digest, environment } = found.incident;
       const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);

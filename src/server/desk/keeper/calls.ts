@@ -7,7 +7,7 @@ import type { TestSent } from '../notify/notifier.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import type { KnownBuild } from '../store/build-table.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
-import type { LoggedChange, Note } from '../store/change-log.ts';
+import type { Deletion, LoggedChange, Note } from '../store/change-log.ts';
 import type { DeleteOutcome, Forgotten } from '../store/forget.ts';
 import type { CallKey } from '../store/incident-key.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
@@ -65,7 +65,9 @@ export interface KeeperCalls {
   takeApart(key: CallKey, by: ChangeBy): MergeOutcome;
   /** Undefined where there is no such incident. */
   addNote(key: CallKey, text: string, author: string): Note | undefined;
-  deleteIncident(key: CallKey, expected?: number): DeleteOutcome;
+  deleteIncident(key: CallKey, by: ChangeBy): DeleteOutcome;
+  /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
+  readDeletion(digest: string, environment?: string): Deletion | undefined;
   /** Each answers whether there was something to do it to. */
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(key: CallKey, id: string, author: string): boolean;

@@ -1,11 +1,12 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { MissedShape } from '../../../shared/desk/shapes.ts';
-import { notFound, redirect } from '../../../shared/engine/outcome.ts';
+import { notFound, publicError, redirect } from '../../../shared/engine/outcome.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
 import type { Address } from '../address.ts';
 import { keyOf, toDigest } from '../store/incident-key.ts';
 import type { Found, Occurrence } from '../store/records.ts';
 import type { AskStore, Shown } from './read-incident.ts';
+import { toDeletedWords } from './standing-words.ts';
 
 /**
  * Leads an address to where its incident is by now, and finds the occurrence that it names, or the
@@ -14,7 +15,11 @@ import type { AskStore, Shown } from './read-incident.ts';
  * Another spelling than the usual one is answered with a redirect.
  */
 export async function findShown(asked: Address, { params, scope, ask, own }: FindShownOptions): Promise<Shown> {
-  const found = (await ask('find', toText(asked), scope || undefined)) ?? notFound();
+  const found = await ask('find', toText(asked), scope || undefined);
+  if (!found) {
+    const deletion = await ask('readDeletion', asked.digest, scope || undefined);
+    return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
+  }
   const { digest, environment } = found.incident;
   const occurrence = found.occurrence?.occurrence ?? asked.occurrence;
   const isAsked = params.digest === digest && params.occurrence === occurrence;

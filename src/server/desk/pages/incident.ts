@@ -103,7 +103,8 @@ export const incident = {
     },
 
     async remove(args) {
-      await unlessAway(args.context.ask('deleteIncident', toKey(args)));
+      const { name: author } = operatorOf(args.context);
+      await unlessAway(args.context.ask('deleteIncident', toKey(args), { author }));
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.request) }));
     },
   },

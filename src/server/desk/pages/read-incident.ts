@@ -12,6 +12,7 @@ import { presentOccurrence } from './present-occurrence.ts';
 export type ReadCall = Extract<
   CallName,
   | 'find'
+  | 'readDeletion'
   | 'findNeighbours'
   | 'listHours'
   | 'listReleases'

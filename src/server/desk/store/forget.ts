@@ -1,5 +1,5 @@
 import type { Address } from '../address.ts';
-import { lockIncident } from './change-incident.ts';
+import { type ChangeBy, lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
 import { storeForgotten } from './forgotten-table.ts';
 import { toDigest } from './incident-key.ts';
@@ -28,19 +28,19 @@ export type DeleteOutcome =
 
 /**
  * Deletes an incident with all that is merged into it, in a transaction: its counts too. When it
- * happens again it is a new one.
+ * happens again it is a new one. Who deleted it and when stays on record.
  *
- * @param expected the `version` that was shown: where another one is stored, nothing is deleted
+ * @param by with `expected`, the version that was shown: if another one is stored, nothing is deleted
  */
 export async function deleteIncident(
   sql: Sql,
   dialect: SqlDialect,
   digest: string,
-  expected?: number,
+  by: ChangeBy,
 ): Promise<DeleteOutcome> {
   const incident = await lockIncident(sql, dialect, digest);
   if (!incident) return { outcome: 'unknown' };
-  if (expected !== undefined && expected !== incident.version) return { outcome: 'conflict', incident };
+  if (by.expected !== undefined && by.expected !== incident.version) return { outcome: 'conflict', incident };
   const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
   await sql.run(
@@ -52,6 +52,11 @@ export async function deleteIncident(
   await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR target IN (${some})`, [...family, ...family]);
   for (const key of family) await dropAliasesOfOccurrences(sql, key);
   await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
+  const count = incident.counts.server + incident.counts.browser;
+  // An address may have led to any of them.
+  for (const key of by.author === '' ? [] : family) {
+    await storeChange(sql, dialect, { digest: key, author: by.author, action: 'deleted', detail: { count } });
+  }
   return { outcome: 'deleted' };
 }
 

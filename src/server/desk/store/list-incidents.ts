@@ -38,7 +38,7 @@ export interface IncidentQuery extends IncidentFilter {
   readonly order?: IncidentOrder;
   /** The most that are answered (a count). */
   readonly limit: number;
-  /** `next` of the page before, of the same order. New incidents move nothing from one page to another. */
+  /** `next` of the page before, of the same order. Incidents that happen while the pages are read are neither left out nor listed twice. */
   readonly cursor?: string;
   /** Where the charts end (ms since 1970): at present by default. */
   readonly now?: number;
@@ -89,7 +89,8 @@ const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.
  */
 export async function listIncidents(sql: Sql, dialect: SqlDialect, query: IncidentQuery): Promise<IncidentPage> {
   const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
-  const rows = await chooseDigests(sql, dialect, query, cursor === undefined ? undefined : readCursor(cursor, order));
+  const from = cursor === undefined ? undefined : readCursor(cursor, order);
+  const rows = await chooseDigests(sql, dialect, query, from);
   const page = rows.slice(0, limit);
   const incidents = await readIncidents(
     sql,
@@ -99,8 +100,15 @@ export async function listIncidents(sql: Sql, dialect: SqlDialect, query: Incide
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
-    ...(last && { next: writeCursor({ order, key: last.sort_key, id: last.digest }) }),
+    ...(last && {
+      next: writeCursor({ order, key: last.sort_key, id: last.digest, asOf: from ? from.asOf : await readLatest(sql) }),
+    }),
   };
+}
+
+async function readLatest(sql: Sql): Promise<number> {
+  const [row] = await sql.all<{ at: number | null }>('SELECT MAX(last_at) AS at FROM desk_incidents');
+  return row?.at ?? 0;
 }
 
 interface ChosenRow {
@@ -114,19 +122,49 @@ async function chooseDigests(
   query: IncidentQuery,
   cursor: Cursor | undefined,
 ): Promise<ChosenRow[]> {
-  const key = ORDERS[query.order ?? 'lastSeen'];
-  const legs = (await toLegs(sql, dialect, query)).map(({ table, conditions }) => {
+  const order = query.order ?? 'lastSeen';
+  const key = ORDERS[order];
+  const legs = (await toLegs(sql, dialect, query)).flatMap((leg) => {
+    const { table, conditions } = leg;
+    const moved = cursor && toMoved(leg, order, cursor);
+    if (moved) conditions.add('i.last_at <= ?', cursor.asOf ?? 0);
     if (cursor) conditions.add(`${key} <= ? AND (${key} < ? OR i.digest > ?)`, cursor.key, cursor.key, cursor.id);
-    return {
+    const stayed = {
       text: `SELECT * FROM (SELECT i.digest AS digest, ${key} AS sort_key FROM ${table} i ${conditions.text()}
         ORDER BY ${key} DESC, i.digest LIMIT ?) AS leg`,
       values: [...conditions.values, query.limit + 1],
     };
+    return moved ? [stayed, moved] : [stayed];
   });
   return sql.all<ChosenRow>(
     `${legs.map(({ text }) => text).join(' UNION ALL ')} ORDER BY sort_key DESC, digest LIMIT ?`,
     [...legs.flatMap(({ values }) => values), query.limit + 1],
   );
+}
+
+/** The sort key that an incident had before it happened again: `?` is the time of the first page. */
+const KEYS_BEFORE: Readonly<Record<Exclude<IncidentOrder, 'firstSeen'>, (family: string) => string>> = {
+  lastSeen: (family) =>
+    `COALESCE((SELECT MAX(o.at) FROM desk_occurrences o WHERE o.digest ${family} AND o.at <= ?), 0)`,
+  count: (family) =>
+    `${ORDERS.count} - (SELECT COUNT(*) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+  visitors: (family) =>
+    `i.visitors - (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+};
+
+/** Lists incidents that happened again since the first page was read, in the place that they had by then. */
+function toMoved(
+  { table, family, conditions }: Leg,
+  order: IncidentOrder,
+  { key, id, asOf }: Cursor,
+): { readonly text: string; readonly values: SqlValue[] } | undefined {
+  if (order === 'firstSeen' || asOf === undefined) return undefined;
+  return {
+    text: `SELECT * FROM (SELECT i.digest AS digest, ${KEYS_BEFORE[order](family)} AS sort_key FROM ${table} i
+      ${conditions.text()} AND i.last_at > ? AND i.first_at <= ?) AS moved
+      WHERE sort_key <= ? AND (sort_key < ? OR digest > ?)`,
+    values: [asOf, ...conditions.values, asOf, asOf, key, key, id],
+  };
 }
 
 /** How many incidents there are in each state, of those that the filter lets through otherwise. */
@@ -165,16 +203,19 @@ class Conditions {
 }
 
 /** What is listed comes from two tables, with the same conditions. */
-async function toLegs(
-  sql: Sql,
-  dialect: SqlDialect,
-  filter: IncidentFilter,
-): Promise<{ readonly table: string; readonly conditions: Conditions }[]> {
+async function toLegs(sql: Sql, dialect: SqlDialect, filter: IncidentFilter): Promise<Leg[]> {
   const match = filter.search === undefined ? undefined : await matchSearch(sql, dialect, filter.search);
   return [
-    { table: PLAIN, conditions: toConditions(filter, OF_PLAIN, match) },
-    { table: JOINED, conditions: toConditions(filter, OF_JOINED, match) },
+    { table: PLAIN, family: OF_PLAIN, conditions: toConditions(filter, OF_PLAIN, match) },
+    { table: JOINED, family: OF_JOINED, conditions: toConditions(filter, OF_JOINED, match) },
   ];
+}
+
+interface Leg {
+  readonly table: string;
+  /** Which digests of other tables are an incident's. */
+  readonly family: string;
+  readonly conditions: Conditions;
 }
 
 /** @param family which digests of other tables are an incident's */

@@ -86,7 +86,9 @@ export interface Store {
   deleteNote(id: number, author: string): Promise<boolean>;
   /** @param key of the incident whose log records it. @returns false if it is already deleted */
   deleteFeedback(key: string, id: string, author: string): Promise<boolean>;
-  deleteIncident(key: string, expected?: number): Promise<forget.DeleteOutcome>;
+  deleteIncident(key: string, by: changes.ChangeBy): Promise<forget.DeleteOutcome>;
+  /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
+  readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined>;
   deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean>;
   forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
 
@@ -397,8 +399,14 @@ class SqlStore implements Store {
     });
   }
 
-  deleteIncident(key: string, expected?: number): Promise<forget.DeleteOutcome> {
-    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, this.#key(key), expected));
+  deleteIncident(key: string, by: changes.ChangeBy): Promise<forget.DeleteOutcome> {
+    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, this.#key(key), by));
+  }
+
+  async readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined> {
+    const environments = environment === undefined ? await this.#everywhere() : [environment];
+    const keys = environments.map((of) => toKeyIn(digest, of, this.#home));
+    return changeLog.readDeletion(this.#driver, keys);
   }
 
   deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 export function createAskStore(store: Store): AskStore {
   const handlers: { [Name in ReadCall]: (...args: CallArguments<Name>) => Promise<CallAnswer<Name>> } = {
     find: (text, environment) => find(store, text, environment),
+    readDeletion: (digest, environment) => store.readDeletion(digest, environment),
     findNeighbours: (key, occurrence) => store.findNeighbours(key, occurrence),
     listHours: (key) => store.listHours(key),
     listReleases: (key) => store.listReleases(key),

@@ -1,11 +1,13 @@
 import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
 import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
+import { parseAddress } from '../address.ts';
 import { createDigester } from '../keeper/digester.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { presentIncidentRow } from '../pages/present-incident-row.ts';
 import { readIncident } from '../pages/read-incident.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
+import { toDeletedWords } from '../pages/standing-words.ts';
 import { checkBackup } from '../store/restore-backup.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { writeBackup } from '../store/write-backup.ts';
@@ -108,6 +110,9 @@ async function show(
   const asked = led ? toAddressText(led) : text;
   const found = await ask('find', asked, led?.environment);
   if (!found) {
+    const digest = parseAddress(text)?.digest;
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    if (deletion) throw new TerminalError(toClean(toDeletedWords(deletion)));
     throw new TerminalError(
       `Nothing is known of "${toClean(text)}": it is the digest, address, request or trace of no failure that is kept. Words are searched for with: ${command} --search <words>. All commands: ${command} help.`,
     );

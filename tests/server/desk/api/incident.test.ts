@@ -202,7 +202,7 @@ describe('deleting', () => {
     await patch({ assignee: 'vera' });
     expect((await ask('delete', PATH, { headers })).status).toBe(412);
     expect((await ask('delete', PATH, { headers: { 'If-Match': await tag() } })).status).toBe(204);
-    expect((await get(PATH)).status).toBe(404);
+    expect(await get(PATH)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('deleted by ada') } });
   });
 });
 

@@ -119,7 +119,7 @@ describeStores('a backup', (open) => {
       lines.push(line);
       if (isChanged || driver.dialect.name === 'sqlite') return; // SQLite in memory has one connection
       isChanged = true;
-      await store.deleteIncident(digest);
+      await store.deleteIncident(digest, { author: 'ada' });
     });
     await expect(checkBackup(read(lines.map(writeBackupLine)))).resolves.toBeDefined();
     expect(lines.some((line) => line.is === 'row' && line.row[0] === digest)).toBe(true);

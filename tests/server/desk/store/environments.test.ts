@@ -93,7 +93,7 @@ describeStores('environments', (open) => {
     expect(listed?.chart.hours.counts.at(-1)).toBe(2);
     await production.takeApart('00000002@staging', by);
     expect(await list('staging')).toHaveLength(3);
-    await production.deleteIncident('00000001@staging');
+    await production.deleteIncident('00000001@staging', { author: 'ada' });
     expect(await list('staging')).toHaveLength(2);
     expect(await list()).toEqual(['00000001 production', '00000002 production']);
     expect(await production.listSimilar('00000002@staging', 9)).toMatchObject([{ digest: '00000003' }]);

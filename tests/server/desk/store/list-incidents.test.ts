@@ -56,6 +56,30 @@ describeStores('the list of incidents', (open) => {
     );
   });
 
+  it.each(['lastSeen', 'count', 'visitors', 'firstSeen'] as const)(
+    'leaves nothing out and repeats nothing while incidents happen again, by %s',
+    async (order) => {
+      const { store } = await open();
+      const digests = await fill(store, 9);
+      await store.mergeIncidents('00000002', '00000003', { author: 'ada' });
+      const expected = digests.filter((digest) => digest !== '00000002').toSorted();
+      const again = (digest: string, index: number) =>
+        takeIn(store, thinOf({ digest, at: Date.now() + index, visitor: `later ${index}` }));
+      const found: string[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page === 0 || cursor !== undefined; page += 1) {
+        const read = await store.listIncidents({ order, limit: 2, ...(cursor !== undefined && { cursor }) });
+        found.push(...read.incidents.map(({ digest }) => digest));
+        cursor = read.next;
+        // One that was listed, two that were not, one of which is merged, and a new one.
+        for (const digest of [found[0] ?? '', '00000001', '00000002', '00000005', `0000000${'ABCDEF'[page]}`]) {
+          await again(digest, page * 5);
+        }
+      }
+      expect(found.toSorted()).toEqual(expected);
+    },
+  );
+
   it('shows what happened by hour and by day, with what was merged in', async () => {
     const { store } = await open();
     const at = (hoursAgo: number, digest = '00000001') => thinOf({ digest, at: thisHour - hoursAgo * Hour });
@@ -202,7 +226,7 @@ describeStores('the list of incidents', (open) => {
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000001']);
     await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual(['00000002']);
-    await store.deleteIncident('00000002');
+    await store.deleteIncident('00000002', { author: 'ada' });
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
 

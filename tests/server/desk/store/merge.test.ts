@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
 
 const ada = { author: 'ada' };
 
@@ -203,9 +203,12 @@ describeStores('what is deleted', (open) => {
     await store.addNote('00000001', 'x', 'ada');
     await store.mergeIncidents('00000001', '00000002', ada);
     await takeIn(store, wholeOf({ digest: '00000003' }));
-    expect(await store.deleteIncident('00000001', 0)).toMatchObject({ outcome: 'conflict', incident: { version: 1 } });
-    expect(await store.deleteIncident('00000001', 1)).toEqual({ outcome: 'deleted' });
-    expect(await store.deleteIncident('00000001')).toEqual({ outcome: 'unknown' });
+    expect(await store.deleteIncident('00000001', { author: 'ada', expected: 0 })).toMatchObject({
+      outcome: 'conflict',
+      incident: { version: 1 },
+    });
+    expect(await store.deleteIncident('00000001', { author: 'ada', expected: 1 })).toEqual({ outcome: 'deleted' });
+    expect(await store.deleteIncident('00000001', { author: 'ada' })).toEqual({ outcome: 'unknown' });
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     const tables = [
       'hours',
@@ -220,7 +223,8 @@ describeStores('what is deleted', (open) => {
       'incidents',
     ];
     for (const table of tables) {
-      const rows = await driver.all<{ digest: string }>(`SELECT digest FROM desk_${table}`);
+      const recorded = table === 'changes' ? " WHERE action <> 'deleted'" : '';
+      const rows = await driver.all<{ digest: string }>(`SELECT digest FROM desk_${table}${recorded}`);
       expect([table, rows.filter((row) => row.digest !== '00000003')]).toEqual([table, []]);
     }
     for (const table of ['aliases', 'feedback']) expect(await driver.all(`SELECT 1 FROM desk_${table}`)).toEqual([]);
@@ -262,5 +266,26 @@ describeStores('what is deleted', (open) => {
     expect(await driver.all('SELECT id FROM desk_feedback')).toEqual([{ id: 'c'.repeat(32) }]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(3);
     expect(await store.forgetVisitor({})).toEqual({ occurrences: 0, feedback: 0 });
+  });
+
+  it('is deleted with a record of who did it and when', async () => {
+    const { store } = await open();
+    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+    await store.mergeIncidents('00000002', '7K3QM2XA', { author: 'ada' });
+    const before = Date.now() - 1000;
+    await store.deleteIncident('7K3QM2XA', { author: 'grace' });
+    for (const digest of ['7K3QM2XA', '00000002']) {
+      const deletion = await store.readDeletion(digest);
+      expect(deletion?.author).toBe('grace');
+      expect(deletion?.at).toBeGreaterThan(before);
+    }
+    // It is a new one when it happens again, and its log says that there was another.
+    await takeIn(store, wholeOf());
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+    expect(await store.listChanges('7K3QM2XA', 9)).toMatchObject([
+      { author: 'grace', action: 'deleted', detail: { count: 2 } },
+    ]);
+    await retain(store);
+    expect(await store.readDeletion('00000002')).toBeDefined();
   });
 });

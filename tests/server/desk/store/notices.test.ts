@@ -314,7 +314,7 @@ describeStores('what is told', (open) => {
     await open20(store, 4);
     await store.changeIncident(nameOf(0), { to: { state: 'resolved', in: 'now' } }, ada);
     await store.mergeIncidents(nameOf(1), nameOf(3), ada);
-    await store.deleteIncident(nameOf(2));
+    await store.deleteIncident(nameOf(2), ada);
     expect((await sendAll(store)).map(({ incident }) => incident?.digest)).toEqual([nameOf(3)]);
     expect((await told(store)).map(({ state }) => state)).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
   });
