@@ -118,7 +118,7 @@ async function start(): Promise<void> {
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
   const side = await openDeskSide(ground, failures, { beats: true });
-  const { desk, toVisitor, mayRead } = side;
+  const { desk, visitors, mayRead } = side;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const deskPages = await createDeskPages({
@@ -145,7 +145,7 @@ async function start(): Promise<void> {
       scrubber,
       origins: of,
       routes: [...routes, ...deskRoutes],
-      toVisitor,
+      visitors,
       isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
@@ -173,7 +173,7 @@ async function start(): Promise<void> {
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
-    feedback: takesFeedback ? openFeedback({ desk, origins, scrubber, toVisitor, log }) : undefined,
+    feedback: takesFeedback ? openFeedback({ desk, origins, scrubber, toVisitor: visitors.toVisitor, log }) : undefined,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

@@ -49,12 +49,25 @@ export interface Feedback {
   readonly visitor?: string;
 }
 
-/** A line of a journal. */
+/** What visitors are hashed with: secret, random and short-lived. */
+export interface Salt {
+  /** The day of the addresses that it hashes (days since 1970, UTC); 0 for the ids that `visitorId` returns. */
+  readonly day: number;
+  readonly salt: string;
+}
+
+/**
+ * A line of a journal. `sameVisitor` lists the other hashes that its visitor had since yesterday, because
+ * salts change. It is for the rule that two visitors must have met what browsers report, and never
+ * reaches the store: a row that had it would link two days.
+ */
 export type JournalEntry =
-  | { readonly entry: 'whole'; readonly failure: Failure }
-  | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
+  | { readonly entry: 'whole'; readonly failure: Failure; readonly sameVisitor?: readonly string[] }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'count'; readonly record: CountRecord }
-  | { readonly entry: 'feedback'; readonly feedback: Feedback };
+  | { readonly entry: 'feedback'; readonly feedback: Feedback }
+  /** A salt that a process made itself, before the first line that it was used for. */
+  | { readonly entry: 'salt'; readonly salt: Salt };
 
 export function toThin(failure: Failure): ThinOccurrence {
   const { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor } = failure;
@@ -80,6 +93,7 @@ function isJournalEntry(value: unknown): value is JournalEntry {
   if (value.entry === 'whole') return isFailure(value.failure);
   if (value.entry === 'thin') return hasAddress(value.thin) && typeof value.thin.occurrence === 'string';
   if (value.entry === 'feedback') return isFeedback(value.feedback);
+  if (value.entry === 'salt') return isSalt(value.salt);
   return value.entry === 'count' && isObject(value.record) && hasCount(value.record);
 }
 
@@ -89,6 +103,10 @@ function isFailure(value: unknown): boolean {
 
 function isFeedback(value: unknown): boolean {
   return isObject(value) && typeof value.id === 'string' && typeof value.text === 'string' && isNumber(value.at);
+}
+
+function isSalt(value: unknown): boolean {
+  return isObject(value) && typeof value.salt === 'string' && Number.isSafeInteger(value.day);
 }
 
 function hasCount(record: Record<string, unknown>): boolean {

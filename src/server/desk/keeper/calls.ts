@@ -1,12 +1,12 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../journal-entry.ts';
 import type { TestSent } from '../notify/notifier.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { LoggedChange, Note } from '../store/change-log.ts';
-import type { DeleteOutcome, Forgotten } from '../store/forget.ts';
+import type { DeleteOutcome } from '../store/forget.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
 import type { MergeOutcome } from '../store/merge.ts';
@@ -29,8 +29,6 @@ export interface KeeperCalls {
   /** The latest first. Refused where the cursor is none. */
   listOccurrences(digest: string, query: OccurrenceQuery): OccurrencePage;
   findNeighbours(digest: string, occurrence: string): Neighbours;
-  /** Different visitors since a time (ms since 1970), within a day at most: whom it may be told of rests on it. */
-  countVisitorsSince(digest: string, since: number): number;
   listHours(digest: string): IncidentHour[];
   listReleases(digest: string): IncidentRelease[];
   /** Where incidents were seen (`SENTRY_ENVIRONMENT`): names, sorted. */
@@ -57,7 +55,6 @@ export interface KeeperCalls {
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(digest: string, id: string, author: string): boolean;
   deleteOccurrence(address: Required<Address>, author: string): boolean;
-  forgetVisitor(whom: Forgotten): { occurrences: number; feedback: number };
 
   createSession(idHash: string, grant: Grant, lifeMs: number): void;
   readSession(idHash: string): Session | undefined;
@@ -82,8 +79,8 @@ export interface KeeperCalls {
   /** A file of whichever build had it. @param path within `dist`: `client/assets/home-X7K2QM2X.js` */
   readAsset(path: string): Uint8Array | undefined;
   listBuilds(): { id: string; release: string; firstAt: number }[];
-  /** Random, the same for all replicas: what visitors are hashed with. */
-  readSalt(): string;
+  /** What visitors are hashed with, the common ones first. @param days that must have one (days since 1970, UTC) */
+  readSalts(days: readonly number[]): Salt[];
   /** Everything that was appended before is in the store. */
   flush(): void;
   /** The process ends on purpose. */

@@ -16,6 +16,8 @@ export interface PrepareOptions {
   readonly log: DeskLog;
 }
 
+type WholeEntry = Extract<JournalEntry, { entry: 'whole' }>;
+
 /** Makes what was journaled into what is stored. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
 
@@ -25,12 +27,12 @@ const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
 export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
   const resolved = createHourCounts();
 
-  async function prepareWhole(failure: Failure, isLast: boolean): Promise<Intake> {
+  async function prepareWhole({ failure, sameVisitor }: WholeEntry, isLast: boolean): Promise<Intake> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const isWanted = resolved.add(named.digest, failure.at) <= RESOLVED_PER_HOUR || isLast;
     const stored: StoredFailure = isWanted ? await resolveFrames(named) : named;
     const shownAs = named.digest === failure.digest ? undefined : failure.digest;
-    return { entry: 'whole', failure: stored, ...(shownAs !== undefined && { shownAs }) };
+    return { entry: 'whole', failure: stored, sameVisitor, ...(shownAs !== undefined && { shownAs }) };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
@@ -55,7 +57,7 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
     const intakes: Intake[] = [];
     for (const [index, entry] of entries.entries()) {
       if (entry.entry !== 'whole') intakes.push(entry);
-      else intakes.push(await prepareWhole(entry.failure, last.get(entry.failure.digest) === index));
+      else intakes.push(await prepareWhole(entry, last.get(entry.failure.digest) === index));
     }
     return intakes;
   };

@@ -1,6 +1,6 @@
 import { toOccurrence } from '../../../shared/engine/address.ts';
 import { KiB } from '../../../shared/units.ts';
-import { parseAddress } from '../address.ts';
+import { type Address, parseAddress } from '../address.ts';
 import type { Feedback } from '../journal-entry.ts';
 import { listFamily } from './incident-table.ts';
 import { insertRows, placeholders, type Sql, type SqlValue } from './sql.ts';
@@ -24,13 +24,14 @@ interface FeedbackRow {
 
 /** What is said twice under one id was said once. */
 export async function storeFeedback(sql: Sql, feedback: readonly Feedback[]): Promise<void> {
-  const rows = feedback.map(({ id, eventId, address, text, name, email, url, at, visitor }): SqlValue[] => {
-    const about = address === undefined ? undefined : parseAddress(address);
+  const rows = feedback.map((said): SqlValue[] => {
+    const { id, eventId, text, name, email, url, at, visitor } = said;
+    const { digest, occurrence } = toSubject(said);
     return [
       toColumn(id),
       toOptionalColumn(eventId),
-      about?.digest ?? null,
-      about?.occurrence ?? (eventId === undefined ? null : toOccurrence(eventId)),
+      digest ?? null,
+      occurrence ?? null,
       toColumn(text, MAX_TEXT),
       toOptionalColumn(name),
       toOptionalColumn(email),
@@ -41,6 +42,13 @@ export async function storeFeedback(sql: Sql, feedback: readonly Feedback[]): Pr
   });
   const columns = ['id', 'event_id', 'digest', 'occurrence', 'text', 'name', 'email', 'url', 'at', 'visitor'];
   await insertRows(sql, 'desk_feedback', columns, rows, 'ON CONFLICT (id) DO NOTHING');
+}
+
+/** What a message is about, as far as it says so. */
+export function toSubject({ address = '', eventId }: Pick<Feedback, 'address' | 'eventId'>): Partial<Address> {
+  const about = parseAddress(address);
+  const occurrence = about?.occurrence ?? (eventId === undefined ? undefined : toOccurrence(eventId));
+  return { ...about, ...(occurrence !== undefined && { occurrence }) };
 }
 
 /**

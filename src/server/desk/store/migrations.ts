@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { dropOldSecrets } from './secret-table.ts';
 import type { Sql, SqlDialect, SqlDriver } from './sql.ts';
 import { StoreAwayError } from './sql.ts';
 
@@ -310,6 +310,22 @@ const migrations: readonly Migration[] = [
     version: 8,
     statements: () => ['ALTER TABLE desk_incidents ADD COLUMN site_line BIGINT'],
   },
+  { version: 9, statements: () => [] },
+  {
+    version: 10,
+    statements: ({ keyed }) => [
+      // `secret-table.ts` says what is in it, and when it goes. No backup holds it.
+      `CREATE TABLE desk_secrets (
+        name TEXT NOT NULL,
+        day BIGINT NOT NULL,
+        secret TEXT NOT NULL,
+        common BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (name, day, secret)
+      ) ${keyed}`,
+      'CREATE UNIQUE INDEX desk_secrets_common ON desk_secrets (name, day) WHERE common = 1',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */
@@ -324,7 +340,7 @@ export async function migrate(driver: SqlDriver, { rule }: { rule: number }): Pr
   await driver.transaction(async (sql) => {
     await lockSchema(sql, driver.dialect);
     const meta = await applyMigrations(sql, driver.dialect);
-    await writeMeta(sql, 'salt', meta.salt ?? randomBytes(32).toString('hex'));
+    await dropOldSecrets(sql, driver.dialect);
     if (Number(meta.rule ?? 0) < rule) await writeMeta(sql, 'rule', String(rule));
   });
 }
@@ -379,7 +395,7 @@ function requireWriter(meta: Readonly<Record<string, string>>): void {
   );
 }
 
-/** What the store says of itself: schema, oldest_writer, rule, salt, changes. */
+/** What the store says about itself: schema, oldest_writer, rule, changes; and `salt`, which releases before schema 10 use. */
 export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
   const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

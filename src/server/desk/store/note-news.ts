@@ -3,7 +3,7 @@ import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { BELIEVED_VISITORS, STORM } from '../limits.ts';
 import { type NoticeTarget, storeNotices } from './notice-table.ts';
-import { countVisitorsSince } from './occurrence-table.ts';
+import { hasOtherVisitor } from './occurrence-table.ts';
 import type { CountedRow } from './settle-states.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Tally } from './tally.ts';
@@ -82,13 +82,21 @@ function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): 
   );
 }
 
-/** Anybody can send what a browser would: of that alone nobody is told before a second visitor met it. */
+/**
+ * Anybody can send what a browser would, so a second visitor must have met it within a day of the first.
+ * Who comes back after midnight has another hash by then, and is still the same visitor.
+ */
 async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
   if (row.server > 0) return true;
   // Counted per day and never less, so that most are answered without looking at occurrences.
   if (row.visitors < BELIEVED_VISITORS) return false;
-  const last = Math.max(...tallies.map(({ lastAt }) => lastAt));
-  return (await countVisitorsSince(sql, row.digest, last - Day)) >= BELIEVED_VISITORS;
+  for (const [visitor, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {
+    // What the same visitor is called on a later day is not known here.
+    const until = (Math.floor(at / Day) + 1) * Day;
+    const known = [visitor, ...others];
+    if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known })) return true;
+  }
+  return false;
 }
 
 async function noteUntold(

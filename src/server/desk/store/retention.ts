@@ -1,6 +1,7 @@
 import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
 import { dropOldNotices } from './notice-table.ts';
+import { dropOldSecrets } from './secret-table.ts';
 import { dropOldSessions } from './session-table.ts';
 import type { SqlDriver } from './sql.ts';
 import type { WholeRole } from './take-in.ts';
@@ -28,6 +29,7 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
   // What it would keep out is as old.
   await driver.run('DELETE FROM desk_forgotten WHERE at < ?', [now - maxAge]);
+  await dropOldSecrets(driver, driver.dialect, maxAge);
   await dropOldSessions(driver, driver.dialect);
   await dropOldNotices(driver, driver.dialect);
   await shrink(driver, options);

@@ -21,6 +21,11 @@ export interface SqlDriver extends Sql {
   usedBytes(): Promise<number>;
   /** Gives room that was deleted back to the disk, a part of it at a time. */
   reclaim(): Promise<void>;
+  /**
+   * Writes over what was deleted, as far as the database does that when it is asked: SQLite does;
+   * PostgreSQL does it when it needs the room again.
+   */
+  overwriteDeleted(): Promise<void>;
   /** Looks whether it is still the database that was opened. @throws StoreAwayError where it is not */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { Address } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../journal-entry.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
@@ -10,6 +10,7 @@ import * as changeLog from './change-log.ts';
 import * as claims from './claim-notice.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
+import { type Forgot, type Forgotten, forgetVisitor } from './forget-visitor.ts';
 import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
@@ -22,6 +23,7 @@ import type { Found, Incident, IncidentHour, IncidentRelease, Run } from './reco
 import { type RetentionOptions, retain } from './retention.ts';
 import * as runs from './run-table.ts';
 import { prepareSearch } from './search-table.ts';
+import * as secrets from './secret-table.ts';
 import * as sessions from './session-table.ts';
 import { endIgnores } from './settle-states.ts';
 import { type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
@@ -49,7 +51,6 @@ export interface Store {
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
   listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
   findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours>;
-  countVisitorsSince(digest: string, since: number): Promise<number>;
   listHours(digest: string): Promise<IncidentHour[]>;
   listReleases(digest: string): Promise<IncidentRelease[]>;
   listEnvironments(): Promise<string[]>;
@@ -74,7 +75,7 @@ export interface Store {
   deleteFeedback(digest: string, id: string, author: string): Promise<boolean>;
   deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome>;
   deleteOccurrence(address: Required<Address>, author: string): Promise<boolean>;
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
+  forgetVisitor(whom: Forgotten): Promise<Forgot>;
 
   createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void>;
   readSession(idHash: string): Promise<sessions.Session | undefined>;
@@ -118,6 +119,9 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
+  /** All that visitors are hashed with, the common ones first. @param days that must have one */
+  readSalts(days: readonly number[]): Promise<Salt[]>;
+  listSecrets(): Promise<secrets.Secret[]>;
   retain(options: RetentionOptions): Promise<void>;
   usedBytes(): Promise<number>;
   /** Looks whether it can be written to. @throws StoreAwayError */
@@ -233,10 +237,6 @@ class SqlStore implements Store {
     return occurrences.findNeighbours(this.#driver, digest, occurrence);
   }
 
-  countVisitorsSince(digest: string, since: number): Promise<number> {
-    return occurrences.countVisitorsSince(this.#driver, digest, since);
-  }
-
   listHours(digest: string): Promise<IncidentHour[]> {
     return lookUp.listHours(this.#driver, digest);
   }
@@ -320,8 +320,8 @@ class SqlStore implements Store {
     return this.#change((sql) => forget.deleteOccurrence(sql, this.#driver.dialect, address, author));
   }
 
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
-    return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
+  forgetVisitor(whom: Forgotten): Promise<Forgot> {
+    return forgetVisitor(this.#driver, whom);
   }
 
   /** A change that is shown somewhere: whoever looks at it hears of it. */
@@ -444,6 +444,14 @@ class SqlStore implements Store {
 
   readMeta(): Promise<Readonly<Record<string, string>>> {
     return readMeta(this.#driver);
+  }
+
+  readSalts(days: readonly number[]): Promise<Salt[]> {
+    return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, days));
+  }
+
+  listSecrets(): Promise<secrets.Secret[]> {
+    return secrets.listSecrets(this.#driver);
   }
 
   retain(options: RetentionOptions): Promise<void> {

@@ -9,6 +9,7 @@ import { withoutForgotten } from './forgotten-table.ts';
 import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
+import { storeSalts } from './secret-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { type HourTally, type IncidentFacts, type Intake, type Tally, tallyBatch } from './tally.ts';
@@ -30,6 +31,11 @@ export interface Batch {
  */
 export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch, news: NewsRules): Promise<void> {
   const entries = await withoutForgotten(sql, batch.entries);
+  await storeSalts(
+    sql,
+    dialect,
+    entries.flatMap((intake) => (intake.entry === 'salt' ? [intake.salt] : [])),
+  );
   const tallies = tallyBatch(entries);
   if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
   if (batch.environment) await storeEnvironment(sql, tallies, batch.environment);
@@ -66,17 +72,7 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<Coun
   const rows = tallies.map(
     ({ digest, facts, firstSide, firstAt, lastAt, first, last, counts, siteLine }): SqlValue[] => [
       digest,
-      facts.rule,
-      facts.kind,
-      toColumn(facts.title),
-      toColumn(facts.class),
-      toColumn(facts.message),
-      facts.site ? toColumn(facts.site.path) : null,
-      facts.site ? toColumn(facts.site.function) : null,
-      facts.site ? toColumn(facts.site.detail) : null,
-      toOptionalColumn(facts.route),
-      facts.weak ? 1 : 0,
-      facts.rule > 0 ? toShape(facts) : null,
+      ...toFactValues(facts),
       'open',
       firstSide,
       firstAt,
@@ -99,7 +95,8 @@ function toShape({ class: name, message }: IncidentFacts): string {
   return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
-const FACT_COLUMNS = [
+/** Columns of `desk_incidents` that a full record tells. */
+export const FACT_COLUMNS = [
   'rule',
   'kind',
   'title',
@@ -112,6 +109,23 @@ const FACT_COLUMNS = [
   'weak',
   'shape',
 ];
+
+/** In the order of `FACT_COLUMNS`. */
+export function toFactValues(facts: IncidentFacts): SqlValue[] {
+  return [
+    facts.rule,
+    facts.kind,
+    toColumn(facts.title),
+    toColumn(facts.class),
+    toColumn(facts.message),
+    facts.site ? toColumn(facts.site.path) : null,
+    facts.site ? toColumn(facts.site.function) : null,
+    facts.site ? toColumn(facts.site.detail) : null,
+    toOptionalColumn(facts.route),
+    facts.weak ? 1 : 0,
+    facts.rule > 0 ? toShape(facts) : null,
+  ];
+}
 
 const INCIDENT_COLUMNS = [
   'digest',

@@ -15,7 +15,7 @@ import type { Desk } from '../desk.ts';
 import type { IsOperator } from '../sign-in/know-operator.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
-import type { ToVisitor } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
@@ -30,8 +30,7 @@ export interface OpenTunnelOptions {
   readonly origins: Origins;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
-  /** A hash of an address that changes daily. */
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
   readonly isOperator?: IsOperator | undefined;
   readonly count: Count;
   readonly log: Logger;
@@ -52,7 +51,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       origins: options.origins,
       upstream: options.upstream,
       environment: options.environment,
-      journal: (failure) => desk.journal(failure),
+      journal: (failure, sameVisitor) => desk.journal(failure, sameVisitor),
       keepFeedback: (feedback) => desk.journalFeedback(feedback),
       makeDigest: (input) => createDigest(input, { namespace, table: table() }),
       isKnownDigest: (digest) => desk.ask('isKnown', digest),
@@ -63,7 +62,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
-      toVisitor: options.toVisitor,
+      visitors: options.visitors,
       isOperator: options.isOperator,
       count,
       log,

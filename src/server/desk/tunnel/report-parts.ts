@@ -34,6 +34,8 @@ export interface Sender {
   readonly isOurs: (origin: string) => boolean;
   readonly userAgent: string | undefined;
   readonly visitor: string;
+  /** Other hashes of the same visitor since yesterday. */
+  readonly sameVisitor: readonly string[];
 }
 
 /** Room beyond what is kept: a secret that is cut in half is one that no pattern knows (UTF-16 code units). */

@@ -1,47 +1,137 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { Day } from '../../../shared/units.ts';
+import { createHmac } from 'node:crypto';
+import { Day, Hour, Second } from '../../../shared/units.ts';
+import type { Desk } from '../desk.ts';
+import type { Salt } from '../journal-entry.ts';
+import { createSecret, NO_DAY } from '../store/secret-table.ts';
 import { toSender } from './token-buckets.ts';
 
+/** @param id what the product's `visitorId` says about who it is */
+export type ToVisitor = (address: string, id?: string) => string;
+
+/**
+ * Tells visitors apart without keeping who they are: by a salted hash of their address that changes
+ * daily, or by one of the product's id, which stays.
+ */
+export interface Visitors {
+  readonly toVisitor: ToVisitor;
+  /** The other hashes that the same visitor had since yesterday, as far as this process knows. */
+  listOthers(address: string, id?: string): string[];
+}
+
 export interface VisitorsOptions {
-  /** Random, and the same for all replicas; undefined until it is known. Without it each process tells visitors apart for itself. */
-  readonly salt?: () => string | undefined;
+  /**
+   * Asks the store for all salts that it has, the common ones first.
+   *
+   * @param days the days that must have one
+   */
+  readonly readSalts: (days: readonly number[]) => Promise<readonly Salt[]>;
+  /** Writes down a salt that the store does not know, and says whether it could. */
+  readonly keepSalt: (salt: Salt) => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** @param id what the owner's `visitorId` says of who it is */
-export type ToVisitor = (address: string, id?: string) => string;
+/** The salts of a day: the first hashes what happens. */
+interface KnownSalts {
+  readonly salts: readonly string[];
+  /** The store has the first one, or the journal does. */
+  isKept: boolean;
+}
 
 /**
- * Tells visitors apart without keeping who they are. By their address within a day: a salted hash that
- * changes daily. By the owner's id wherever they come from, each time alike.
+ * How often the store is asked (ms), so that nobody hashes for long with what it does not have, such as
+ * after somebody exchanged the database; and when it does not answer.
  */
-export function createVisitors({ salt = () => undefined, now = Date.now }: VisitorsOptions = {}): ToVisitor {
-  const own = randomBytes(32);
-  return (address, id) => {
-    if (id !== undefined) return hashVisitorId(salt() ?? own, id);
-    const today = Math.floor(now() / Day);
-    return toHash(salt() ?? own, `${today} ${toSender(address)}`);
+const REFRESH_INTERVAL = 1 * Hour;
+const RETRY_INTERVAL = 5 * Second;
+/** The salt of a day is asked for this long before the day (ms): longer than until the next refresh. */
+const AHEAD = 2 * Hour;
+
+/**
+ * Hashes with the salts that the store gives to all replicas. As long as it does not answer, this
+ * process makes salts itself, and writes each down in its journal before it uses it: so the store gets
+ * them with the failures that they hashed, and `forget` finds those too.
+ */
+export function createVisitors({ readSalts, keepSalt, now = Date.now }: VisitorsOptions) {
+  const known = new Map<number, KnownSalts>();
+
+  function use(day: number): string {
+    const found = known.get(day) ?? { salts: [createSecret()], isKept: false };
+    known.set(day, found);
+    const [salt = ''] = found.salts;
+    found.isKept ||= keepSalt({ day, salt });
+    return salt;
+  }
+
+  function toVisitor(address: string, id?: string): string {
+    return id === undefined ? hashAddress(use(toDay(now())), address) : hashId(use(NO_DAY), id);
+  }
+
+  /** Rejects where the store does not answer. */
+  async function refresh(): Promise<void> {
+    const read = await readSalts([...new Set([toDay(now()), toDay(now() + AHEAD)])]);
+    for (const [day, salts] of Map.groupBy(read, ({ day }) => day)) learn(day, salts);
+    for (const day of known.keys()) if (day !== NO_DAY && day < toDay(now()) - 1) known.delete(day);
+  }
+
+  function learn(day: number, read: readonly Salt[]): void {
+    const salts = read.map(({ salt }) => salt);
+    const lost = (known.get(day)?.salts ?? []).filter((salt) => !salts.includes(salt));
+    for (const salt of lost) keepSalt({ day, salt });
+    known.set(day, { salts: [...salts, ...lost], isKept: true });
+  }
+
+  return {
+    toVisitor,
+    listOthers(address: string, id?: string): string[] {
+      const today = toDay(now());
+      const listSalts = (day: number) => known.get(day)?.salts ?? [];
+      const hashes =
+        id === undefined
+          ? [today, today - 1].flatMap(listSalts).map((salt) => hashAddress(salt, address))
+          : listSalts(NO_DAY).map((salt) => hashId(salt, id));
+      const own = toVisitor(address, id);
+      return hashes.filter((hash) => hash !== own);
+    },
+    refresh,
   };
 }
 
-/** What is kept of an id: the same each time, so that all of somebody can be found and forgotten. */
-export function hashVisitorId(salt: string | Buffer, id: string): string {
-  return toHash(salt, `id ${id}`);
+/** With the salts of the desk's store, as soon as it tells them and for as long as the process runs. */
+export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors {
+  const visitors = createVisitors({
+    readSalts: (days) => desk.ask('readSalts', days),
+    keepSalt: (salt) => desk.journalSalt(salt),
+  });
+  let askedAt = 0;
+  function refreshIfDue(): void {
+    // By the clock of the day, because the machine may have slept, and somebody may have set it back.
+    if (Math.abs(Date.now() - askedAt) < REFRESH_INTERVAL) return;
+    askedAt = Date.now();
+    visitors.refresh().catch(() => {
+      askedAt = 0;
+    });
+  }
+  refreshIfDue();
+  setInterval(refreshIfDue, RETRY_INTERVAL).unref();
+  return visitors;
 }
 
-function toHash(salt: string | Buffer, text: string): string {
+/** Days since 1970, UTC. @param at milliseconds since 1970 */
+function toDay(at: number): number {
+  return Math.floor(at / Day);
+}
+
+/** Of an IPv6 address, its /64 network. @param salt of one day */
+export function hashAddress(salt: string, address: string): string {
+  return toVisitorHash(salt, toSender(address));
+}
+
+/** @param salt of no day */
+export function hashId(salt: string, id: string): string {
+  return toVisitorHash(salt, id);
+}
+
+export function toVisitorHash(salt: string, text: string): string {
   return createHmac('sha256', salt).update(text).digest('base64url').slice(0, 16);
-}
-
-/** With the salt of the desk's store, as soon as it is read. */
-export function openVisitors(readSalt: () => Promise<string>): ToVisitor {
-  let salt: string | undefined;
-  readSalt().then(
-    (known) => {
-      salt = known;
-    },
-    () => undefined, // the store is away: until the next start this process tells visitors apart for itself
-  );
-  return createVisitors({ salt: () => salt });
 }

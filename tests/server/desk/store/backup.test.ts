@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
 import { type BackupLine, readBackupLine, writeBackupLine } from '../../../../src/server/desk/store/backup-lines.ts';
 import { BACKUP_TABLES, NOT_BACKED_UP } from '../../../../src/server/desk/store/backup-tables.ts';
-import { readForgotten } from '../../../../src/server/desk/store/forgotten-table.ts';
 import { applyMigrations, SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
-import { BackupError, checkBackup, restoreBackup } from '../../../../src/server/desk/store/restore-backup.ts';
+import {
+  BackupError,
+  checkBackup,
+  readTakenOver,
+  restoreBackup,
+} from '../../../../src/server/desk/store/restore-backup.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
@@ -11,7 +15,7 @@ import { writeBackup } from '../../../../src/server/desk/store/write-backup.ts';
 import { createTestLog } from '../../../support/desk.ts';
 import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 
-const NOBODY = { forgotten: { salt: '', marks: [] } };
+const NOTHING = { takenOver: { marks: [], secrets: [] } };
 const digest = '00000001';
 
 async function write(driver: SqlDriver): Promise<string[]> {
@@ -82,7 +86,7 @@ describeStores('a backup', (open) => {
     expect(await checkBackup(read(lines))).toMatchObject({ schema: SCHEMA_VERSION });
     const fresh = openSqlite(':memory:', { log: createTestLog().log });
     for (const target of [fresh, driver]) {
-      await restoreBackup(target, () => read(lines), NOBODY);
+      await restoreBackup(target, () => read(lines), NOTHING);
       const restored = await openStore(target, { rule: 2 });
       expect(await tell(restored)).toEqual(before);
       expect(await restored.readSession('hash')).toBeUndefined();
@@ -105,7 +109,7 @@ describeStores('a backup', (open) => {
     await other.close();
     const { store, driver } = await open();
     await takeIn(store, wholeOf({ digest: '0000000X' }));
-    await restoreBackup(driver, () => read(lines), NOBODY);
+    await restoreBackup(driver, () => read(lines), NOTHING);
     expect(await tell(await openStore(driver, { rule: 2 }))).toEqual(before);
     expect(await store.find({ digest: '0000000X' })).toBeUndefined();
   });
@@ -163,7 +167,7 @@ describeStores('a backup', (open) => {
       writeBackupLine({ is: 'end', counts: { desk_meta: 2, desk_incidents: 1 } }),
     ];
     await checkBackup(read(lines));
-    await restoreBackup(driver, () => read(lines), NOBODY);
+    await restoreBackup(driver, () => read(lines), NOTHING);
     const store = await openStore(driver, { rule: 2 });
     expect((await store.find({ digest: '00000007' }))?.incident).toMatchObject({ counts: { server: 3, browser: 4 } });
     expect((await store.listIncidents({ limit: 9, search: 'boom' })).incidents).toHaveLength(1);
@@ -176,7 +180,7 @@ describeStores('a backup', (open) => {
     const lines = await write(driver);
     await store.forgetVisitor({ visitors: ['visitor 3'], email: 'ada@example.com' });
     const after = await tell(store);
-    await restoreBackup(driver, () => read(lines), { forgotten: await readForgotten(driver) });
+    await restoreBackup(driver, () => read(lines), { takenOver: await readTakenOver(driver) });
     const restored = await openStore(driver, { rule: 2 });
     expect(await tell(restored)).toEqual(after);
     await takeIn(restored, wholeOf({ digest, visitor: 'visitor 3' }));
@@ -189,7 +193,7 @@ describeStores('a backup', (open) => {
     const before = await tell(store);
     const lines = await write(driver);
     const wrong = lines.map((line) => line.replace('"assignee"', '"no_such_column"'));
-    await expect(restoreBackup(driver, () => read(wrong), NOBODY)).rejects.toThrow();
+    await expect(restoreBackup(driver, () => read(wrong), NOTHING)).rejects.toThrow();
     expect(await tell(store)).toEqual(before);
   });
 

@@ -9,7 +9,7 @@ describeStores('whom the desk was told to forget', (open) => {
   it('is not taken in from a journal that comes later, and counted all the same', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
-    expect(await store.forgetVisitor({ visitors: ['ada'] })).toEqual({ occurrences: 1, feedback: 0 });
+    expect(await store.forgetVisitor({ visitors: ['ada'] })).toMatchObject({ occurrences: 1, feedback: 0 });
 
     const said = { id, text: 'Said.', at: Date.now(), visitor: 'ada' };
     await takeIn(

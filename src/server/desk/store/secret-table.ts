@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { Day } from '../../../shared/units.ts';
+import type { Salt } from '../journal-entry.ts';
+import { OCCURRENCE_AGE } from '../limits.ts';
+import { insertRows, type Sql, type SqlDialect } from './sql.ts';
+
+/**
+ * Random keys, 32 bytes each. Whoever has one can find out by trial whom a hash stands for, so
+ * `desk_secrets` is in no backup, and each row is deleted as soon as it has no use:
+ *
+ * - `visitor` of a day: hashes the addresses of that day. Deleted two days later.
+ * - `visitor` of no day (`NO_DAY`): hashes the ids that `visitorId` returns. The common one stays.
+ * - `mark`: hashes who was forgotten. Stays.
+ * - `old`: the one salt of releases before schema 10, which they keep in `desk_meta`. Deleted, there
+ *   too, when all that they can have hashed with it is deleted.
+ *
+ * All replicas use the common one of a name and day. Others were made while the store was away.
+ */
+export interface Secret {
+  readonly name: 'visitor' | 'mark' | 'old';
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  readonly secret: string;
+  /** 1 or 0. */
+  readonly common: number;
+  /** When it was stored (ms since 1970, by the store's clock). */
+  readonly at: number;
+}
+
+/** Stands for no day, because a primary key takes no NULL. */
+export const NO_DAY = 0;
+
+const COLUMNS = ['name', 'day', 'secret', 'common', 'at'];
+
+export function createSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The one that all replicas use. The first that asks makes it. */
+export async function useSecret(
+  sql: Sql,
+  { now }: SqlDialect,
+  { name, day }: Pick<Secret, 'name' | 'day'>,
+): Promise<string> {
+  await sql.run(
+    `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES (?, ?, ?, 1, ${now}) ON CONFLICT DO NOTHING`,
+    [name, day, createSecret()],
+  );
+  const [row] = await sql.all<Pick<Secret, 'secret'>>(
+    'SELECT secret FROM desk_secrets WHERE name = ? AND day = ? AND common = 1',
+    [name, day],
+  );
+  if (!row) throw new Error(`The secret ${name} of day ${day} is gone.`);
+  return row.secret;
+}
+
+/**
+ * All that visitors are hashed with, the common ones first.
+ *
+ * @param days the days that must have one
+ */
+export async function readSalts(sql: Sql, dialect: SqlDialect, days: readonly number[]): Promise<Salt[]> {
+  await dropOldSecrets(sql, dialect);
+  for (const day of [NO_DAY, ...days]) await useSecret(sql, dialect, { name: 'visitor', day });
+  const rows = await sql.all<Secret>(
+    "SELECT day, secret FROM desk_secrets WHERE name = 'visitor' ORDER BY common DESC, at, secret",
+  );
+  return rows.map(({ day, secret }) => ({ day, salt: secret }));
+}
+
+/** What a process made while the store was away. The first of a day becomes the one that all use. */
+export async function storeSalts(sql: Sql, { now }: SqlDialect, salts: readonly Salt[]): Promise<void> {
+  for (const common of [1, 0]) {
+    for (const { day, salt } of salts) {
+      await sql.run(
+        `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES ('visitor', ?, ?, ?, ${now}) ON CONFLICT DO NOTHING`,
+        [day, salt, common],
+      );
+    }
+  }
+}
+
+/** Of every name and day. */
+export function listSecrets(sql: Sql): Promise<Secret[]> {
+  return sql.all<Secret>(`SELECT ${COLUMNS.join(', ')} FROM desk_secrets ORDER BY name, day, common DESC, secret`);
+}
+
+/** Puts back what another store had. */
+export async function putSecrets(sql: Sql, secrets: readonly Secret[]): Promise<void> {
+  const rows = secrets.map(({ name, day, secret, common, at }) => [name, day, secret, common, at]);
+  await insertRows(sql, 'desk_secrets', COLUMNS, rows, 'ON CONFLICT DO NOTHING');
+}
+
+/** Of a running store. @param maxAge how long occurrences are kept (ms) */
+export async function dropOldSecrets(sql: Sql, { now }: SqlDialect, maxAge = OCCURRENCE_AGE): Promise<void> {
+  // Releases before schema 10 make a new one when they start without it.
+  await sql.run(
+    `INSERT INTO desk_secrets (name, day, secret, common, at)
+      SELECT 'old', ${NO_DAY}, value, 0, ${now} FROM desk_meta WHERE name = 'salt' ON CONFLICT DO NOTHING`,
+  );
+  await sql.run(
+    `DELETE FROM desk_meta WHERE name = 'salt' AND value IN
+      (SELECT secret FROM desk_secrets WHERE name = 'old' AND at < ${now} - ?)`,
+    [maxAge],
+  );
+  // A day that is far ahead is of a clock that is wrong.
+  await sql.run(
+    `DELETE FROM desk_secrets WHERE (day <> ${NO_DAY} AND (day < ${now} / ${Day} - 1 OR day > ${now} / ${Day} + 1))
+      OR (day = ${NO_DAY} AND common = 0 AND at < ${now} - ?)`,
+    [maxAge],
+  );
+}

@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../src/server/desk/desk.ts';
+import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
+import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
+import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
+import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
+import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
+import { runDesk } from '../../support/terminal.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+
+type Env = Record<string, string>;
+
+async function sqliteEnv(): Promise<Env> {
+  return { DATA_DIR: createFolder(onTestFinished) };
+}
+
+async function postgresEnv(): Promise<Env> {
+  return { DATA_DIR: createFolder(onTestFinished), DESK_DATABASE_URL: await postgres.createDatabase() };
+}
+
+const SHARED = '7K3QM2XA';
+const LONELY = '0000000A';
+const EARLIER = '0000000B';
+
+/** Everything in a failure that a visitor may have caused. */
+const FIELDS = [
+  ...['title', 'message', 'cause', 'stack-file', 'stack-function', 'component', 'site-detail'],
+  ...['url', 'user-agent', 'referer', 'breadcrumb', 'crumb-data', 'tag-name', 'tag', 'extra', 'request-id'],
+  ...['said', 'name', 'email', 'feedback-url'],
+];
+
+/** What one visitor leaves behind, each field with a word of its own that stands nowhere else. */
+function createPerson(person: string, visitor: string) {
+  const words: Record<string, string> = Object.fromEntries(
+    FIELDS.map((field) => [`${person}-${field}`, toCanary(`${person} ${field}`)]),
+  );
+  words[`${person}-visitor`] = visitor;
+  const word = (field: string) => words[`${person}-${field}`] ?? '';
+  const frames = [
+    { file: `https://shop.example/${word('stack-file')}.js`, line: 1, column: 2, function: word('stack-function') },
+  ];
+  const failureOf = (wanted: Partial<Failure>) =>
+    createFailure({
+      visitor,
+      title: `Error: ${word('title')}`,
+      errors: [
+        { class: 'Error', message: `No order of ${word('message')}`, frames },
+        { class: 'Error', message: word('cause'), frames },
+      ],
+      site: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
+      request: {
+        method: 'GET',
+        url: `https://shop.example/orders/${word('url')}?q=1`,
+        headers: { 'user-agent': word('user-agent'), referer: word('referer') },
+      },
+      requestId: word('request-id'),
+      componentStack: `at ${word('component')}`,
+      breadcrumbs: [
+        { at: 1, category: 'ui.click', message: word('breadcrumb'), data: { label: word('crumb-data') } },
+      ],
+      tags: { [word('tag-name')]: 'a', customer: word('tag') },
+      extra: { cart: { of: word('extra') } },
+      ...wanted,
+    });
+  const sayOf = (address: string, id: string, by = visitor) => ({
+    id: id.repeat(32),
+    address,
+    at: Date.now(),
+    text: `I did ${word('said')}`,
+    name: word('name'),
+    email: `${word('email')}@example.com`,
+    url: `https://shop.example/${word('feedback-url')}`,
+    visitor: by,
+  });
+  return { visitor, words, failureOf, sayOf };
+}
+
+const ada = createPerson('ada', 'adaadaadaadaada0');
+const grace = createPerson('grace', 'gracegracegrace0');
+
+async function openDesk({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk> {
+  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
+  onTestFinished(() => desk.close());
+  return desk;
+}
+
+/** By the journal and the worker, as a server stores it. */
+async function leaveBehind(desk: Desk) {
+  const first = ada.failureOf({ digest: SHARED });
+  const echo = ada.failureOf({ digest: SHARED, side: 'browser', echoOf: toAddress(first) });
+  const beside = grace.failureOf({ digest: SHARED });
+  const failures = [
+    first,
+    echo,
+    ada.failureOf({ digest: LONELY, side: 'browser' }),
+    beside,
+    // Past 20 in a second they are thin.
+    ...Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED })),
+    grace.failureOf({ digest: EARLIER }),
+    ada.failureOf({ digest: EARLIER }),
+  ];
+  for (const failure of failures) expect(desk.journal(failure)).toBe(true);
+  expect(desk.journalFeedback(ada.sayOf(toAddress(first), 'a'))).toBe(true);
+  // From another network, of the same failure.
+  expect(desk.journalFeedback(ada.sayOf(toAddress(echo), 'b', 'another-network0'))).toBe(true);
+  expect(desk.journalFeedback(grace.sayOf(toAddress(beside), 'c'))).toBe(true);
+  await desk.flush();
+  return { first, beside };
+}
+
+/** All that the desk has, on its disk and in its database. */
+async function readAll({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Leftover[]> {
+  const path = join(DATA_DIR, 'desk.sqlite');
+  const driver = DESK_DATABASE_URL === undefined ? openMadeSqlite(path) : openPostgres(DESK_DATABASE_URL);
+  try {
+    return [...(await readTables(driver)), ...readFolder(DATA_DIR)];
+  } finally {
+    await driver.close();
+  }
+}
+
+const listNames = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) =>
+  Object.keys(words).filter((name) => findCanaries({ [name]: words[name] ?? '' }, leftovers).length > 0);
+
+/** What the number of visitors is counted with. */
+const toSketched = (visitor: string) => createHash('sha1').update(visitor).digest().subarray(0, 4);
+
+/** `desk_search.text: ada-url` */
+const listPlaces = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) => [
+  ...new Set(findCanaries(words, leftovers).map((found) => found.split(' …')[0])),
+];
+
+describe.each([
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+])('a visitor who is forgotten, on %s', (_name, makeEnv) => {
+  it('is in no column, file or packed byte any more, and the other one in all of theirs', async () => {
+    const env = await makeEnv();
+    const desk = await openDesk(env);
+    const { first, beside } = await leaveBehind(desk);
+    const before = await readAll(env);
+    expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
+    const kept = listNames(grace.words, before);
+
+    expect(await runDesk(['forget', ada.visitor], env)).toMatchObject({ code: 0 });
+    const after = await readAll(env);
+    expect(listPlaces(ada.words, after)).toEqual([]);
+    const sketches = after.filter(({ name }) => name === 'desk_visitors.sketch');
+    expect(sketches.filter(({ bytes }) => bytes.includes(toSketched(ada.visitor)))).toEqual([]);
+    expect(sketches.filter(({ bytes }) => bytes.includes(toSketched(grace.visitor)))).not.toEqual([]);
+    expect(listNames(grace.words, after)).toEqual(kept);
+    expect((await desk.ask('find', toAddress(beside)))?.occurrence?.whole).toMatchObject({ tags: beside.tags });
+    expect((await desk.ask('find', toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
+    expect((await desk.ask('find', LONELY))?.incident).toMatchObject({ counts: { browser: 1 }, visitors: 1 });
+  });
+});
