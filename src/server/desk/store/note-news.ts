@@ -90,13 +90,32 @@ async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Pr
   if (row.server > 0) return true;
   // Counted per day and never less, so that most are answered without looking at occurrences.
   if (row.visitors < BELIEVED_VISITORS) return false;
-  for (const [visitor, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {
+  for (const { at, hashes } of listVisitors(tallies)) {
     // What the same visitor is called on a later day is not known here.
     const until = (Math.floor(at / Day) + 1) * Day;
-    const known = [visitor, ...others];
-    if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known })) return true;
+    if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known: [...hashes] })) return true;
   }
   return false;
+}
+
+interface Visitor {
+  /** All that it is known to be called. */
+  readonly hashes: ReadonlySet<string>;
+  /** When it was seen last (ms since 1970). */
+  readonly at: number;
+}
+
+/** Those of a batch. Who came back with another hash in it is one. */
+function listVisitors(tallies: readonly Tally[]): ReadonlySet<Visitor> {
+  const byHash = new Map<string, Visitor>();
+  for (const [own, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {
+    const told = [own, ...others];
+    const same = told.flatMap((hash) => byHash.get(hash) ?? []);
+    const hashes = new Set([...told, ...same.flatMap((visitor) => [...visitor.hashes])]);
+    const visitor = { hashes, at: Math.max(at, ...same.map((before) => before.at)) };
+    for (const hash of hashes) byHash.set(hash, visitor);
+  }
+  return new Set(byHash.values());
 }
 
 async function noteUntold(
