@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
 import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
+import { openVisitors } from '../../../src/server/desk/tunnel/visitors.ts';
 import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
 import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
@@ -142,6 +143,8 @@ describe.each([
     const env = await makeEnv();
     const desk = await openDesk(env);
     const { first, beside } = await leaveBehind(desk);
+    const backup = join(createFolder(onTestFinished), 'backup.gz');
+    expect(await runDesk(['backup', backup], env)).toMatchObject({ code: 0 });
     const before = await readAll(env);
     expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
     const kept = listNames(grace.words, before);
@@ -156,5 +159,73 @@ describe.each([
     expect((await desk.ask('find', toAddress(beside)))?.occurrence?.whole).toMatchObject({ tags: beside.tags });
     expect((await desk.ask('find', toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
     expect((await desk.ask('find', LONELY))?.incident).toMatchObject({ counts: { browser: 1 }, visitors: 1 });
+
+    await desk.close();
+    expect(await runDesk(['restore', backup, '--replace'], env)).toMatchObject({ code: 0 });
+    const restored = await readAll(env);
+    expect(listPlaces(ada.words, restored)).toEqual([]);
+    expect(listNames(grace.words, restored)).toEqual(kept);
+  });
+
+  it('leaves no link between two days in the database', async () => {
+    const env = await makeEnv();
+    const desk = await openDesk(env);
+    const failures = Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED, side: 'browser' }));
+    for (const failure of failures) desk.journal(failure, ['what-she-was-called']);
+    await desk.flush();
+    const stored = (await readAll(env)).filter(({ name }) => name.startsWith('desk'));
+    expect(stored.filter(({ bytes }) => bytes.includes('what-she-was-called'))).toEqual([]);
+    expect(stored.some(({ bytes }) => bytes.includes(ada.visitor))).toBe(true);
+  });
+});
+
+const ADDRESS = '203.0.113.7';
+const ID = 'customer 42';
+
+describe('a visitor of a process that could not ask the store', () => {
+  const isSaltIn = ({ DATA_DIR = '' }: Env) =>
+    readFolder(DATA_DIR).some(({ bytes }) => bytes.includes('"entry":"salt"'));
+
+  /** Everything that the process does is in its journal. */
+  async function failApart(env: Env) {
+    const desk = await openDesk(env);
+    const { toVisitor } = openVisitors(desk);
+    for (const visitor of [toVisitor(ADDRESS), toVisitor('192.0.2.2'), toVisitor(ADDRESS, ID)]) {
+      expect(desk.journal(ada.failureOf({ visitor }))).toBe(true);
+    }
+    return desk;
+  }
+
+  async function expectForgotten(desk: Desk, env: Env) {
+    await expect.poll(() => desk.ask('find', SHARED).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+    for (const whom of [ADDRESS, ID]) {
+      expect((await runDesk(['forget', whom], env)).err).toContain('Deleted 1 occurrence ');
+    }
+    expect((await desk.ask('listOccurrences', SHARED, { limit: 9 })).occurrences).toHaveLength(1);
+    // The salts are in the store by then, and gone from the disk of the process.
+    expect(isSaltIn(env)).toBe(false);
+  }
+
+  it('is found where the store was not open yet', async () => {
+    const env = await sqliteEnv();
+    await expectForgotten(await failApart(env), env);
+  });
+
+  it('is found where PostgreSQL was away when the process started', async () => {
+    const env = await postgresEnv();
+    await postgres.stop();
+    const desk = await failApart(env);
+    await expect.poll(() => desk.condition.store, { timeout: 30_000 }).toBe('away');
+    expect(isSaltIn(env)).toBe(true);
+    await postgres.start();
+    await expectForgotten(desk, env);
+  });
+
+  it('is found where the process ended before PostgreSQL came back', async () => {
+    const env = await postgresEnv();
+    await postgres.stop();
+    await (await failApart(env)).close();
+    await postgres.start();
+    await expectForgotten(await openDesk(env), env);
   });
 });

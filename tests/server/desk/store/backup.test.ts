@@ -12,11 +12,13 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { writeBackup } from '../../../../src/server/desk/store/write-backup.ts';
+import { Day } from '../../../../src/shared/units.ts';
 import { createTestLog } from '../../../support/desk.ts';
 import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const NOTHING = { takenOver: { marks: [], secrets: [] } };
 const digest = '00000001';
+const today = Math.floor(Date.now() / Day);
 
 async function write(driver: SqlDriver): Promise<string[]> {
   const lines: string[] = [];
@@ -172,6 +174,42 @@ describeStores('a backup', (open) => {
     expect((await store.find({ digest: '00000007' }))?.incident).toMatchObject({ counts: { server: 3, browser: 4 } });
     expect((await store.listIncidents({ limit: 9, search: 'boom' })).incidents).toHaveLength(1);
     expect(await store.readMeta()).toMatchObject({ schema: String(SCHEMA_VERSION), salt: 'pepper' });
+  });
+
+  it('holds nothing that visitors are hashed with', async () => {
+    const { store, driver } = await open();
+    await fill(store);
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'a salt of an earlier release')");
+    await store.retain({ build: '', now: Date.now() });
+    await store.readSalts([today]);
+    await store.forgetVisitor({ visitors: ['visitor 3'] });
+    const secrets = await store.listSecrets();
+    expect(secrets.map(({ name }) => name)).toEqual(['mark', 'old', 'visitor', 'visitor']);
+    const bytes = (await write(driver)).join('\n');
+    expect(secrets.filter(({ secret }) => bytes.includes(secret))).toEqual([]);
+  });
+
+  it('leaves a store what it hashes with, and a new one makes its own', async () => {
+    const { store, driver } = await open();
+    await fill(store);
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
+    const salts = await store.readSalts([today]);
+    await store.forgetVisitor({ visitors: ['visitor 3'] });
+    const secrets = await store.listSecrets();
+    const lines = await write(driver);
+    await restoreBackup(driver, () => read(lines), { takenOver: await readTakenOver(driver) });
+    const restored = await openStore(driver, { rule: 2 });
+    expect(await restored.listSecrets()).toEqual(secrets);
+    expect(await restored.readMeta()).toMatchObject({ salt: 'pepper' });
+
+    const fresh = openSqlite(':memory:', { log: createTestLog().log });
+    await restoreBackup(fresh, () => read(lines), NOTHING);
+    const other = await openStore(fresh, { rule: 2 });
+    const made = (await other.readSalts([today])).map(({ salt }) => salt);
+    expect(made).toHaveLength(2);
+    expect(made.filter((salt) => salts.some((known) => known.salt === salt))).toEqual([]);
+    expect(await other.readMeta()).not.toHaveProperty('salt');
+    await other.close();
   });
 
   it('brings nobody back whom the desk was told to forget since', async () => {
