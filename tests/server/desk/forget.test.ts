@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
@@ -145,6 +146,8 @@ describe.each([
     const { first, beside } = await leaveBehind(desk);
     const backup = join(createFolder(onTestFinished), 'backup.gz');
     expect(await runDesk(['backup', backup], env)).toMatchObject({ code: 0 });
+    const refused = [first, beside].map((failure) => JSON.stringify({ entry: 'whole', failure }));
+    writeFileSync(join(env.DATA_DIR ?? '', 'dead-letter-1.ndjson'), `${refused.join('\n')}\n`);
     const before = await readAll(env);
     expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
     const kept = listNames(grace.words, before);
@@ -156,9 +159,17 @@ describe.each([
     expect(sketches.filter(({ bytes }) => bytes.includes(toSketched(ada.visitor)))).toEqual([]);
     expect(sketches.filter(({ bytes }) => bytes.includes(toSketched(grace.visitor)))).not.toEqual([]);
     expect(listNames(grace.words, after)).toEqual(kept);
+    const letters = after.filter(({ name }) => name.startsWith('dead-letter'));
+    expect(letters.map(({ bytes }) => bytes.toString().trim())).toEqual([refused[1]]);
     expect((await desk.ask('find', toAddress(beside)))?.occurrence?.whole).toMatchObject({ tags: beside.tags });
     expect((await desk.ask('find', toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
-    expect((await desk.ask('find', LONELY))?.incident).toMatchObject({ counts: { browser: 1 }, visitors: 1 });
+    const lonely = async () => (await desk.ask('find', LONELY))?.incident;
+    expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 1, title: 'Error', message: '' });
+    expect(await lonely()).toMatchObject({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
+    expect((await desk.ask('listIncidents', { limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
+    desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
+    await desk.flush();
+    expect(await lonely()).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
 
     await desk.close();
     expect(await runDesk(['restore', backup, '--replace'], env)).toMatchObject({ code: 0 });

@@ -114,7 +114,7 @@ export function restoreBackup(
     await applyMigrations(sql, dialect);
     await countOn(sql, dialect);
     // How they ended is not known, and they did not die of what was restored.
-    await sql.run("UPDATE desk_runs SET ended = 'clean', ended_at = beat_at WHERE ended IS NULL");
+    await sql.run("UPDATE desk_runs SET ended = 'clean', ended_at = beat_at, in_flight = '[]' WHERE ended IS NULL");
     await takeOver(sql, dialect, takenOver);
     await forgetMarked(sql, dialect);
     // More than it ever was, so that nobody takes what they saw before for what is there now.

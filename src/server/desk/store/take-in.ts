@@ -145,7 +145,9 @@ const INCIDENT_COLUMNS = [
 
 /** Journals of dead processes come late, so what is taken in may be older than what is known. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
-  ...FACT_COLUMNS.map((name) => exchangeWhere('desk_incidents.rule = 0', name)),
+  ...FACT_COLUMNS.map((name) =>
+    exchangeWhere("desk_incidents.rule = 0 AND (excluded.rule > 0 OR desk_incidents.title = '')", name),
+  ),
   ...['first_release', 'first_build', 'first_at'].map((name) =>
     exchangeWhere('excluded.first_at < desk_incidents.first_at', name),
   ),

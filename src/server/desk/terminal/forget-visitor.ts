@@ -130,7 +130,7 @@ function listDeadLetters(dataDir: string): string[] {
 
 /** Copies of the database that a restore or a broken file left behind. Nobody is forgotten in them. */
 export function listCopies(dataDir: string): string[] {
-  return listFiles(dataDir).filter((name) => /^desk\.sqlite\.(?:before-restore|corrupt)-[^-]*-[^-]*-[^-]*$/.test(name));
+  return listFiles(dataDir).filter((name) => /^desk\.sqlite\.(?:before-restore|corrupt)-.*(?<!-wal|-shm)$/.test(name));
 }
 
 function listFiles(folder: string): string[] {

@@ -37,6 +37,20 @@ describeStores('whom the desk was told to forget', (open) => {
     });
   });
 
+  it('leaves an incident its kind and place, until a full record of somebody else tells the rest', async () => {
+    const { store } = await open();
+    const site = { path: 'src/cart.ts', function: 'load', detail: 'words of ada' };
+    const named = { digest, kind: 'load' as const, title: 'load /of/ada.js', errors: [], site };
+    await takeIn(store, wholeOf({ ...named, visitor: 'ada' }));
+    await store.forgetVisitor({ visitors: ['ada'] });
+    const kept = { kind: 'load', title: 'load', message: '', site: { ...site, detail: '' } };
+    expect((await store.find({ digest }))?.incident).toMatchObject(kept);
+    await takeIn(store, thinOf({ digest, visitor: 'grace' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({ ...kept, counts: { server: 2 } });
+    await takeIn(store, wholeOf({ ...named, visitor: 'grace', title: 'load /of/grace.js' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'load /of/grace.js', site });
+  });
+
   it('is somebody who may come again', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
