@@ -49,7 +49,7 @@ export interface Feedback {
   readonly visitor?: string;
 }
 
-/** What visitors are hashed with: secret, random and short-lived. */
+/** The secret that visitors are hashed with. */
 export interface Salt {
   /** The day of the addresses that it hashes (days since 1970, UTC); 0 for the ids that `visitorId` returns. */
   readonly day: number;
@@ -57,16 +57,16 @@ export interface Salt {
 }
 
 /**
- * A line of a journal. `sameVisitor` lists the other hashes that its visitor had since yesterday, because
- * salts change. It is for the rule that two visitors must have met what browsers report, and never
- * reaches the store: a row that had it would link two days.
+ * A line of a journal. `sameVisitor` lists the other hashes that the visitor had since yesterday, because
+ * salts change. It serves the rule that two visitors must have reported what only browsers saw. It is
+ * never stored, because it would link two days.
  */
 export type JournalEntry =
   | { readonly entry: 'whole'; readonly failure: Failure; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'count'; readonly record: CountRecord }
   | { readonly entry: 'feedback'; readonly feedback: Feedback }
-  /** A salt that a process made itself, before the first line that it was used for. */
+  /** A salt that the process made itself. It comes before the first line that uses it. */
   | { readonly entry: 'salt'; readonly salt: Salt };
 
 export function toThin(failure: Failure): ThinOccurrence {

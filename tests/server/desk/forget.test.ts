@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,6 +7,7 @@ import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
 import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { openVisitors } from '../../../src/server/desk/tunnel/visitors.ts';
 import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
+import { Day } from '../../../src/shared/units.ts';
 import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
 import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
 import { runDesk } from '../../support/terminal.ts';
@@ -61,9 +62,7 @@ function createPerson(person: string, visitor: string) {
       },
       requestId: word('request-id'),
       componentStack: `at ${word('component')}`,
-      breadcrumbs: [
-        { at: 1, category: 'ui.click', message: word('breadcrumb'), data: { label: word('crumb-data') } },
-      ],
+      breadcrumbs: [{ at: 1, category: 'ui.click', message: word('breadcrumb'), data: { label: word('crumb-data') } }],
       tags: { [word('tag-name')]: 'a', customer: word('tag') },
       extra: { cart: { of: word('extra') } },
       ...wanted,
@@ -192,6 +191,48 @@ describe.each([
 
 const ADDRESS = '203.0.113.7';
 const ID = 'customer 42';
+
+describe('the command', () => {
+  it.each([
+    [
+      ADDRESS,
+      [/as an IP address in failures of [-\d]+( and [-\d]+)? \(UTC\)/, /earlier days cannot be found/, /as an id/],
+    ],
+    ['ada@example.com', [/as the email that/, /cannot be found by an email/, /as an id/]],
+    ['kq3xYw7bVb0J2k1p', [/the visitor's id that the desk shows/, /as an id/]],
+    [ID, [/as an id that your visitorId returns/]],
+    ['the address of a failure', [/this failure, and for the others of the same visitor on that day/]],
+  ])('says what it looked for and what it cannot find: %s', async (whom, words) => {
+    const env = await sqliteEnv();
+    const desk = await openDesk(env);
+    const failure = ada.failureOf({});
+    desk.journal(failure);
+    await desk.ask('readSalts', [Math.floor(Date.now() / Day)]);
+    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite.before-restore-2026-11-20T10-00-00.000Z'), '');
+    const text = whom === 'the address of a failure' ? toAddress(failure) : whom;
+    const { code, err } = await runDesk(['forget', text], env);
+    expect(code).toBe(0);
+    for (const expected of words) expect(err).toMatch(expected);
+    expect(err).toMatch(/Not touched: backups .* these copies: desk\.sqlite\.before-restore-2026-11-20/);
+  });
+
+  it('finds what an earlier release stored, whose one salt was for all days', async () => {
+    const env = await sqliteEnv();
+    await (await openDesk(env)).close();
+    const driver = openMadeSqlite(join(env.DATA_DIR ?? '', 'desk.sqlite'));
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
+    await driver.close();
+    const desk = await openDesk(env);
+    const days = [0, 40].map((ago) => Math.floor(Date.now() / Day) - ago);
+    for (const text of [...days.map((day) => `${day} ${ADDRESS}`), `id ${ID}`]) {
+      const visitor = createHmac('sha256', 'pepper').update(text).digest('base64url').slice(0, 16);
+      desk.journal(ada.failureOf({ visitor }));
+    }
+    await desk.flush();
+    expect((await runDesk(['forget', ADDRESS], env)).err).toMatch(/earlier release .*Deleted 2 occurrences /s);
+    expect((await runDesk(['forget', ID], env)).err).toContain('Deleted 1 occurrence ');
+  });
+});
 
 describe('a visitor of a process that could not ask the store', () => {
   const isSaltIn = ({ DATA_DIR = '' }: Env) =>

@@ -79,7 +79,7 @@ export interface KeeperCalls {
   /** A file of whichever build had it. @param path within `dist`: `client/assets/home-X7K2QM2X.js` */
   readAsset(path: string): Uint8Array | undefined;
   listBuilds(): { id: string; release: string; firstAt: number }[];
-  /** What visitors are hashed with, the common ones first. @param days that must have one (days since 1970, UTC) */
+  /** The salts that visitors are hashed with, the common ones first. @param days that get one if they have none (days since 1970, UTC) */
   readSalts(days: readonly number[]): Salt[];
   /** Everything that was appended before is in the store. */
   flush(): void;

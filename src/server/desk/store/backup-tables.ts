@@ -17,7 +17,7 @@ const LARGE = 200;
 
 /** All that a backup holds. */
 export const BACKUP_TABLES: readonly BackupTable[] = [
-  // Whoever has the salt of releases before schema 10 can look up visitors by trial.
+  // With the salt of releases before schema 10, visitors can be looked up by trial.
   { name: 'desk_meta', key: ['name'], page: SMALL, where: "name <> 'salt'" },
   { name: 'desk_incidents', key: ['digest'], page: LARGE },
   { name: 'desk_hours', key: ['digest', 'hour'], page: SMALL },
@@ -42,8 +42,8 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
 ];
 
 /**
- * What a backup leaves out: what visitors are hashed with; who is signed in, or tried to; and what was
- * told, so that nothing of it is told again.
+ * Tables that a backup leaves out: the keys that visitors are hashed with; sessions and attempts to sign
+ * in; and notifications, so that none is sent again.
  */
 export const NOT_BACKED_UP: readonly string[] = [
   'desk_secrets',

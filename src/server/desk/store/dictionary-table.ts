@@ -5,8 +5,8 @@ import { insertRows, placeholders, type Sql, type SqlValue } from './sql.ts';
 
 /**
  * Whole occurrences of an incident differ in little, so each is packed against what the first one
- * says of the code: a third of the room. The dictionary changes only together with all that was packed
- * with it, which could be read no more.
+ * says of the code: a third of the room. The dictionary changes only together with the records that are
+ * packed with it, which cannot be read without it.
  */
 export type Dictionaries = ReadonlyMap<string, Uint8Array>;
 
@@ -44,7 +44,7 @@ function toDictionary(failure: StoredFailure): Buffer {
   return Buffer.from(JSON.stringify({ ...code, resolved: failure.resolved, components: failure.components }));
 }
 
-/** The full records of a digest, the oldest first. */
+/** Returns full records of a digest, the oldest first. */
 export async function readWholes(sql: Sql, digest: string, limit: number): Promise<StoredFailure[]> {
   const rows = await sql.all<PackedWhole>(
     `SELECT w.data, w.shared, d.data AS dictionary FROM desk_wholes w LEFT JOIN desk_dictionaries d ON d.digest = w.digest
@@ -56,8 +56,8 @@ export async function readWholes(sql: Sql, digest: string, limit: number): Promi
 }
 
 /**
- * Exchanges a dictionary that was made of a record which is gone: a browser may have put anything into
- * its frames. In a transaction that holds the incident.
+ * Replaces a dictionary that was made from a deleted record, because the frames of a browser's report can
+ * contain anything. In a transaction that holds the incident.
  *
  * @param left the full records that are left, the oldest first
  */

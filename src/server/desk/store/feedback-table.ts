@@ -44,7 +44,7 @@ export async function storeFeedback(sql: Sql, feedback: readonly Feedback[]): Pr
   await insertRows(sql, 'desk_feedback', columns, rows, 'ON CONFLICT (id) DO NOTHING');
 }
 
-/** What a message is about, as far as it says so. */
+/** The failure that a message is about, as far as the message says so. */
 export function toSubject({ address = '', eventId }: Pick<Feedback, 'address' | 'eventId'>): Partial<Address> {
   const about = parseAddress(address);
   const occurrence = about?.occurrence ?? (eventId === undefined ? undefined : toOccurrence(eventId));

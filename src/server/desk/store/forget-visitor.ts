@@ -6,21 +6,21 @@ import { mergeIndex } from './search-table.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlDriver } from './sql.ts';
 import { createExchange, exchangeVisitors, listDigestsOf } from './visitor-table.ts';
 
-/** Whom to forget. */
+/** The visitor to forget. */
 export interface Forgotten {
   /** Their hashes: one for each day, because it changes daily. */
   readonly visitors?: readonly string[];
   /** As it was given with feedback; capitals do not count. */
   readonly email?: string;
-  /** One time that something failed, whoever it happened to. */
+  /** One occurrence, by its name in the address. */
   readonly occurrence?: string;
 }
 
-/** What was deleted: how much (counts), and its names. */
+/** The number of deleted rows, and the names of deleted occurrences. */
 export interface Forgot {
   readonly occurrences: number;
   readonly feedback: number;
-  /** The names that the occurrences had in addresses, those of echoes included. */
+  /** As in addresses, with the names of echoes. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -28,15 +28,15 @@ export interface Forgot {
 const PAGE = 5000;
 
 /**
- * Deletes what is kept of a visitor: occurrences, what they said, and what their incidents say because
- * of them. Counts remain, and so does the number of visitors. It works incident by incident, so that
- * nobody who writes waits for all of it; after a break, do it again.
+ * Deletes a visitor's occurrences and feedback, and rebuilds the texts of their incidents. Counts and the
+ * number of visitors remain. Each incident has its own transaction, so that other writers wait less. If
+ * it is interrupted, call it again.
  */
 export async function forgetVisitor(driver: SqlDriver, whom: Forgotten): Promise<Forgot> {
   const { dialect } = driver;
   const { visitors = [] } = whom;
   const { groups, names, feedback } = await driver.transaction(async (sql) => {
-    // First, so that what is on its way from a journal is not taken in.
+    // First: from here on, entries of journals that are not stored yet are left out.
     await storeForgotten(sql, dialect, { ...whom, visitors });
     const found = await findOccurrences(sql, whom);
     const said = await deleteFeedback(sql, whom);
@@ -94,8 +94,8 @@ async function deleteFeedback(sql: Sql, { visitors = [], email }: Forgotten): Pr
 }
 
 /**
- * Forgets again who is marked, in a transaction: a backup that was restored may know whom the desk was
- * told to forget after it was made.
+ * Applies all deletion marks to everything that is stored, in a transaction. A restored backup may have
+ * visitors who were deleted after it was made.
  */
 export async function forgetMarked(sql: Sql, dialect: SqlDialect): Promise<void> {
   const marks = new Map((await listForgotten(sql)).map(({ mark, at }) => [mark, at]));

@@ -6,8 +6,8 @@ import { insertRows, placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Intake } from './tally.ts';
 
 /**
- * Who was forgotten, by marks that name nobody: keyed hashes of a visitor's hash or an email. What a
- * journal still holds of them is only counted when it is taken in, and a restore forgets them again.
+ * A deletion mark: the keyed hash of a visitor's hash or of an email, which identifies no one. Entries
+ * of the visitor that are still in a journal are only counted, and a restore deletes the visitor again.
  */
 export interface ForgottenMark {
   readonly mark: string;
@@ -100,7 +100,7 @@ export async function withoutForgotten(sql: Sql, entries: readonly Intake[]): Pr
   });
 }
 
-/** What tells who it was. */
+/** All marks that the visitor or the author of an entry may have. */
 function listMarks(intake: Intake, { ofVisitor, ofEmail }: ToMarks): string[] {
   switch (intake.entry) {
     case 'whole':

@@ -83,15 +83,15 @@ function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): 
 }
 
 /**
- * Anybody can send what a browser would, so a second visitor must have met it within a day of the first.
- * Who comes back after midnight has another hash by then, and is still the same visitor.
+ * Strangers can forge browser reports, so two visitors must have reported it within a day. A visitor who
+ * returns after midnight has another hash by then, and still counts as one.
  */
 async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
   if (row.server > 0) return true;
   // Counted per day and never less, so that most are answered without looking at occurrences.
   if (row.visitors < BELIEVED_VISITORS) return false;
   for (const { at, hashes } of listVisitors(tallies)) {
-    // What the same visitor is called on a later day is not known here.
+    // The hash of the same visitor on a later day is not known here.
     const until = (Math.floor(at / Day) + 1) * Day;
     if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known: [...hashes] })) return true;
   }
@@ -99,13 +99,13 @@ async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Pr
 }
 
 interface Visitor {
-  /** All that it is known to be called. */
+  /** All hashes that are known to be of this visitor. */
   readonly hashes: ReadonlySet<string>;
   /** When it was seen last (ms since 1970). */
   readonly at: number;
 }
 
-/** Those of a batch. Who came back with another hash in it is one. */
+/** Returns the visitors of a batch. A visitor with several hashes in it is one. */
 function listVisitors(tallies: readonly Tally[]): ReadonlySet<Visitor> {
   const byHash = new Map<string, Visitor>();
   for (const [own, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {

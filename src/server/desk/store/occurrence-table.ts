@@ -149,7 +149,7 @@ export interface VisitorQuery {
   readonly known: readonly string[];
 }
 
-/** Whether an incident touched anybody beside one visitor, by its occurrences that are kept. */
+/** Whether the occurrences that are kept include one of another visitor. */
 export async function hasOtherVisitor(
   sql: Sql,
   digest: string,

@@ -2,9 +2,9 @@ import { placeholders, type Sql, type SqlValue } from './sql.ts';
 
 export interface PagesQuery {
   readonly table: string;
-  /** What its rows are told apart by, and the order in which they are read. */
+  /** The columns of the primary key: the order in which rows are read. */
   readonly key: readonly string[];
-  /** All of them where it is left out. The key must be among them. */
+  /** All by default. They must include the key. */
   readonly columns?: readonly string[];
   /** A condition, with its values. */
   readonly where?: string;
@@ -13,7 +13,7 @@ export interface PagesQuery {
   readonly page: number;
 }
 
-/** Reads a table a page at a time, so that no more of it is in memory. Rows of earlier pages may be changed in between. */
+/** Reads a table page by page, to limit memory. The caller may change rows of pages that it has read. */
 export async function* readPages<Row extends object>(
   sql: Sql,
   { table, key, columns = ['*'], where = '1 = 1', values = [], page }: PagesQuery,

@@ -4,13 +4,14 @@ import type { Sql } from './sql.ts';
 import { FACT_COLUMNS, toFactValues } from './take-in.ts';
 import { readFacts } from './tally.ts';
 
-/** Full records that are read for it (a count): more than its text has room for. */
+/** Full records that are read (a count): more than the search text has room for. */
 const MAX_READ = 50;
 
 /**
- * Makes what an incident says anew from the full records that are left: title, message and place, what
- * it is found by, and what its records are packed with. Where none is left, it keeps its kind and the
- * place in the source; the next full record fills in the rest. In a transaction that holds the incident.
+ * Rebuilds the title, message, place and search text of an incident from the full records that are left,
+ * and the dictionary that those are packed with. If none is left, the incident keeps its kind, class and
+ * place in the source, and the next full record fills in the rest. In a transaction that holds the
+ * incident.
  */
 export async function rebuildIncident(sql: Sql, digest: string): Promise<void> {
   const left = await readWholes(sql, digest, MAX_READ);

@@ -1,5 +1,5 @@
-import { rebuildIncident } from './rebuild-incident.ts';
 import { readPages } from './read-pages.ts';
+import { rebuildIncident } from './rebuild-incident.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 
 /** Occurrences that one statement names (a count). */
@@ -11,10 +11,9 @@ const ALIAS_PAGE = 5000;
 const TARGET = /-([0-9A-HJKMNP-TV-Z]{8})(?:@|$)/;
 
 /**
- * Deletes what else belongs to occurrences: feedback about them, and addresses of echoes that lead to
- * them. In a transaction.
+ * Deletes the feedback about occurrences, and aliases from and to them. In a transaction.
  *
- * @returns how many messages there were, and the names of the occurrences with those of their echoes
+ * @returns the number of deleted messages, and the names of the occurrences and of their echoes
  */
 export async function removeReferences(
   sql: Sql,
@@ -29,19 +28,17 @@ export async function removeReferences(
       await sql.run('DELETE FROM desk_aliases WHERE digest = ? AND occurrence = ?', [digest, occurrence]);
     }
   }
-  const feedback = await runInParts(
-    sql,
-    (some) => `DELETE FROM desk_feedback WHERE occurrence IN (${some})`,
-    [...names],
-  );
+  const feedback = await runInParts(sql, (some) => `DELETE FROM desk_feedback WHERE occurrence IN (${some})`, [
+    ...names,
+  ]);
   return { feedback, names };
 }
 
 /**
- * Deletes occurrences that are stored under one digest, and all that its incident says because of them.
- * Counts remain. In a transaction.
+ * Deletes occurrences that are stored under one digest, and rebuilds the texts of its incident. Counts
+ * remain. In a transaction.
  *
- * @returns how many there were
+ * @returns the number of occurrences
  */
 export async function removeOccurrences(
   sql: Sql,
@@ -49,21 +46,21 @@ export async function removeOccurrences(
   digest: string,
   occurrences: readonly string[],
 ): Promise<number> {
-  // Held as long as other replicas must not pack anything with the dictionary.
+  // Locked, because no replica may pack anything with the old dictionary from here on.
   await sql.all(`SELECT 1 AS one FROM desk_incidents WHERE digest = ? ${forUpdate}`, [digest]);
   for (const table of ['desk_wholes', 'desk_occurrences']) {
-    await runInParts(
-      sql,
-      (some) => `DELETE FROM ${table} WHERE digest = ? AND occurrence IN (${some})`,
-      occurrences,
-      [digest],
-    );
+    await runInParts(sql, (some) => `DELETE FROM ${table} WHERE digest = ? AND occurrence IN (${some})`, occurrences, [
+      digest,
+    ]);
   }
   await rebuildIncident(sql, digest);
   return occurrences.length;
 }
 
-/** @param toStatement is given the placeholders, behind those of `values`. @returns how many rows were changed */
+/**
+ * @param toStatement gets the placeholders of some names, which follow those of `values`
+ * @returns the number of changed rows
+ */
 async function runInParts(
   sql: Sql,
   toStatement: (some: string) => string,

@@ -69,12 +69,11 @@ function isKnown(table: string): boolean {
   return BACKUP_TABLES.some(({ name }) => name === table);
 }
 
-/** What a restore takes over from the store that it replaces, because no backup has it or it is older. */
+/** Rows that a restore takes over from the store that it replaces: backups lack them, or have older ones. */
 export interface TakenOver {
-  /** Whom the desk was told to forget until now. */
   readonly marks: readonly ForgottenMark[];
   readonly secrets: readonly Secret[];
-  /** Of a release before schema 10. */
+  /** The salt of releases before schema 10. */
   readonly salt?: string;
 }
 
@@ -123,7 +122,7 @@ export function restoreBackup(
 }
 
 async function takeOver(sql: Sql, dialect: SqlDialect, { marks, secrets, salt }: TakenOver): Promise<void> {
-  // Backups of releases before schema 10 have a salt: what they hold can be looked up with that one alone.
+  // Backups of releases before schema 10 have a salt, and only that one finds the visitors in them.
   await dropOldSecrets(sql, dialect);
   if (salt !== undefined) await writeMeta(sql, 'salt', salt);
   await putSecrets(sql, secrets);

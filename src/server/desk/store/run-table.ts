@@ -120,7 +120,7 @@ export async function readEnvironment(sql: Sql, id: string): Promise<string | un
 /** @returns false where the run has ended by now, or somebody else told */
 export async function claimDead(sql: Sql, id: string): Promise<boolean> {
   const claimed = await sql.run(
-    // What was in flight is in the incident by now.
+    // The incident has the requests in flight.
     "UPDATE desk_runs SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",
     [id],
   );

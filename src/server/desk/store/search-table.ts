@@ -49,8 +49,8 @@ async function prepareSqlite(sql: Sql): Promise<void> {
 }
 
 /**
- * Merges the parts of SQLite's index of words, which lets go of the words of texts that were changed. In
- * steps, so that others can write in between.
+ * Merges the segments of SQLite's search index, which drops words of texts that were changed or deleted.
+ * In steps, so that other writers can go in between.
  */
 export async function mergeIndex(driver: SqlDriver): Promise<void> {
   if (driver.dialect.name !== 'sqlite') return;
@@ -58,14 +58,14 @@ export async function mergeIndex(driver: SqlDriver): Promise<void> {
     const isDone = await driver.transaction(async (sql) => {
       const before = await countChanges(sql);
       await sql.run(`INSERT INTO desk_search_index (desk_search_index, rank) VALUES ('merge', -${MERGE_PAGES})`);
-      // As SQLite's documentation tells when nothing is left to merge.
+      // By SQLite's documentation, nothing is left to merge then.
       return (await countChanges(sql)) - before < 2;
     });
     if (isDone) return;
   }
 }
 
-/** What one step merges (pages): 0.1 s on a slow machine. */
+/** Pages that one step merges (a count): it takes about 0.1 s. */
 const MERGE_PAGES = 200;
 /** More than any index needs (a count). */
 const MAX_MERGE_STEPS = 10_000;
@@ -201,8 +201,7 @@ export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]):
 }
 
 /**
- * Makes the text of an incident anew. It has a line for the facts of the incident where no full record
- * is left.
+ * Rebuilds the text of an incident, from its own columns and the full records that are left.
  *
  * @param left the full records that are left, the oldest first
  */

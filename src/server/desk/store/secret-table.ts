@@ -5,16 +5,16 @@ import { OCCURRENCE_AGE } from '../limits.ts';
 import { insertRows, type Sql, type SqlDialect } from './sql.ts';
 
 /**
- * Random keys, 32 bytes each. Whoever has one can find out by trial whom a hash stands for, so
- * `desk_secrets` is in no backup, and each row is deleted as soon as it has no use:
+ * Random keys of 32 bytes. With one of them, it can be found out by trial who a hash stands for. So
+ * `desk_secrets` is in no backup, and a row is deleted as soon as it has no use:
  *
- * - `visitor` of a day: hashes the addresses of that day. Deleted two days later.
- * - `visitor` of no day (`NO_DAY`): hashes the ids that `visitorId` returns. The common one stays.
- * - `mark`: hashes who was forgotten. Stays.
- * - `old`: the one salt of releases before schema 10, which they keep in `desk_meta`. Deleted, there
- *   too, when all that they can have hashed with it is deleted.
+ * - `visitor` with a day: hashes the addresses of that day. Deleted two days later.
+ * - `visitor` with `NO_DAY`: hashes the ids that `visitorId` returns. The common one stays.
+ * - `mark`: hashes deletion marks. Stays.
+ * - `old`: the one salt of releases before schema 10, which they keep in `desk_meta`. Deleted from both
+ *   tables when everything that they hashed with it is deleted.
  *
- * All replicas use the common one of a name and day. Others were made while the store was away.
+ * All replicas use the common secret of a name and day. Others were made while the store was away.
  */
 export interface Secret {
   readonly name: 'visitor' | 'mark' | 'old';
@@ -36,7 +36,7 @@ export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** The one that all replicas use. The first that asks makes it. */
+/** Returns the secret that all replicas use. The first call makes it. */
 export async function useSecret(
   sql: Sql,
   { now }: SqlDialect,
@@ -55,9 +55,9 @@ export async function useSecret(
 }
 
 /**
- * All that visitors are hashed with, the common ones first.
+ * Returns all salts, the common ones first.
  *
- * @param days the days that must have one
+ * @param days the days that get a salt if they have none
  */
 export async function readSalts(sql: Sql, dialect: SqlDialect, days: readonly number[]): Promise<Salt[]> {
   await dropOldSecrets(sql, dialect);
@@ -68,7 +68,7 @@ export async function readSalts(sql: Sql, dialect: SqlDialect, days: readonly nu
   return rows.map(({ day, secret }) => ({ day, salt: secret }));
 }
 
-/** What a process made while the store was away. The first of a day becomes the one that all use. */
+/** Stores salts that a process made while the store was away. The first one of a day becomes the common one. */
 export async function storeSalts(sql: Sql, { now }: SqlDialect, salts: readonly Salt[]): Promise<void> {
   for (const common of [1, 0]) {
     for (const { day, salt } of salts) {
@@ -80,18 +80,17 @@ export async function storeSalts(sql: Sql, { now }: SqlDialect, salts: readonly 
   }
 }
 
-/** Of every name and day. */
 export function listSecrets(sql: Sql): Promise<Secret[]> {
   return sql.all<Secret>(`SELECT ${COLUMNS.join(', ')} FROM desk_secrets ORDER BY name, day, common DESC, secret`);
 }
 
-/** Puts back what another store had. */
+/** Adds the secrets of another store. */
 export async function putSecrets(sql: Sql, secrets: readonly Secret[]): Promise<void> {
   const rows = secrets.map(({ name, day, secret, common, at }) => [name, day, secret, common, at]);
   await insertRows(sql, 'desk_secrets', COLUMNS, rows, 'ON CONFLICT DO NOTHING');
 }
 
-/** Of a running store. @param maxAge how long occurrences are kept (ms) */
+/** Deletes secrets that have no use. @param maxAge how long occurrences are kept (ms) */
 export async function dropOldSecrets(sql: Sql, { now }: SqlDialect, maxAge = OCCURRENCE_AGE): Promise<void> {
   // Releases before schema 10 make a new one when they start without it.
   await sql.run(
@@ -103,7 +102,7 @@ export async function dropOldSecrets(sql: Sql, { now }: SqlDialect, maxAge = OCC
       (SELECT secret FROM desk_secrets WHERE name = 'old' AND at < ${now} - ?)`,
     [maxAge],
   );
-  // A day that is far ahead is of a clock that is wrong.
+  // A replica whose clock is wrong may have asked for a day far ahead.
   await sql.run(
     `DELETE FROM desk_secrets WHERE (day <> ${NO_DAY} AND (day < ${now} / ${Day} - 1 OR day > ${now} / ${Day} + 1))
       OR (day = ${NO_DAY} AND common = 0 AND at < ${now} - ?)`,

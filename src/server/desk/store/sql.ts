@@ -22,8 +22,8 @@ export interface SqlDriver extends Sql {
   /** Gives room that was deleted back to the disk, a part of it at a time. */
   reclaim(): Promise<void>;
   /**
-   * Writes over what was deleted, as far as the database does that when it is asked: SQLite does;
-   * PostgreSQL does it when it needs the room again.
+   * Overwrites deleted bytes on the disk. PostgreSQL does nothing here: it overwrites them when it uses
+   * the space again.
    */
   overwriteDeleted(): Promise<void>;
   /** Looks whether it is still the database that was opened. @throws StoreAwayError where it is not */

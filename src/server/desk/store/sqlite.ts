@@ -17,7 +17,7 @@ const MAX_KEPT_LENGTH = 2000;
 /** Free pages that are given back at a time (a count): 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
-/** What is deleted is overwritten, so that it is nowhere in the file: a visitor may have asked for that. */
+/** Deleted bytes are overwritten, so that a visitor who was forgotten is nowhere in the file. */
 const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
 
 /** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
@@ -176,7 +176,7 @@ class SqliteDriver implements SqlDriver {
   }
 
   async overwriteDeleted(): Promise<void> {
-    // Deleted pages are overwritten (`secure_delete`), and the log before them still has what they held.
+    // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
     await this.#turns.take(async () => {
       this.#ask(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
     });

@@ -119,7 +119,7 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
-  /** All that visitors are hashed with, the common ones first. @param days that must have one */
+  /** All salts, the common ones first. @param days that get one if they have none (days since 1970, UTC) */
   readSalts(days: readonly number[]): Promise<Salt[]>;
   listSecrets(): Promise<secrets.Secret[]>;
   retain(options: RetentionOptions): Promise<void>;

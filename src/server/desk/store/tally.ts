@@ -95,9 +95,7 @@ interface Sighting {
 
 /** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
 export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
-  const failed = batch.filter(
-    (intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt',
-  );
+  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt');
   const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
   const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
   return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));

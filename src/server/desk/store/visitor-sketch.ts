@@ -35,9 +35,9 @@ export function uniteSketches(sketches: readonly VisitorSketch[]): VisitorSketch
 }
 
 /**
- * Replaces hashes in a list. Registers stay: many visitors share one.
+ * Replaces hashes in a list. Registers stay, because many visitors share one.
  *
- * @returns the same object where none of them was there
+ * @returns the same object if none of the hashes is in it
  */
 export function exchangeHashes(sketch: VisitorSketch, exchange: ReadonlyMap<number, number>): VisitorSketch {
   if (isDense(sketch)) return sketch;
@@ -103,7 +103,7 @@ function writeList(hashes: ReadonlySet<number>): VisitorSketch {
   return sketch;
 }
 
-/** What a sketch has of a visitor: 32 bits. */
+/** Returns the 32 bits that a sketch has of a visitor. */
 export function hashVisitor(visitor: string): number {
   return createHash('sha1').update(visitor).digest().readUInt32BE(0);
 }

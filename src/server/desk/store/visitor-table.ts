@@ -58,18 +58,18 @@ async function storeCounts(
   );
 }
 
-/** Which hash stands in the place of which other one. */
+/** Hashes, and the random ones that replace them. */
 export type Exchange = ReadonlyMap<number, number>;
 
 /**
- * Random hashes in the place of visitors', the same in all sketches: they count as before, and nobody
- * can be looked up in them.
+ * Makes random hashes that replace those of visitors, the same ones in all sketches. The numbers stay as
+ * they are, and the visitors can no longer be looked up.
  */
 export function createExchange(visitors: readonly string[]): Exchange {
   return new Map(visitors.map((visitor) => [hashVisitor(visitor), randomBytes(4).readUInt32BE()]));
 }
 
-/** The digests whose visitors are listed, and some of these among them. */
+/** Returns the digests whose sketches list any of these visitors. */
 export async function listDigestsOf(sql: Sql, exchange: Exchange): Promise<string[]> {
   const digests: string[] = [];
   if (exchange.size === 0) return digests;

@@ -15,10 +15,10 @@ import { hashAddress, hashId, toVisitorHash } from '../tunnel/visitors.ts';
 import { listRunFolders } from './list-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 
-/** Whom to forget, and how they are found. */
+/** The visitor to forget, and how they are found. */
 export interface WhomToForget extends Forgotten {
   readonly visitors: readonly string[];
-  /** What it was looked for as, and what cannot be found that way: a sentence each. */
+  /** Sentences: what the text was looked for as, and what cannot be found that way. */
   readonly words: readonly string[];
 }
 
@@ -26,9 +26,9 @@ export interface WhomToForget extends Forgotten {
 const VISITOR = /^[\w-]{16}$/;
 
 /**
- * Reads whom somebody means: the address of an occurrence (then its visitor of that day), an email, an
- * IP address (then its visitors of the days whose salts are kept), a visitor's id as the desk shows it,
- * or the product's own id of somebody, which may look like any of these.
+ * Reads which visitor a text means. It is the address of an occurrence (then its visitor of that day), an
+ * email, an IP address (then its visitors of the days whose salts are kept), a visitor's id as the desk
+ * shows it, or the product's own id of a visitor, which may look like any of these.
  *
  * @throws TerminalError for an occurrence that is not kept
  */
@@ -42,25 +42,29 @@ export async function readWhom(text: string, store: Store, now: number): Promise
   const secrets = await store.listSecrets();
   const ids = hashAsId(whom, secrets);
   if (isIP(whom) > 0) {
-    return { visitors: [...ids, ...hashAsAddress(whom, secrets, now)], words: [toDays(secrets), IN_OLD_DAYS, AS_ID] };
+    const hasOld = secrets.some(({ name }) => name === 'old');
+    const words = [toDayWords(secrets, now), hasOld ? OLD_RELEASES : OLD_DAYS, AS_ID];
+    return { visitors: [...ids, ...hashAsAddress(whom, secrets, now)], words };
   }
   if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: ids, email: whom, words: [AS_EMAIL, NOT_BY_EMAIL, AS_ID] };
   if (VISITOR.test(whom)) return { visitors: [...ids, whom], words: [AS_VISITOR, AS_ID] };
   if (address?.occurrence !== undefined) {
     throw new TerminalError(
-      'No record of this failure is kept, only its count. So the desk cannot tell whose failure it was.',
+      'No record of this failure is kept, only its count, so the desk does not know whose failure it was.',
     );
   }
   return { visitors: ids, words: [AS_ID] };
 }
 
 const AS_ID = 'Looked for it as an id that your visitorId returns, in everything that is kept.';
-const AS_EMAIL = 'Looked for it as the email that somebody left with feedback, in all feedback that is kept.';
+const AS_EMAIL = 'Looked for it as the email that a visitor left with feedback, in all feedback that is kept.';
 const NOT_BY_EMAIL =
   'Failures cannot be found by an email. Use the address of a failure, the IP address or your own id of the person.';
 const AS_VISITOR = "Looked for it as the visitor's id that the desk shows, which is theirs for one day.";
-const IN_OLD_DAYS =
+const OLD_DAYS =
   'Failures of earlier days cannot be found by an IP address, because the salts of those days are deleted.';
+const OLD_RELEASES =
+  'Of earlier days, it finds only what an earlier release of Spillway stored, which had one salt for all days.';
 
 function toOccurrence({
   occurrence,
@@ -76,12 +80,12 @@ function toOccurrence({
   return { visitors: visitor === undefined ? [] : [visitor], occurrence, words: [words] };
 }
 
-function toDays(secrets: readonly Secret[]): string {
-  const days = new Set(secrets.filter(isDaily).map(({ day }) => new Date(day * Day).toISOString().slice(0, 10)));
-  const list = [...days].sort().join(' and ');
-  return days.size === 0
-    ? 'Looked for it as an IP address, but there is no salt of today or yesterday to look with.'
-    : `Looked for it as an IP address in failures of ${list} (UTC).`;
+function toDayWords(secrets: readonly Secret[], now: number): string {
+  const days = secrets.filter((of) => isDaily(of) && of.day * Day <= now);
+  const list = [...new Set(days.map(({ day }) => new Date(day * Day).toISOString().slice(0, 10)))].sort();
+  return list.length === 0
+    ? 'It looks like an IP address, but the database has no salt of today or yesterday to look for it with.'
+    : `Looked for it as an IP address in failures of ${list.join(' and ')} (UTC).`;
 }
 
 function isDaily({ name, day }: Secret): boolean {
@@ -121,14 +125,14 @@ export async function forgetInFiles(
   for (const path of listDeadLetters(dataDir)) clearLines(path, isGone);
 }
 
-/** Files of entries, one a line, that the store would not take. */
+/** Lists the files of entries that the store refused, one a line. */
 function listDeadLetters(dataDir: string): string[] {
   return listFiles(dataDir)
     .filter((name) => name.startsWith('dead-letter'))
     .map((name) => join(dataDir, name));
 }
 
-/** Copies of the database that a restore or a broken file left behind. Nobody is forgotten in them. */
+/** Lists copies of the database that a restore or a broken file left behind. They are never changed. */
 export function listCopies(dataDir: string): string[] {
   return listFiles(dataDir).filter((name) => /^desk\.sqlite\.(?:before-restore|corrupt)-.*(?<!-wal|-shm)$/.test(name));
 }
@@ -151,7 +155,9 @@ function toIsGone(
     switch (entry.entry) {
       case 'whole': {
         const { visitor, occurrence, echoOf } = entry.failure;
-        return isTheirs(visitor, occurrence) || (echoOf !== undefined && gone.has(parseAddress(echoOf)?.occurrence ?? ''));
+        return (
+          isTheirs(visitor, occurrence) || (echoOf !== undefined && gone.has(parseAddress(echoOf)?.occurrence ?? ''))
+        );
       }
       case 'thin':
         return isTheirs(entry.thin.visitor, entry.thin.occurrence);

@@ -166,19 +166,19 @@ async function forget(
   const whom = await readWhom(text, store, desktop.now);
   const first = await store.forgetVisitor(whom);
   await takeIn({ store }, desktop);
-  // A replica may have been in the middle of storing something of theirs.
+  // A replica may have been storing some of it at the same time.
   const second = await store.forgetVisitor(whom);
   await forgetInFiles(store, settings.dataDir, whom, new Set([...first.names, ...second.names]));
   for (const sentence of whom.words) tell(sentence);
   const occurrences = toPlural(first.occurrences + second.occurrences, 'occurrence');
   const feedback = toPlural(first.feedback + second.feedback, 'message');
   tell(`Deleted ${occurrences} and ${feedback}, and the texts that incidents had from them. Counts remain.`);
-  tell('If a journal still holds something of theirs, it is left out when it is stored.');
+  tell('Entries of the visitor that are still in a journal will be left out when the rest is stored.');
   if (settings.databaseUrl !== undefined) {
     tell('Other replicas have journals in their own DATA_DIR: run the command there too, or restart those replicas.');
   }
   const copies = listCopies(settings.dataDir).map(toClean);
   tell(
-    `Not touched: backups made before, server logs, notifications, what was sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on their incidents: colleagues may have written something about them.`,
+    `Not touched: backups made before, server logs, notifications, what was sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on the incidents: a colleague may have mentioned the visitor.`,
   );
 }

@@ -9,8 +9,8 @@ import { toSender } from './token-buckets.ts';
 export type ToVisitor = (address: string, id?: string) => string;
 
 /**
- * Tells visitors apart without keeping who they are: by a salted hash of their address that changes
- * daily, or by one of the product's id, which stays.
+ * Distinguishes visitors without storing who they are: by a salted hash of their address, which changes
+ * daily, or by a keyed hash of the product's id, which stays the same.
  */
 export interface Visitors {
   readonly toVisitor: ToVisitor;
@@ -25,22 +25,22 @@ export interface VisitorsOptions {
    * @param days the days that must have one
    */
   readonly readSalts: (days: readonly number[]) => Promise<readonly Salt[]>;
-  /** Writes down a salt that the store does not know, and says whether it could. */
+  /** Records a salt that the store does not know. Returns false if that failed. */
   readonly keepSalt: (salt: Salt) => boolean;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** The salts of a day: the first hashes what happens. */
+/** The salts of a day. The first one is in use. */
 interface KnownSalts {
   readonly salts: readonly string[];
-  /** The store has the first one, or the journal does. */
+  /** The store or the journal has the first one. */
   isKept: boolean;
 }
 
 /**
- * How often the store is asked (ms), so that nobody hashes for long with what it does not have, such as
- * after somebody exchanged the database; and when it does not answer.
+ * How often the store is asked (ms), so that a process does not use salts for long that the store does not
+ * have, such as after the database was replaced; and how often while it does not answer.
  */
 const REFRESH_INTERVAL = 1 * Hour;
 const RETRY_INTERVAL = 5 * Second;
@@ -48,9 +48,9 @@ const RETRY_INTERVAL = 5 * Second;
 const AHEAD = 2 * Hour;
 
 /**
- * Hashes with the salts that the store gives to all replicas. As long as it does not answer, this
- * process makes salts itself, and writes each down in its journal before it uses it: so the store gets
- * them with the failures that they hashed, and `forget` finds those too.
+ * Hashes with the salts that the store gives to all replicas. While the store does not answer, this
+ * process makes salts itself and writes each to its journal before it uses it. So the store gets them
+ * together with the failures, and `forget` finds those too.
  */
 export function createVisitors({ readSalts, keepSalt, now = Date.now }: VisitorsOptions) {
   const known = new Map<number, KnownSalts>();
@@ -97,7 +97,7 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
   };
 }
 
-/** With the salts of the desk's store, as soon as it tells them and for as long as the process runs. */
+/** Uses the salts of the desk's store, and asks for them as long as the process runs. */
 export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors {
   const visitors = createVisitors({
     readSalts: (days) => desk.ask('readSalts', days),
@@ -105,7 +105,7 @@ export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors 
   });
   let askedAt = 0;
   function refreshIfDue(): void {
-    // By the clock of the day, because the machine may have slept, and somebody may have set it back.
+    // By the wall clock, because a machine may sleep. It may also be set back.
     if (Math.abs(Date.now() - askedAt) < REFRESH_INTERVAL) return;
     askedAt = Date.now();
     visitors.refresh().catch(() => {

@@ -147,13 +147,62 @@ describeStores('what is told', (open) => {
 
   const midnight = Math.floor(Date.now() / Day) * Day;
   it.each<[string, boolean, readonly [visitor: string, at: number, sameVisitor: readonly string[]][]]>([
-    ['one visitor before and after midnight', false, [['a', -Minute, []], ['A', Minute, ['a']]]],
-    ['one visitor before and after midnight, told at once', false, [['a', -Minute, ['z']], ['A', Minute, ['a']]]],
-    ['one visitor whose last day is told late', false, [['A', Minute, ['a']], ['a', -Minute, ['z']]]],
-    ['one visitor under a salt of its process and under that of all', false, [['own', 0, []], ['A', Minute, ['own']]]],
-    ['another visitor after midnight', true, [['a', -Minute, []], ['B', Minute, ['b']]]],
-    ['another visitor of the same day', true, [['A', 0, ['a']], ['B', Minute, ['b']]]],
-    ['another visitor a day later', false, [['a', -Minute, []], ['B', Day, ['b']]]],
+    [
+      'one visitor before and after midnight',
+      false,
+      [
+        ['a', -Minute, []],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor before and after midnight, told at once',
+      false,
+      [
+        ['a', -Minute, ['z']],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor whose last day is told late',
+      false,
+      [
+        ['A', Minute, ['a']],
+        ['a', -Minute, ['z']],
+      ],
+    ],
+    [
+      'one visitor under a salt of its process and under that of all',
+      false,
+      [
+        ['own', 0, []],
+        ['A', Minute, ['own']],
+      ],
+    ],
+    [
+      'another visitor after midnight',
+      true,
+      [
+        ['a', -Minute, []],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor of the same day',
+      true,
+      [
+        ['A', 0, ['a']],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor a day later',
+      false,
+      [
+        ['a', -Minute, []],
+        ['B', Day, ['b']],
+      ],
+    ],
   ])('is what browsers alone saw, by the hashes of %s: %s', async (_name, isTold, seen) => {
     const entries = seen.map(([visitor, at, sameVisitor]) => ({
       ...thinOf({ side: 'browser', visitor, at: midnight + at }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
 import { createTokenBuckets, toSender } from '../../../../src/server/desk/tunnel/token-buckets.ts';
-import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
 
 function clock() {
   const time = { at: 0, now: () => time.at };
