@@ -104,7 +104,7 @@ export async function forgetMarked(sql: Sql, dialect: SqlDialect): Promise<void>
   const isForgotten = (candidates: readonly string[], at: number) =>
     candidates.some((mark) => at <= (marks.get(mark) ?? Number.NEGATIVE_INFINITY));
 
-  const found: { digest: string; occurrence: string }[] = [];
+  const found: OccurrenceRow[] = [];
   const occurrences = {
     table: 'desk_occurrences',
     key: ['digest', 'occurrence'],
@@ -124,6 +124,8 @@ export async function forgetMarked(sql: Sql, dialect: SqlDialect): Promise<void>
   }
   await removeReferences(sql, new Set(found.map(({ occurrence }) => occurrence)));
   for (const [digest, some] of toGroups(found)) await removeOccurrences(sql, dialect, digest, some);
+  const exchange = createExchange(found.map(({ visitor }) => visitor));
+  for (const digest of await listDigestsOf(sql, exchange)) await exchangeVisitors(sql, digest, exchange);
 }
 
 interface OccurrenceRow {
