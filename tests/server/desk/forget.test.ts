@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
 import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
+import { createSecret } from '../../../src/server/desk/store/secret-table.ts';
 import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
 import { openVisitors } from '../../../src/server/desk/tunnel/visitors.ts';
 import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
@@ -209,7 +210,7 @@ describe('the command', () => {
     const desk = await openDesk(env);
     const failure = ada.failureOf({});
     desk.journal(failure);
-    await desk.ask('readSalts', [Math.floor(Date.now() / Day)]);
+    await desk.ask('readSalts', [{ day: Math.floor(Date.now() / Day), salt: createSecret() }]);
     writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite.before-restore-2026-11-20T10-00-00.000Z'), '');
     const text = whom === 'the address of a failure' ? toAddress(failure) : whom;
     const { code, err } = await runDesk(['forget', text], env);

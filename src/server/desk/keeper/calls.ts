@@ -79,8 +79,8 @@ export interface KeeperCalls {
   /** A file of whichever build had it. @param path within `dist`: `client/assets/home-X7K2QM2X.js` */
   readAsset(path: string): Uint8Array | undefined;
   listBuilds(): { id: string; release: string; firstAt: number }[];
-  /** The salts that visitors are hashed with, the common ones first. @param days that get one if they have none (days since 1970, UTC) */
-  readSalts(days: readonly number[]): Salt[];
+  /** The salts that visitors are hashed with, the common ones first. @param offers become the common salts of days that have none */
+  readSalts(offers: readonly Salt[]): Salt[];
   /** Everything that was appended before is in the store. */
   flush(): void;
   /** The process ends on purpose. */

@@ -284,8 +284,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
       listBuilds: () => holder.use((store) => store.listBuilds()),
-      // A salt that this process made is in its journal, and may become the common one.
-      readSalts: (days) => afterFlush((store) => store.readSalts(days)),
+      readSalts: (offers) => holder.use((store) => store.readSalts(offers)),
       flush: () => writer.flush(),
       close,
     },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Minute } from '../../../shared/units.ts';
 import type { CountRecord } from '../journal-entry.ts';
-import { listSecrets, NO_DAY, useSecret } from './secret-table.ts';
+import { listSecrets, useMarkKey } from './secret-table.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Intake } from './tally.ts';
 
@@ -28,7 +28,7 @@ export async function storeForgotten(
   { visitors, email }: { readonly visitors: readonly string[]; readonly email?: string },
 ): Promise<void> {
   const [clock] = await sql.all<{ now: number }>(`SELECT ${dialect.now} AS now`);
-  const key = await useSecret(sql, dialect, { name: 'mark', day: NO_DAY });
+  const key = await useMarkKey(sql, dialect);
   const marks = [
     ...visitors.map((visitor) => toMark(key, 'visitor', visitor)),
     ...(email === undefined ? [] : [toMark(key, 'email', email)]),

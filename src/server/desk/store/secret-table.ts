@@ -36,32 +36,22 @@ export function createSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Returns the secret that all replicas use. The first call makes it. */
-export async function useSecret(
-  sql: Sql,
-  { now }: SqlDialect,
-  { name, day }: Pick<Secret, 'name' | 'day'>,
-): Promise<string> {
-  await sql.run(
-    `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES (?, ?, ?, 1, ${now}) ON CONFLICT DO NOTHING`,
-    [name, day, createSecret()],
-  );
-  const [row] = await sql.all<Pick<Secret, 'secret'>>(
-    'SELECT secret FROM desk_secrets WHERE name = ? AND day = ? AND common = 1',
-    [name, day],
-  );
-  if (!row) throw new Error(`The secret ${name} of day ${day} is gone.`);
+/** Returns the key of deletion marks. The first call makes it. */
+export async function useMarkKey(sql: Sql, dialect: SqlDialect): Promise<string> {
+  await offer(sql, dialect, { name: 'mark', day: NO_DAY, secret: createSecret(), common: 1 });
+  const [row] = await sql.all<Pick<Secret, 'secret'>>("SELECT secret FROM desk_secrets WHERE name = 'mark'");
+  if (!row) throw new Error('The key of deletion marks is gone from the table desk_secrets.');
   return row.secret;
 }
 
 /**
  * Returns all salts, the common ones first.
  *
- * @param days the days that get a salt if they have none
+ * @param offers become the common salts of days that have none
  */
-export async function readSalts(sql: Sql, dialect: SqlDialect, days: readonly number[]): Promise<Salt[]> {
+export async function readSalts(sql: Sql, dialect: SqlDialect, offers: readonly Salt[]): Promise<Salt[]> {
   await dropOldSecrets(sql, dialect);
-  for (const day of [NO_DAY, ...days]) await useSecret(sql, dialect, { name: 'visitor', day });
+  for (const { day, salt } of offers) await offer(sql, dialect, { name: 'visitor', day, secret: salt, common: 1 });
   const rows = await sql.all<Secret>(
     "SELECT day, secret FROM desk_secrets WHERE name = 'visitor' ORDER BY common DESC, at, secret",
   );
@@ -69,15 +59,18 @@ export async function readSalts(sql: Sql, dialect: SqlDialect, days: readonly nu
 }
 
 /** Stores salts that a process made while the store was away. The first one of a day becomes the common one. */
-export async function storeSalts(sql: Sql, { now }: SqlDialect, salts: readonly Salt[]): Promise<void> {
-  for (const common of [1, 0]) {
-    for (const { day, salt } of salts) {
-      await sql.run(
-        `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES ('visitor', ?, ?, ?, ${now}) ON CONFLICT DO NOTHING`,
-        [day, salt, common],
-      );
-    }
+export async function storeSalts(sql: Sql, dialect: SqlDialect, salts: readonly Salt[]): Promise<void> {
+  for (const { day, salt } of salts) {
+    for (const common of [1, 0]) await offer(sql, dialect, { name: 'visitor', day, secret: salt, common });
   }
+}
+
+/** Does nothing if there is this secret already, or another common one. */
+async function offer(sql: Sql, { now }: SqlDialect, { name, day, secret, common }: Omit<Secret, 'at'>): Promise<void> {
+  await sql.run(
+    `INSERT INTO desk_secrets (name, day, secret, common, at) VALUES (?, ?, ?, ?, ${now}) ON CONFLICT DO NOTHING`,
+    [name, day, secret, common],
+  );
 }
 
 export function listSecrets(sql: Sql): Promise<Secret[]> {

@@ -119,8 +119,8 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
-  /** All salts, the common ones first. @param days that get one if they have none (days since 1970, UTC) */
-  readSalts(days: readonly number[]): Promise<Salt[]>;
+  /** All salts, the common ones first. @param offers become the common salts of days that have none */
+  readSalts(offers: readonly Salt[]): Promise<Salt[]>;
   listSecrets(): Promise<secrets.Secret[]>;
   retain(options: RetentionOptions): Promise<void>;
   usedBytes(): Promise<number>;
@@ -446,8 +446,8 @@ class SqlStore implements Store {
     return readMeta(this.#driver);
   }
 
-  readSalts(days: readonly number[]): Promise<Salt[]> {
-    return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, days));
+  readSalts(offers: readonly Salt[]): Promise<Salt[]> {
+    return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, offers));
   }
 
   listSecrets(): Promise<secrets.Secret[]> {

@@ -22,9 +22,9 @@ export interface VisitorsOptions {
   /**
    * Asks the store for all salts that it has, the common ones first.
    *
-   * @param days the days that must have one
+   * @param offers become the common salts of days that have none
    */
-  readonly readSalts: (days: readonly number[]) => Promise<readonly Salt[]>;
+  readonly readSalts: (offers: readonly Salt[]) => Promise<readonly Salt[]>;
   /** Records a salt that the store does not know. Returns false if that failed. */
   readonly keepSalt: (salt: Salt) => boolean;
   /** Milliseconds since 1970. */
@@ -34,7 +34,7 @@ export interface VisitorsOptions {
 /** The salts of a day. The first one is in use. */
 interface KnownSalts {
   readonly salts: readonly string[];
-  /** The store or the journal has the first one. */
+  /** The store or the journal has the first one. False until it is used. */
   isKept: boolean;
 }
 
@@ -55,12 +55,16 @@ const AHEAD = 2 * Hour;
 export function createVisitors({ readSalts, keepSalt, now = Date.now }: VisitorsOptions) {
   const known = new Map<number, KnownSalts>();
 
+  function find(day: number): { readonly salt: Salt; readonly of: KnownSalts } {
+    const of = known.get(day) ?? { salts: [createSecret()], isKept: false };
+    known.set(day, of);
+    return { salt: { day, salt: of.salts[0] ?? '' }, of };
+  }
+
   function use(day: number): string {
-    const found = known.get(day) ?? { salts: [createSecret()], isKept: false };
-    known.set(day, found);
-    const [salt = ''] = found.salts;
-    found.isKept ||= keepSalt({ day, salt });
-    return salt;
+    const { salt, of } = find(day);
+    of.isKept ||= keepSalt(salt);
+    return salt.salt;
   }
 
   function toVisitor(address: string, id?: string): string {
@@ -69,14 +73,17 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
 
   /** Rejects where the store does not answer. */
   async function refresh(): Promise<void> {
-    const read = await readSalts([...new Set([toDay(now()), toDay(now() + AHEAD)])]);
+    // What is hashed until the answer comes is hashed with an offer: on a new store, that is the common salt.
+    const days = new Set([NO_DAY, toDay(now()), toDay(now() + AHEAD)]);
+    const read = await readSalts([...days].map((day) => find(day).salt));
     for (const [day, salts] of Map.groupBy(read, ({ day }) => day)) learn(day, salts);
     for (const day of known.keys()) if (day !== NO_DAY && day < toDay(now()) - 1) known.delete(day);
   }
 
   function learn(day: number, read: readonly Salt[]): void {
     const salts = read.map(({ salt }) => salt);
-    const lost = (known.get(day)?.salts ?? []).filter((salt) => !salts.includes(salt));
+    const before = known.get(day);
+    const lost = before?.isKept ? before.salts.filter((salt) => !salts.includes(salt)) : [];
     for (const salt of lost) keepSalt({ day, salt });
     known.set(day, { salts: [...salts, ...lost], isKept: true });
   }

@@ -8,6 +8,7 @@ import {
   readTakenOver,
   restoreBackup,
 } from '../../../../src/server/desk/store/restore-backup.ts';
+import { createSecret, NO_DAY } from '../../../../src/server/desk/store/secret-table.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
@@ -18,7 +19,7 @@ import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores
 
 const NOTHING = { takenOver: { marks: [], secrets: [] } };
 const digest = '00000001';
-const today = Math.floor(Date.now() / Day);
+const offers = () => [NO_DAY, Math.floor(Date.now() / Day)].map((day) => ({ day, salt: createSecret() }));
 
 async function write(driver: SqlDriver): Promise<string[]> {
   const lines: string[] = [];
@@ -181,7 +182,7 @@ describeStores('a backup', (open) => {
     await fill(store);
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'a salt of an earlier release')");
     await store.retain({ build: '', now: Date.now() });
-    await store.readSalts([today]);
+    await store.readSalts(offers());
     await store.forgetVisitor({ visitors: ['visitor 3'] });
     const secrets = await store.listSecrets();
     expect(secrets.map(({ name }) => name)).toEqual(['mark', 'old', 'visitor', 'visitor']);
@@ -193,7 +194,7 @@ describeStores('a backup', (open) => {
     const { store, driver } = await open();
     await fill(store);
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
-    const salts = await store.readSalts([today]);
+    const salts = await store.readSalts(offers());
     await store.forgetVisitor({ visitors: ['visitor 3'] });
     const secrets = await store.listSecrets();
     const lines = await write(driver);
@@ -205,7 +206,7 @@ describeStores('a backup', (open) => {
     const fresh = openSqlite(':memory:', { log: createTestLog().log });
     await restoreBackup(fresh, () => read(lines), NOTHING);
     const other = await openStore(fresh, { rule: 2 });
-    const made = (await other.readSalts([today])).map(({ salt }) => salt);
+    const made = (await other.readSalts(offers())).map(({ salt }) => salt);
     expect(made).toHaveLength(2);
     expect(made.filter((salt) => salts.some((known) => known.salt === salt))).toEqual([]);
     expect(await other.readMeta()).not.toHaveProperty('salt');

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
+import { createSecret } from '../../../../src/server/desk/store/secret-table.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { Day } from '../../../../src/shared/units.ts';
@@ -18,7 +19,9 @@ it('is migrated once, and has one salt of a day, however many replicas start at 
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
   const today = Math.floor(Date.now() / Day);
-  const salts = await Promise.all(stores.map((store) => store.readSalts([today, today + 1])));
+  const salts = await Promise.all(
+    stores.map((store) => store.readSalts([0, today, today + 1].map((day) => ({ day, salt: createSecret() })))),
+  );
   expect(new Set(salts.map((read) => JSON.stringify(read))).size).toBe(1);
   expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
 });

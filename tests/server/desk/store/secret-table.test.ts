@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { NO_DAY } from '../../../../src/server/desk/store/secret-table.ts';
+import { createSecret, NO_DAY } from '../../../../src/server/desk/store/secret-table.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
@@ -7,9 +7,10 @@ import { describeStores, takeIn } from '../../../support/stores.ts';
 
 const today = Math.floor(Date.now() / Day);
 
+const offer = (day: number) => ({ day, salt: createSecret() });
 const saltOf = (day: number, salt: string) => ({ entry: 'salt' as const, salt: { day, salt } });
 const listSalts = async (store: Store, day: number) =>
-  (await store.readSalts([today])).filter((one) => one.day === day).map(({ salt }) => salt);
+  (await store.readSalts([NO_DAY, today].map(offer))).filter((one) => one.day === day).map(({ salt }) => salt);
 const age = (driver: SqlDriver, days: number) =>
   driver.run('UPDATE desk_secrets SET day = CASE WHEN day = 0 THEN 0 ELSE day - ? END, at = at - ?', [
     days,
@@ -21,11 +22,11 @@ const list = async (store: Store) =>
 describeStores('what visitors are hashed with', (open) => {
   it('is random, and the same for all who ask', async () => {
     const { store } = await open();
-    const salts = await store.readSalts([today, today + 1]);
+    const salts = await store.readSalts([NO_DAY, today, today + 1].map(offer));
     expect(salts.map(({ day }) => day).sort()).toEqual([NO_DAY, today, today + 1]);
     for (const { salt } of salts) expect(salt).toMatch(/^[\w-]{43}$/);
     expect(new Set(salts.map(({ salt }) => salt)).size).toBe(3);
-    expect(await store.readSalts([today, today + 1])).toEqual(salts);
+    expect(await store.readSalts([NO_DAY, today, today + 1].map(offer))).toEqual(salts);
   });
 
   it('is what a process made itself, where that is the first', async () => {
@@ -45,7 +46,7 @@ describeStores('what visitors are hashed with', (open) => {
 
   it('goes two days later, and what ids are hashed with stays', async () => {
     const { store, driver } = await open();
-    await store.readSalts([today]);
+    await store.readSalts([NO_DAY, today].map(offer));
     await takeIn(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
     await store.forgetVisitor({ visitors: ['ada'] });
     await age(driver, 1);
@@ -53,7 +54,7 @@ describeStores('what visitors are hashed with', (open) => {
     expect(await list(store)).toEqual(['mark  1', 'visitor  1', 'visitor  0', 'visitor -1 1', 'visitor -1 0']);
     await age(driver, 1);
     // A new day begins: nobody has to wait for the retention.
-    await store.readSalts([today]);
+    await store.readSalts([NO_DAY, today].map(offer));
     expect(await list(store)).toEqual(['mark  1', 'visitor  1', 'visitor  0', 'visitor 0 1']);
     await age(driver, 90);
     await store.retain({ build: '', now: Date.now() });

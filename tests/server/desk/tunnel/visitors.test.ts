@@ -21,11 +21,9 @@ function createFakeStore() {
     start: () =>
       createVisitors({
         now: () => store.now,
-        async readSalts(days) {
+        async readSalts(offers) {
           if (store.isAway) throw new Error('away');
-          for (const day of [NO_DAY, ...days]) {
-            if (!salts.some((one) => one.day === day)) salts.push({ day, salt: `the salt of ${day}` });
-          }
+          for (const offer of offers) if (!salts.some(({ day }) => day === offer.day)) salts.push(offer);
           return [...salts];
         },
         keepSalt(salt) {
@@ -101,19 +99,30 @@ describe('while the store is away', () => {
 
     store.now += Minute;
     store.isAway = false;
+    // Another replica was first.
+    for (const day of [NO_DAY, TODAY]) store.salts.push({ day, salt: 'of the other' });
     await refresh();
     expect(toVisitor(ADDRESS)).not.toBe(mine);
     expect(listOthers(ADDRESS)).toEqual([mine]);
     expect(listOthers(ADDRESS, 'ann')).toEqual([ann]);
   });
 
-  it('goes on with its own where the store has got that by then', async () => {
+  it('goes on with its own where the store has no other', async () => {
     const store = createFakeStore();
-    const { toVisitor, refresh } = store.start();
+    const { toVisitor, listOthers, refresh } = store.start();
+    const asked = refresh();
     const mine = toVisitor(ADDRESS);
-    store.salts.push(...store.kept);
-    await refresh();
+    await asked;
     expect(toVisitor(ADDRESS)).toBe(mine);
+    expect(listOthers(ADDRESS)).toEqual([]);
+  });
+
+  it('writes down none that it did not use', async () => {
+    const store = createFakeStore();
+    await store.start().refresh();
+    await store.start().refresh();
+    expect(store.kept).toEqual([]);
+    expect(store.salts.map(({ day }) => day)).toEqual([NO_DAY, TODAY]);
   });
 
   it('tries again to write one down where the journal could not', () => {
