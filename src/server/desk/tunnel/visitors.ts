@@ -107,7 +107,7 @@ export function createVisitors({ readSalts, keepSalt, now = Date.now }: Visitors
 /** Uses the salts of the desk's store, and asks for them as long as the process runs. */
 export function openVisitors(desk: Pick<Desk, 'ask' | 'journalSalt'>): Visitors {
   const visitors = createVisitors({
-    readSalts: (days) => desk.ask('readSalts', days),
+    readSalts: (offers) => desk.ask('readSalts', offers),
     keepSalt: (salt) => desk.journalSalt(salt),
   });
   let askedAt = 0;
