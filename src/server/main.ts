@@ -118,7 +118,7 @@ async function start(): Promise<void> {
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
   const side = await openDeskSide(ground, failures, { beats: true });
-  const { desk, toVisitor, mayRead } = side;
+  const { desk, visitors, mayRead } = side;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const deskPages = await createDeskPages({
@@ -146,7 +146,7 @@ async function start(): Promise<void> {
       scrubber,
       origins: of,
       routes: [...routes, ...deskRoutes],
-      toVisitor,
+      visitors,
       isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
@@ -174,7 +174,9 @@ async function start(): Promise<void> {
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
-    feedback: takesFeedback ? openFeedback({ feedback: side.feedback, origins, scrubber, toVisitor, log }) : undefined,
+    feedback: takesFeedback
+      ? openFeedback({ feedback: side.feedback, origins, scrubber, toVisitor: visitors.toVisitor, log })
+      : undefined,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

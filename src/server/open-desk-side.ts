@@ -8,7 +8,7 @@ import type { DeskFacts } from './desk/pages/context.ts';
 import { toMayRead } from './desk/sign-in/bearer.ts';
 import { type OpenSignIn, openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
-import { openVisitors, type ToVisitor } from './desk/tunnel/visitors.ts';
+import { openVisitors, type Visitors } from './desk/tunnel/visitors.ts';
 import { toDeskFacts } from './desk-facts.ts';
 import type { MayRead } from './engine/http/may-read.ts';
 import type { Failures } from './open-failures.ts';
@@ -17,7 +17,7 @@ import type { Ground } from './open-ground.ts';
 /** What keeps failures, and lets operators at them; its pages come later, with the site's. */
 export interface DeskSide {
   readonly desk: Desk;
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
   /** For all ways that feedback arrives by. */
   readonly feedback: KeepFeedback;
   readonly signIn: OpenSignIn;
@@ -53,14 +53,15 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     count: metrics.count,
     log,
   });
-  const toVisitor = openVisitors(() => desk.ask('readSalt'));
+  const visitors = openVisitors(desk);
+  const { toVisitor } = visitors;
   failures.keepIn(desk, toVisitor);
   const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
   const { checkBearer } = signIn;
   const facts = toDeskFacts(config, release, notify);
   return {
     desk,
-    toVisitor,
+    visitors,
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,

@@ -122,6 +122,7 @@ export function createFakeTunnel(
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },
     isRoute: (pattern) => pattern === '/orders/:id',
+    visitors: { toVisitor: (address, id) => `hash of ${id ?? address}`, listOthers: () => ['hash of yesterday'] },
     scrubber: fakeScrubber,
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {

@@ -10,7 +10,7 @@ import type { BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './journal.ts';
-import type { Feedback } from './journal-entry.ts';
+import type { Feedback, Salt } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
@@ -24,11 +24,14 @@ export interface Desk {
   /**
    * Stores a failure: it is in this process's journal when this returns, and outlives the process.
    *
+   * @param sameVisitor the other hashes of its visitor since yesterday, for what a browser reports
    * @returns false where it could not be written: then the log must hold all of it
    */
-  journal(failure: Failure): boolean;
+  journal(failure: Failure, sameVisitor?: readonly string[]): boolean;
   /** The same of what a visitor said. */
   journalFeedback(feedback: Feedback): boolean;
+  /** The same of a salt that this process made: to be called before anything that it hashed is journaled. */
+  journalSalt(salt: Salt): boolean;
   /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
   /** How it is at this moment, without a wait. */
@@ -240,13 +243,17 @@ class OpenDesk implements Desk {
     return this.#keeper.retained?.clockSkew ?? 0;
   }
 
-  journal(failure: Failure): boolean {
+  journal(failure: Failure, sameVisitor?: readonly string[]): boolean {
     this.#count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
-    return this.#wakeIf(this.#journal.append(failure));
+    return this.#wakeIf(this.#journal.append(failure, sameVisitor));
   }
 
   journalFeedback(feedback: Feedback): boolean {
     return this.#wakeIf(this.#journal.appendFeedback(feedback));
+  }
+
+  journalSalt(salt: Salt): boolean {
+    return this.#wakeIf(this.#journal.appendSalt(salt));
   }
 
   /** One message wakes the keeper for all that comes until it looks. */

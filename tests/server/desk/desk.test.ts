@@ -80,7 +80,7 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readSalt');
+    await desk.ask('readChanges');
     const failures = Array.from({ length: 500 }, () => createFailure());
     for (const failure of failures) desk.journal(failure);
     expect(desk.flushSync(10_000)).toBe(true);
@@ -112,7 +112,7 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readSalt');
+    await desk.ask('readChanges');
     const other = new DatabaseSync(join(dataDir, 'desk.sqlite'));
     other.exec('BEGIN IMMEDIATE');
     const failure = createFailure();

@@ -122,7 +122,7 @@ describe('a process that is killed in the middle of a storm', () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });
-    await opened.ask('readSalt');
+    await opened.ask('readChanges');
     await opened.close();
     await postgres.stop();
     const shown = await killAfter(3000, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });

@@ -2,13 +2,13 @@ import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { DeskRetention } from '../../config.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../journal-entry.ts';
 import type { TestSent } from '../notify/notifier.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import type { KnownBuild } from '../store/build-table.ts';
 import type { ChangeBy, ChangeOutcome, IncidentChange } from '../store/change-incident.ts';
 import type { Deletion, LoggedChange, Note } from '../store/change-log.ts';
-import type { DeleteOutcome, Forgotten } from '../store/forget.ts';
+import type { DeleteOutcome } from '../store/forget.ts';
 import type { CallKey } from '../store/incident-key.ts';
 import type { IncidentFilter, IncidentPage, IncidentQuery } from '../store/list-incidents.ts';
 import type { Resolved } from '../store/look-up.ts';
@@ -40,8 +40,6 @@ export interface KeeperCalls {
   /** The latest first. Refused where the cursor is none. @param key `toCallKey()` makes it, as in all that follow */
   listOccurrences(key: CallKey, query: OccurrenceQuery): OccurrencePage;
   findNeighbours(key: CallKey, occurrence: string): Neighbours;
-  /** Different visitors since a time (ms since 1970), within a day at most: whom it may be told of rests on it. */
-  countVisitorsSince(key: CallKey, since: number): number;
   listHours(key: CallKey): IncidentHour[];
   listReleases(key: CallKey): IncidentRelease[];
   /** The environments that use the store (`SENTRY_ENVIRONMENT`): names, sorted. */
@@ -72,7 +70,6 @@ export interface KeeperCalls {
   deleteNote(id: number, author: string): boolean;
   deleteFeedback(key: CallKey, id: string, author: string): boolean;
   deleteOccurrence(key: CallKey, occurrence: string, author: string): boolean;
-  forgetVisitor(whom: Forgotten): { occurrences: number; feedback: number };
 
   createSession(idHash: string, grant: Grant, lifeMs: number): void;
   readSession(idHash: string): Session | undefined;
@@ -99,8 +96,8 @@ export interface KeeperCalls {
   listBuilds(): KnownBuild[];
   /** Builds that were started in an environment, and when that was. */
   listDeployments(environment: string): KnownBuild[];
-  /** Random, the same for all replicas: what visitors are hashed with. */
-  readSalt(): string;
+  /** The salts that visitors are hashed with, the common ones first. @param offers become the common salts of days that have none */
+  readSalts(offers: readonly Salt[]): Salt[];
   /** Everything that was appended before is in the store. */
   flush(): void;
   /** The process ends on purpose. */

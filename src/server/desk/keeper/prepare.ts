@@ -16,6 +16,8 @@ export interface PrepareOptions {
   readonly log: DeskLog;
 }
 
+type WholeEntry = Extract<JournalEntry, { entry: 'whole' }>;
+
 /** Makes what was journaled into what is stored. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
 
@@ -25,12 +27,12 @@ const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
 export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
   const resolved = createHourCounts();
 
-  async function prepareWhole(failure: Failure, isNewest: boolean): Promise<Intake> {
+  async function prepareWhole({ failure, sameVisitor }: WholeEntry, isNewest: boolean): Promise<Intake> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
     const isWanted = resolved.add(named.digest, failure.at) <= RESOLVED_PER_HOUR || isNewest;
     const stored: StoredFailure = isWanted ? await resolveFrames(named) : named;
     const shownAs = named.digest === failure.digest ? undefined : failure.digest;
-    return { entry: 'whole', failure: stored, ...(shownAs !== undefined && { shownAs }) };
+    return { entry: 'whole', failure: stored, sameVisitor, ...(shownAs !== undefined && { shownAs }) };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
@@ -55,7 +57,7 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
     const intakes: Intake[] = [];
     for (const entry of entries) {
       if (entry.entry !== 'whole') intakes.push(entry);
-      else intakes.push(await prepareWhole(entry.failure, newest.has(entry)));
+      else intakes.push(await prepareWhole(entry, newest.has(entry)));
     }
     return intakes;
   };

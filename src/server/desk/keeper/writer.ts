@@ -1,3 +1,4 @@
+import { clearTaken } from '../clear-lines.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { removeJournal } from '../journal.ts';
 import type { JournalEntry } from '../journal-entry.ts';
@@ -86,6 +87,8 @@ export function createWriter({ run, folder, signals, holder, prepare, onTaken, l
       log.warn({ run: journal.run, lines: piece.skipped }, 'Lines of a journal that are not whole were left out.');
     }
     await takeIn(await prepare(piece.entries), journal, piece.next);
+    // A salt must not outlive its day on the disk of a process that has few failures.
+    if (piece.entries.some(isSalt)) clearTaken(journal.folder, piece.next, isSalt);
   }
 
   /** A row that the database refuses is left out, rather than all that come behind it. */
@@ -130,6 +133,10 @@ export function createWriter({ run, folder, signals, holder, prepare, onTaken, l
       clearTimeout(timer);
     },
   };
+}
+
+function isSalt({ entry }: JournalEntry): boolean {
+  return entry === 'salt';
 }
 
 interface Source {

@@ -1,6 +1,6 @@
 import { toOccurrence } from '../../../shared/engine/address.ts';
 import { KiB } from '../../../shared/units.ts';
-import { parseAddress } from '../address.ts';
+import { type Address, parseAddress } from '../address.ts';
 import type { Feedback } from '../journal-entry.ts';
 import { MAX_SAID_WHOLES } from '../limits.ts';
 import { toDigest } from './incident-key.ts';
@@ -34,8 +34,8 @@ export async function storeFeedback(
   feedback: readonly Feedback[],
   toKey: (digest: string) => string,
 ): Promise<void> {
-  const about = feedback.map(({ address = '', eventId }) => {
-    const { digest, occurrence = eventId && toOccurrence(eventId) } = parseAddress(address) ?? {};
+  const about = feedback.map((said) => {
+    const { digest, occurrence } = toSubject(said);
     return { key: digest === undefined ? undefined : toKey(digest), occurrence };
   });
   const rows = feedback.map(({ id, eventId, text, name, email, url, at, visitor }, index): SqlValue[] => {
@@ -73,6 +73,13 @@ export async function assignFeedback(sql: Sql): Promise<void> {
     `UPDATE desk_feedback SET digest = (SELECT o.digest FROM desk_occurrences o WHERE o.occurrence = desk_feedback.occurrence LIMIT 1)
       WHERE digest IS NULL AND occurrence IS NOT NULL`,
   );
+}
+
+/** The failure that a message is about, as far as the message says so. */
+export function toSubject({ address = '', eventId }: Pick<Feedback, 'address' | 'eventId'>): Partial<Address> {
+  const about = parseAddress(address);
+  const occurrence = about?.occurrence ?? (eventId === undefined ? undefined : toOccurrence(eventId));
+  return { ...about, ...(occurrence !== undefined && { occurrence }) };
 }
 
 /** Feedback about an incident and the incidents merged into it, the latest first. */

@@ -1,10 +1,10 @@
 import type { Address } from '../address.ts';
 import { type ChangeBy, lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
-import { storeForgotten } from './forgotten-table.ts';
 import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import type { Incident } from './records.ts';
+import { removeOccurrences, removeReferences } from './remove-occurrences.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 
 /** Tables with rows of an incident under its digest. */
@@ -74,7 +74,8 @@ async function dropAliasesOfOccurrences(sql: Sql, key: string): Promise<void> {
 }
 
 /**
- * Deletes one time that it happened, with what was said of it, in a transaction. It stays counted.
+ * Deletes one time that it happened, with what was said about it and what the incident says because of
+ * it, in a transaction. It stays counted.
  *
  * @returns false where it is not kept
  */
@@ -88,9 +89,13 @@ export async function deleteOccurrence(
   if (!incident) return false;
   const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
-  const gone = await deleteRows(sql, `occurrence = ? AND digest IN (${some})`, [occurrence, ...family]);
-  if (gone === 0) return false;
-  await sql.run('DELETE FROM desk_feedback WHERE occurrence = ?', [occurrence]);
+  const rows = await sql.all<{ digest: string }>(
+    `SELECT digest FROM desk_occurrences WHERE occurrence = ? AND digest IN (${some})`,
+    [occurrence, ...family],
+  );
+  if (rows.length === 0) return false;
+  await removeReferences(sql, new Set([occurrence]));
+  for (const row of rows) await removeOccurrences(sql, dialect, row.digest, [occurrence]);
   await storeChange(sql, dialect, {
     digest: incident.key,
     author,
@@ -98,48 +103,4 @@ export async function deleteOccurrence(
     detail: { occurrence },
   });
   return true;
-}
-
-async function deleteRows(sql: Sql, condition: string, values: readonly string[]): Promise<number> {
-  await sql.run(`DELETE FROM desk_wholes WHERE ${condition}`, values);
-  return sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, values);
-}
-
-/** Whom to forget. */
-export interface Forgotten {
-  /** Their hashes: one for each day, because it changes daily. */
-  readonly visitors?: readonly string[];
-  /** As it was given with feedback; capitals do not count. */
-  readonly email?: string;
-}
-
-/**
- * Deletes what is kept of a visitor, in a transaction: occurrences and what they said. Counts remain,
- * and so does their part in the number of visitors, which names nobody.
- *
- * @returns how many rows went (counts)
- */
-export async function forgetVisitor(
-  sql: Sql,
-  dialect: SqlDialect,
-  { visitors = [], email }: Forgotten,
-): Promise<{ occurrences: number; feedback: number }> {
-  // What is on its way from a journal is not taken in either.
-  await storeForgotten(sql, dialect, { visitors, ...(email !== undefined && { email }) });
-  const condition = `visitor IN (${placeholders(visitors)})`;
-  let occurrences = 0;
-  let feedback = 0;
-  if (visitors.length > 0) {
-    await sql.run(
-      `DELETE FROM desk_wholes WHERE (digest, occurrence) IN
-        (SELECT o.digest, o.occurrence FROM desk_occurrences o WHERE o.${condition})`,
-      visitors,
-    );
-    occurrences = await sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, visitors);
-    feedback = await sql.run(`DELETE FROM desk_feedback WHERE ${condition}`, visitors);
-  }
-  if (email !== undefined) {
-    feedback += await sql.run('DELETE FROM desk_feedback WHERE lower(email) = lower(?)', [email]);
-  }
-  return { occurrences, feedback };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { adoptOldSalt } from './secret-table.ts';
 import type { Sql, SqlDialect, SqlDriver } from './sql.ts';
 import { StoreAwayError } from './sql.ts';
 
@@ -326,6 +326,21 @@ const migrations: readonly Migration[] = [
       'CREATE INDEX desk_occurrences_name ON desk_occurrences (occurrence)',
     ],
   },
+  {
+    version: 10,
+    statements: ({ keyed }) => [
+      // `secret-table.ts` says what is in it, and when it goes. No backup holds it.
+      `CREATE TABLE desk_secrets (
+        name TEXT NOT NULL,
+        day BIGINT NOT NULL,
+        secret TEXT NOT NULL,
+        common BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (name, day, secret)
+      ) ${keyed}`,
+      'CREATE UNIQUE INDEX desk_secrets_common ON desk_secrets (name, day) WHERE common = 1',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */
@@ -344,7 +359,7 @@ export async function migrate(
   await driver.transaction(async (sql) => {
     await lockSchema(sql, dialect);
     const meta = await applyMigrations(sql, dialect);
-    await writeMeta(sql, 'salt', meta.salt ?? randomBytes(32).toString('hex'));
+    await adoptOldSalt(sql, dialect);
     if (meta.home_environment === undefined)
       await writeMeta(sql, 'home_environment', await chooseHome(sql, environment));
     await sql.run(
@@ -418,7 +433,7 @@ function requireWriter(meta: Readonly<Record<string, string>>): void {
   );
 }
 
-/** What the store says of itself: schema, oldest_writer, rule, salt, changes, home_environment. */
+/** What the store says about itself: schema, oldest_writer, rule, changes, home_environment; and `salt`, which releases before schema 10 use. */
 export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
   const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

@@ -92,6 +92,8 @@ class PostgresDriver implements SqlDriver {
   /** PostgreSQL vacuums by itself. */
   async reclaim(): Promise<void> {}
 
+  async overwriteDeleted(): Promise<void> {}
+
   async check(): Promise<void> {
     await this.all('SELECT 1 AS one');
   }

@@ -3,6 +3,7 @@ import { dropOldBuilds } from './build-table.ts';
 import { assignFeedback } from './feedback-table.ts';
 import { deleteIncident } from './forget.ts';
 import { dropOldNotices, readClock } from './notice-table.ts';
+import { adoptOldSalt, dropOldSalts, dropOldSecrets } from './secret-table.ts';
 import { dropOldSessions } from './session-table.ts';
 import { placeholders, type SqlDriver, type SqlValue } from './sql.ts';
 import { measureTables, TABLE_GROUPS, type TableGroup, type TableSizes } from './table-sizes.ts';
@@ -49,6 +50,9 @@ export async function retain(driver: SqlDriver, options: RetentionOptions): Prom
   }
   const deletions = new Deletions(driver);
   await dropOldBuilds(driver, options.build);
+  await adoptOldSalt(driver, driver.dialect);
+  await dropOldSalts(driver, driver.dialect);
+  await dropOldSecrets(driver, driver.dialect, options.maxAge);
   await dropOldSessions(driver, driver.dialect);
   await dropOldNotices(driver, driver.dialect);
   await dropOld(deletions, storeNow, options.maxAge);

@@ -21,6 +21,11 @@ export interface SqlDriver extends Sql {
   usedBytes(): Promise<number>;
   /** Gives room that was deleted back to the disk, a part of it at a time. */
   reclaim(): Promise<void>;
+  /**
+   * Overwrites deleted bytes on the disk. PostgreSQL does nothing here: it overwrites them when it uses
+   * the space again.
+   */
+  overwriteDeleted(): Promise<void>;
   /** Looks whether it is still the database that was opened. @throws StoreAwayError where it is not */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { type Address, parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../journal-entry.ts';
 import { FEEDBACK_AGE } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
@@ -12,6 +12,7 @@ import * as claims from './claim-notice.ts';
 import { readAwaited } from './echo-table.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
+import { type Forgot, type Forgotten, forgetVisitor } from './forget-visitor.ts';
 import { splitKey, toCallKey, toDigest, toKey, toKeyIn } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
@@ -25,6 +26,7 @@ import type { Found, Incident, IncidentHour, IncidentRelease, Run } from './reco
 import { type RetentionOptions, type RetentionReport, retain } from './retention.ts';
 import * as runs from './run-table.ts';
 import { prepareSearch } from './search-table.ts';
+import * as secrets from './secret-table.ts';
 import * as sessions from './session-table.ts';
 import { endIgnores } from './settle-states.ts';
 import { type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
@@ -61,7 +63,6 @@ export interface Store {
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
   listOccurrences(key: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
   findNeighbours(key: string, occurrence: string): Promise<occurrences.Neighbours>;
-  countVisitorsSince(key: string, since: number): Promise<number>;
   listHours(key: string): Promise<IncidentHour[]>;
   listReleases(key: string): Promise<IncidentRelease[]>;
   listEnvironments(): Promise<readonly string[]>;
@@ -90,7 +91,7 @@ export interface Store {
   /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
   readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined>;
   deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean>;
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
+  forgetVisitor(whom: Forgotten): Promise<Forgot>;
 
   createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void>;
   readSession(idHash: string): Promise<sessions.Session | undefined>;
@@ -138,6 +139,9 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
+  /** All salts, the common ones first. @param offers become the common salts of days that have none */
+  readSalts(offers: readonly Salt[]): Promise<Salt[]>;
+  listSecrets(): Promise<secrets.Secret[]>;
   retain(options: RetentionOptions): Promise<RetentionReport>;
   usedBytes(): Promise<number>;
   /** Looks whether it can be written to. @throws StoreAwayError */
@@ -313,10 +317,6 @@ class SqlStore implements Store {
     return occurrences.findNeighbours(this.#driver, this.#key(key), occurrence);
   }
 
-  countVisitorsSince(key: string, since: number): Promise<number> {
-    return occurrences.countVisitorsSince(this.#driver, this.#key(key), since);
-  }
-
   listHours(key: string): Promise<IncidentHour[]> {
     return lookUp.listHours(this.#driver, this.#key(key));
   }
@@ -414,8 +414,8 @@ class SqlStore implements Store {
     return this.#change((sql) => forget.deleteOccurrence(sql, this.#driver.dialect, of, author));
   }
 
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
-    return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
+  forgetVisitor(whom: Forgotten): Promise<Forgot> {
+    return forgetVisitor(this.#driver, whom);
   }
 
   /** A change that is shown somewhere: whoever looks at it hears of it. */
@@ -550,6 +550,14 @@ class SqlStore implements Store {
 
   readMeta(): Promise<Readonly<Record<string, string>>> {
     return readMeta(this.#driver);
+  }
+
+  readSalts(offers: readonly Salt[]): Promise<Salt[]> {
+    return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, offers));
+  }
+
+  listSecrets(): Promise<secrets.Secret[]> {
+    return secrets.listSecrets(this.#driver);
   }
 
   retain(options: RetentionOptions): Promise<RetentionReport> {

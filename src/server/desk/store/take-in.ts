@@ -12,6 +12,7 @@ import { splitKey, toAliasTarget, toKeyIn } from './incident-key.ts';
 import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
+import { storeSalts } from './secret-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { type HourTally, type IncidentFacts, type Intake, type Tally, tallyBatch } from './tally.ts';
@@ -38,6 +39,11 @@ export async function takeIn(
   news: NewsRules,
 ): Promise<void> {
   const toKey = (digest: string) => toKeyIn(digest, environment, home);
+  await storeSalts(
+    sql,
+    dialect,
+    batch.entries.flatMap((intake) => (intake.entry === 'salt' ? [intake.salt] : [])),
+  );
   const scoped = scopeEntries(await withoutForgotten(sql, batch.entries), toKey);
   const entries = await withoutUnfoundedEchoes(sql, scoped);
   const tallies = tallyBatch(entries);
@@ -76,6 +82,7 @@ function scopeEntry(intake: Intake, toKey: (digest: string) => string): Intake {
     case 'count':
       return { ...intake, record: { ...intake.record, digest: toKey(intake.record.digest) } };
     case 'feedback':
+    case 'salt':
       return intake;
   }
 }
@@ -146,17 +153,7 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<Coun
   const rows = tallies.map(
     ({ digest, facts, firstSide, firstAt, lastAt, first, last, counts, siteLine }): SqlValue[] => [
       digest,
-      facts.rule,
-      facts.kind,
-      toColumn(facts.title),
-      toColumn(facts.class),
-      toColumn(facts.message),
-      facts.site ? toColumn(facts.site.path) : null,
-      facts.site ? toColumn(facts.site.function) : null,
-      facts.site ? toColumn(facts.site.detail) : null,
-      toOptionalColumn(facts.route),
-      facts.weak ? 1 : 0,
-      facts.rule > 0 ? toShape(facts) : null,
+      ...toFactValues(facts),
       'open',
       firstSide,
       firstAt,
@@ -180,7 +177,8 @@ function toShape({ class: name, message }: IncidentFacts): string {
   return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
-const FACT_COLUMNS = [
+/** Columns of `desk_incidents` that a full record tells. */
+export const FACT_COLUMNS = [
   'rule',
   'kind',
   'title',
@@ -193,6 +191,23 @@ const FACT_COLUMNS = [
   'weak',
   'shape',
 ];
+
+/** In the order of `FACT_COLUMNS`. */
+export function toFactValues(facts: IncidentFacts): SqlValue[] {
+  return [
+    facts.rule,
+    facts.kind,
+    toColumn(facts.title),
+    toColumn(facts.class),
+    toColumn(facts.message),
+    facts.site ? toColumn(facts.site.path) : null,
+    facts.site ? toColumn(facts.site.function) : null,
+    facts.site ? toColumn(facts.site.detail) : null,
+    toOptionalColumn(facts.route),
+    facts.weak ? 1 : 0,
+    facts.rule > 0 ? toShape(facts) : null,
+  ];
+}
 
 const INCIDENT_COLUMNS = [
   'digest',
@@ -220,7 +235,9 @@ const KNOWN_COLUMNS = [
 
 /** Journals of dead processes come late, so what is taken in may be older than what is known. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
-  ...FACT_COLUMNS.map((name) => exchangeWhere('desk_incidents.rule = 0', name)),
+  ...FACT_COLUMNS.map((name) =>
+    exchangeWhere("desk_incidents.rule = 0 AND (excluded.rule > 0 OR desk_incidents.title = '')", name),
+  ),
   ...['first_release', 'first_build', 'first_at'].map((name) =>
     exchangeWhere('excluded.first_at < desk_incidents.first_at', name),
   ),

@@ -13,12 +13,12 @@ import { StoreAwayError } from '../store/sql.ts';
 import { writeBackup } from '../store/write-backup.ts';
 import { createAskStore } from './ask-store.ts';
 import { readBackupFile, writeBackupFile, writeBackupTo } from './backup-file.ts';
-import { changeIncidents, readUser } from './change-incidents.ts';
+import { changeIncidents } from './change-incidents.ts';
 import { toClean, toCleanJson } from './clean-text.ts';
 import { type Desktop, draw, write } from './desktop.ts';
 import { drawIncident } from './draw-incident.ts';
 import { drawList } from './draw-list.ts';
-import { forgetInJournals, forgetInStore, readWhom } from './forget-visitor.ts';
+import { forgetInFiles, listCopies, readWhom } from './forget-visitor.ts';
 import { toHelp } from './help.ts';
 import { type MadeStore, openTerminalStore } from './open-made-store.ts';
 import type { Command } from './parse-command.ts';
@@ -171,17 +171,21 @@ async function forget(
 ): Promise<void> {
   const { settings, tell } = desktop;
   const whom = await readWhom(text, store, { now: desktop.now, maxAge: settings.maxAge });
-  const { occurrences, feedback } = await forgetInStore(store, whom, readUser());
+  const first = await store.forgetVisitor(whom);
   await takeIn({ store }, desktop);
-  await forgetInJournals(store, settings.dataDir, whom);
-  const gone = [toPlural(occurrences, 'occurrence'), toPlural(feedback, 'message')].join(' and ');
-  tell(
-    occurrences + feedback === 0
-      ? 'Nothing was kept of them. What a journal may still hold is left out when it is taken in.'
-      : `Deleted ${gone}. Counts remain; what a journal may still hold is left out when it is taken in.`,
-  );
+  // A replica may have been storing some of it at the same time.
+  const second = await store.forgetVisitor(whom);
+  await forgetInFiles(store, settings.dataDir, whom, new Set([...first.names, ...second.names]));
+  for (const sentence of whom.words) tell(sentence);
+  const occurrences = toPlural(first.occurrences + second.occurrences, 'occurrence');
+  const feedback = toPlural(first.feedback + second.feedback, 'message');
+  tell(`Deleted ${occurrences} and ${feedback}, and the texts that incidents had from them. Counts remain.`);
+  tell('Entries of the visitor that are still in a journal will be left out when the rest is stored.');
   if (settings.databaseUrl !== undefined) {
-    tell('Journals of other replicas are in their own DATA_DIR: run the same there, or start those replicas again.');
+    tell('Other replicas have journals in their own DATA_DIR: run the command there too, or restart those replicas.');
   }
-  tell('Backups that were made before still have them.');
+  const copies = listCopies(settings.dataDir).map(toClean);
+  tell(
+    `Not touched: backups made before, server logs, notifications, what was sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on the incidents: a colleague may have mentioned the visitor.`,
+  );
 }

@@ -16,7 +16,7 @@ import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import type { IsOperator } from '../sign-in/know-operator.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
-import type { ToVisitor } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
@@ -32,8 +32,7 @@ export interface OpenTunnelOptions {
   readonly origins: Origins;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
-  /** A hash of an address that changes daily. */
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
   readonly isOperator?: IsOperator | undefined;
   readonly count: Count;
   readonly log: Logger;
@@ -54,7 +53,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       origins: options.origins,
       upstream: options.upstream,
       environment: options.environment,
-      journal: (failure) => desk.journal(failure),
+      journal: (failure, sameVisitor) => desk.journal(failure, sameVisitor),
       feedback: options.feedback,
       isEchoAwaited: (address) => desk.ask('isEchoAwaited', address),
       makeDigest: (input) => createDigest(input, { namespace, table: table() }),
@@ -66,7 +65,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
-      toVisitor: options.toVisitor,
+      visitors: options.visitors,
       isOperator: options.isOperator,
       count,
       log,

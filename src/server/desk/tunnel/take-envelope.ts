@@ -19,7 +19,7 @@ export interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is the one that our pages were given, letter for letter: another spelling of it is another one. */
   readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
   /** Keeps a failure, and says whether it could. */
-  readonly keep: (failure: Failure) => boolean;
+  readonly keep: (failure: Failure, sender: Sender) => boolean;
   readonly feedback: KeepFeedback;
   readonly echoes: Echoes;
   /** A word for what is not worth keeping, such as an extension's error. */
@@ -228,7 +228,7 @@ async function takeEvent(
   const admitted = echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
   if (!admitted) parts.count('spillway_reports_past_cap_total', {});
   const kept = admitted ? failure : parts.toOverflow(failure);
-  const stored = parts.keep(kept);
+  const stored = parts.keep(kept, sender);
   const digest = kept.unresolved ? undefined : kept.digest;
   const incident = kept.echoOf ?? (digest && toAddress(kept));
   const believed = {

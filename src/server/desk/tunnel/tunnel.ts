@@ -22,7 +22,7 @@ import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
-import { createVisitors, type ToVisitor } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
 export interface Upstream {
@@ -36,8 +36,8 @@ export interface TunnelOptions {
   readonly path: string;
   readonly origins: Origins;
   readonly upstream?: Upstream | undefined;
-  /** Keeps a failure, and says whether it could. */
-  readonly journal: (failure: Failure) => boolean;
+  /** Keeps a failure, and says whether it could. @param sameVisitor other hashes of its visitor */
+  readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
   readonly feedback: KeepFeedback;
   /** Whether the store awaits an echo of the failure with this address. A rejection counts as no. */
   readonly isEchoAwaited: (address: string) => Promise<boolean>;
@@ -58,8 +58,7 @@ export interface TunnelOptions {
   readonly ignoreTransaction?: (payload: unknown) => string | undefined;
   /** What the upstream is told of events, in the place of what their senders say. */
   readonly environment?: string | undefined;
-  /** A hash of an address that changes daily. */
-  readonly toVisitor?: ToVisitor;
+  readonly visitors: Visitors;
   /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
   readonly isOperator?: ((req: IncomingMessage, res: ServerResponse) => Promise<boolean>) | undefined;
   readonly count: Count;
@@ -116,14 +115,13 @@ const MAX_PASSED_LENGTH = 1000;
  * that says nothing of where it comes from is from no browser, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, upstream, count, scrubber, fail, now = Date.now } = options;
+  const { path, origins, upstream, visitors, count, scrubber, fail, now = Date.now } = options;
   const { scrubberOf = () => scrubber } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
   const bodies = createReportBodies();
   const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
-  const toVisitor = options.toVisitor ?? createVisitors();
   const parts = {
     ...options,
     now,
@@ -168,13 +166,15 @@ export function tunnel(options: TunnelOptions): Step {
   function toReportSender(req: IncomingMessage): Sender {
     const info = requestInfo(req);
     const { origin, address } = info;
+    const id = info.readVisitorId();
     // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
       origin,
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
-      visitor: toVisitor(address, info.readVisitorId()),
+      visitor: visitors.toVisitor(address, id),
+      sameVisitor: visitors.listOthers(address, id),
       address,
     };
   }
@@ -190,8 +190,8 @@ export function tunnel(options: TunnelOptions): Step {
     return `${origins.configured[0] ?? ''}/desk/${address}`;
   }
 
-  function keep(failure: Failure): boolean {
-    const stored = options.journal(failure);
+  function keep(failure: Failure, { sameVisitor }: Sender): boolean {
+    const stored = options.journal(failure, sameVisitor);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');

@@ -142,8 +142,6 @@ describeStores('the list of incidents', (open) => {
     await store.mergeIncidents('00000002', '00000001', { author: 'ada' });
     const read = async () => (await store.find({ digest: '00000001' }))?.incident.visitors;
     expect(await read()).toBe(3);
-    expect(await store.countVisitorsSince('00000001', Date.now() - Hour)).toBe(3);
-    expect(await store.countVisitorsSince('00000001', Date.now() + Hour)).toBe(0);
     await takeIn(store, by('00000002', 'a'), by('00000002', 'd'));
     expect(await read()).toBe(4);
     await store.takeApart('00000002', { author: 'ada' });

@@ -145,6 +145,77 @@ describeStores('what is told', (open) => {
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
+  const midnight = Math.floor(Date.now() / Day) * Day;
+  it.each<[string, boolean, readonly [visitor: string, at: number, sameVisitor: readonly string[]][]]>([
+    [
+      'one visitor before and after midnight',
+      false,
+      [
+        ['a', -Minute, []],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor before and after midnight, told at once',
+      false,
+      [
+        ['a', -Minute, ['z']],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor whose last day is told late',
+      false,
+      [
+        ['A', Minute, ['a']],
+        ['a', -Minute, ['z']],
+      ],
+    ],
+    [
+      'one visitor under a salt of its process and under that of all',
+      false,
+      [
+        ['own', 0, []],
+        ['A', Minute, ['own']],
+      ],
+    ],
+    [
+      'another visitor after midnight',
+      true,
+      [
+        ['a', -Minute, []],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor of the same day',
+      true,
+      [
+        ['A', 0, ['a']],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor a day later',
+      false,
+      [
+        ['a', -Minute, []],
+        ['B', Day, ['b']],
+      ],
+    ],
+  ])('is what browsers alone saw, by the hashes of %s: %s', async (_name, isTold, seen) => {
+    const entries = seen.map(([visitor, at, sameVisitor]) => ({
+      ...thinOf({ side: 'browser', visitor, at: midnight + at }),
+      sameVisitor,
+    }));
+    const apart = await start();
+    for (const entry of entries) await takeIn(apart.store, entry);
+    const together = await start();
+    await takeIn(together.store, ...entries);
+    const wanted = isTold ? [`new ${digest}`] : [];
+    expect([await kinds(apart.store), await kinds(together.store)]).toEqual([wanted, wanted]);
+  });
+
   it('is what browsers alone brought back from the second visitor on too', async () => {
     const { store } = await start();
     const seen = (visitor: string) => takeIn(store, thinOf({ side: 'browser', visitor, at: later() }));

@@ -1,7 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
+import { createSecret } from '../../../../src/server/desk/store/secret-table.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
+import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
@@ -13,11 +15,15 @@ const open = async (url: string) => {
   return store;
 };
 
-it('is migrated once, however many replicas start at once', async () => {
+it('is migrated once, and has one salt of a day, however many replicas start at once', async () => {
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
-  const salts = await Promise.all(stores.map(async (store) => (await store.readMeta()).salt));
-  expect(new Set(salts).size).toBe(1);
+  const today = Math.floor(Date.now() / Day);
+  const salts = await Promise.all(
+    stores.map((store) => store.readSalts([0, today, today + 1].map((day) => ({ day, salt: createSecret() })))),
+  );
+  expect(new Set(salts.map((read) => JSON.stringify(read))).size).toBe(1);
+  expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
 });
 
 it('counts what several replicas take in at once, without one lost', async () => {

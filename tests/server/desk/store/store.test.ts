@@ -374,14 +374,13 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.listRuns(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
   });
 
-  it('is opened again by whoever comes later, and keeps its salt', async () => {
+  it('is opened again by whoever comes later, as it was', async () => {
     const { store, driver } = await open();
     const meta = await store.readMeta();
     expect(meta).toMatchObject({
       schema: String(SCHEMA_VERSION),
       oldest_writer: '1',
       rule: '2',
-      salt: expect.stringMatching(/^\w{64}$/),
     });
     const again = await openStore(driver, { rule: 1, environment: 'production' });
     expect(await again.readMeta()).toEqual(meta);

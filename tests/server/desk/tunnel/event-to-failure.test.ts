@@ -26,6 +26,7 @@ const sender: Sender = {
   isOurs: (origin) => origin === 'https://www.shop.example',
   userAgent: 'Mozilla/5.0 hushAgent',
   visitor: 'visitor-1',
+  sameVisitor: [],
 };
 
 function read(event: JsonRecord) {

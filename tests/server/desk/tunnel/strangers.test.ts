@@ -38,7 +38,10 @@ async function start() {
     scrubber: createScrubber(),
     origins: createOrigins([], 'http://127.0.0.1'),
     routes: [],
-    toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),
+    visitors: {
+      toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),
+      listOthers: () => [],
+    },
     count(_name, labels, by = 1) {
       const reason = Object.values(labels)[0] ?? '';
       counts.set(reason, (counts.get(reason) ?? 0) + by);
