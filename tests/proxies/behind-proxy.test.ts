@@ -298,7 +298,7 @@ describe('with PUBLIC_ORIGINS', () => {
     expect(asset).not.toBe('');
     const page = ['/', '/late', '/moved', '/none', '/live', asset, '/assets/none.js', '/_data/', '/_data/late'];
     const api = ['/api/asked', '/api/echo', '/api/none', '/_report', '/_report/browser'];
-    const desk = ['/desk', '/_data/desk', '/desk/live', '/desk/feedback', '/desk/7K3QM2XA', '/desk/api/incidents'];
+    const desk = ['/desk', '/desk/_data', '/desk/live', '/desk/feedback', '/desk/7K3QM2XA', '/desk/api/incidents'];
     for (const path of [...page, ...api, ...desk]) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'DELETE']) {
         const reply = await ask(path, method, { Origin: 'https://evil.example' });

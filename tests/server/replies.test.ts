@@ -198,7 +198,7 @@ const KINDS: readonly Kind[] = [
 
   { name: 'the desk for nobody', ask: 'GET /desk', status: 401, kept: 'nowhere' },
   { name: 'the desk', ask: 'GET /desk', headers: asOperator, status: 200, kept: 'nowhere' },
-  { name: 'data of the desk', ask: 'GET /_data/desk', headers: asOperator, status: 200, kept: 'nowhere' },
+  { name: 'data of the desk', ask: 'GET /desk/_data', headers: asOperator, status: 200, kept: 'nowhere' },
   {
     name: 'a page of the desk that is not there',
     ask: 'GET /desk/a/b/c',

@@ -1,13 +1,12 @@
 import { type RequestHandler, Router } from 'express';
 import { Document } from '../../../shared/desk/document.tsx';
 import { errorPages } from '../../../shared/desk/error-pages.tsx';
-import { routes } from '../../../shared/desk/routes.tsx';
+import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
 import { createContentPolicy } from '../../engine/http/content-policy.ts';
 import type { Origins } from '../../engine/http/origins.ts';
-import { toPageUrl } from '../../engine/http/page-url.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { unclaimedMethods } from '../../engine/http/resource.ts';
 import type { Step } from '../../engine/http/step.ts';
@@ -58,6 +57,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
   const { desk, readAccess, facts, funnel, origins, earlyScript, reportPath, traced } = options;
   const pages = await createPages<DeskContext>({
     family: 'desk',
+    base: DESK_PATH,
     routes,
     pages: serverPages,
     document: Document,
@@ -116,5 +116,5 @@ const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
 };
 
 function isDeskPath(path: string): boolean {
-  return /^\/desk(?:\/|$)/.test(toPageUrl(path) ?? path);
+  return path === DESK_PATH || path.startsWith(`${DESK_PATH}/`);
 }

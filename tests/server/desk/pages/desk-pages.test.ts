@@ -1,8 +1,12 @@
+import { pino } from 'pino';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
+import { createTestPages } from '../../../support/pages-app.tsx';
 
 const signIn = (token: string) => ({ _action: 'root.signIn', token });
 const signOut = { _action: 'root.signOut' };
@@ -22,10 +26,23 @@ describe('who is not signed in', () => {
 
   it('gets no data of a page either', async () => {
     const site = await startDeskSite();
-    const reply = await site.get('/_data/desk');
+    const reply = await site.get('/desk/_data');
     expect(reply.status).toBe(401);
     expect(JSON.parse(reply.text).d).toMatchObject({ data: { '@frame': null }, errors: { root: { status: 401 } } });
-    expect((await request(site.app).head('/_data/desk')).status).toBe(401);
+    expect((await request(site.app).head('/desk/_data')).status).toBe(401);
+  });
+
+  it('finds no data of the desk outside of it, where a gate in front of /desk would not hold', async () => {
+    const log = pino({ enabled: false });
+    const made = { funnel: createFunnel({ log, build: 'test' }), origins: createOrigins([], 'http://127.0.0.1') };
+    const pages = await createTestPages([{ id: 'home', path: '/', view: () => null }], made);
+    const site = await startDeskSite({ deps: { pages } });
+    const cookie = await site.enter();
+    for (const path of ['/_data/desk', '/_data/desk/7K3QM2XA']) {
+      const reply = await site.get(path, cookie);
+      expect([reply.status, reply.text], path).toEqual([404, '{"notPage":true}']);
+      expect((await request(site.alone).get(path).set('Cookie', cookie)).status, path).toBe(404);
+    }
   });
 
   it.each([
@@ -37,7 +54,7 @@ describe('who is not signed in', () => {
     ['Cookie', `desk=${ADA.token}`],
   ])('is not let in by the header %s', async (name, value) => {
     const site = await startDeskSite();
-    for (const path of ['/desk', '/_data/desk', '/desk/7K3QM2XA', '/%64esk', '/x/../desk']) {
+    for (const path of ['/desk', '/desk/_data', '/desk/7K3QM2XA', '/%64esk', '/x/../desk']) {
       const reply = await request(site.app).get(path).set(name, value);
       expect([308, 400, 401, 404], path).toContain(reply.status);
       expect(reply.text, path).not.toContain('Sign out');
@@ -377,8 +394,8 @@ describe('every answer of the desk', () => {
       await site.get('/desk'),
       await site.get('/desk', cookie),
       await site.get('/desk/no/such/page', cookie),
-      await site.get('/_data/desk', cookie),
-      await site.get('/_data/desk/no/such/page', cookie),
+      await site.get('/desk/_data', cookie),
+      await site.get('/desk/_data/no/such/page', cookie),
       await site.post('/desk', signIn('wrong')),
       await request(site.app).put('/desk').set('Cookie', cookie),
     ];
