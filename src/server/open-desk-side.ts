@@ -55,8 +55,8 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
   });
   const toVisitor = openVisitors(() => desk.ask('readSalt'));
   failures.keepIn(desk, toVisitor);
-  const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const { checkBearer } = signIn;
+  const signIn = openSignIn({ tokens, proxy, desk });
+  const { checkToken } = signIn;
   const facts = toDeskFacts(config, release, notify);
   return {
     desk,
@@ -64,7 +64,7 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
-    api: createDeskApi({ desk, facts, checkBearer, toSender: toVisitor }),
-    mayRead: toMayRead({ check: checkBearer, toSender: toVisitor }),
+    api: createDeskApi({ desk, facts, checkToken }),
+    mayRead: toMayRead(checkToken),
   };
 }

@@ -52,7 +52,7 @@ export interface PageVersion {
 const RETRY_DEADLINE = 10 * Second;
 
 /**
- * Fetches the data of the page at `url` (path and search) from a URL of its own, because caches may ignore `Vary`, and resolves as soon as its first line is there.
+ * Fetches the data of the page at `url` (path and search), and resolves as soon as its first line is there.
  *
  * @throws what `signal` was aborted with, if that was before the first line; nothing else
  */

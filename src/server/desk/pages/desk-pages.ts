@@ -16,14 +16,15 @@ import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { createLiveStreams } from '../live/live-streams.ts';
 import { createChangeWatch } from '../live/watch-changes.ts';
-import type { ReadAccess } from '../sign-in/access.ts';
+import { createReadAccess } from '../sign-in/access.ts';
 import { createIsOperator, type IsOperator, knowOperator } from '../sign-in/know-operator.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 
 export interface DeskPagesOptions {
   readonly desk: Pick<Desk, 'ask'>;
-  readonly readAccess: ReadAccess;
+  readonly signIn: SignIn;
   readonly facts: DeskFacts;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
@@ -54,7 +55,8 @@ export interface DeskPages {
  * its failures too, so that nothing of the product stands between an operator and the desk.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, readAccess, facts, funnel, origins, earlyScript, reportPath, traced } = options;
+  const { desk, signIn, facts, funnel, origins, earlyScript, reportPath, traced } = options;
+  const readAccess = createReadAccess(signIn);
   const pages = await createPages<DeskContext>({
     family: 'desk',
     base: DESK_PATH,
@@ -85,7 +87,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
   });
 
-  const isOperator = createIsOperator(readAccess);
+  const isOperator = createIsOperator(signIn);
   const router = Router();
   router.use(keepPrivate);
   router.use(live.step);
@@ -102,7 +104,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     },
     covers: isDeskPath,
     isOperator,
-    knowOperator: knowOperator(isOperator, isDeskPath),
+    knowOperator: knowOperator({ signIn, isOperator, covers: isDeskPath }),
     endStreams: () => live.endAll(),
   };
 }

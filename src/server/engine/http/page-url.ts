@@ -1,7 +1,7 @@
 import { DATA_PREFIX } from '../../../shared/engine/protocol.ts';
 
 /**
- * The page's own URL in that of its page data, with or without a search; undefined for what is no page data.
+ * Returns the page's own URL from that of its page data, with or without a search; `undefined` for any other URL.
  *
  * @param base the path that all pages of the app share (`/desk`), empty for none
  */

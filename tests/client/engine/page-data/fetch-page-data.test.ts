@@ -53,7 +53,7 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the request', () => {
-  it('goes to a URL of its own, without the place on the page', async () => {
+  it('goes to the URL of the data, without the fragment', async () => {
     const fetch = answerWith(toLine(makePage({})));
     await fetchPageData('/orders?page=2#top', { fetch });
     await fetchPageVersion('/a?x=%23#?y', { fetch });

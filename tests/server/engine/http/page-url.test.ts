@@ -21,6 +21,6 @@ it.each([
   ['/desk', '/desk/7K3QM2XA'],
   ['/desk', '/_data/desk'],
   ['/desk', '/desk/_database'],
-])('below "%s" %s is no page data', (base, url) => {
+])('below "%s" %s is not page data', (base, url) => {
   expect(toPageUrl(url, base)).toBeUndefined();
 });
