@@ -12,7 +12,8 @@ const PATIENCE = 250 * Millisecond;
 export type IsOperator = (req: IncomingMessage) => boolean | Promise<boolean>;
 
 /**
- * Whether a visitor of the site is signed in to the desk: no, if the store does not answer in time. A session id that this desk did not issue costs no question to the store.
+ * Whether a visitor of the site is signed in to the desk: no, if the store does not answer in time. A
+ * session id that this desk did not issue costs no question to the store.
  */
 export function createIsOperator(signIn: Pick<SignIn, 'identify'>): IsOperator {
   return function isOperator(req) {
