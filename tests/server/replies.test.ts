@@ -335,7 +335,7 @@ describe('cookies of the desk', () => {
     const signIn = KINDS.find(({ name }) => name === 'who signs in');
     const reply = signIn && (await ask(signIn));
     expect(reply?.cookies).toEqual([
-      expect.stringMatching(/^__Host-desk=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/),
+      expect.stringMatching(/^__Host-desk=[\w-]{43}\.[\w-]{22}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/),
     ]);
     expect(reply && scoreReply(reply).score).toBe(135);
   });
