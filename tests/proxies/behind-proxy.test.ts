@@ -174,7 +174,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     onTestFinished(async () => void (await server.stop()));
     const front = await startInFrontOf(server);
     onTestFinished(() => front.stop());
-    // Even one who knows the secret.
+    // Even with the right secret.
     const headers = { 'X-Forwarded-User': 'ada', 'X-Auth-Proxy-Secret': PROXY_SECRET };
     for (const path of ['/desk', '/desk/_data', '/desk/live']) {
       expect((await readReply(open(path, { headers }, front).end())).status, path).toBe(401);
@@ -187,7 +187,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect((await readReply(open('/_data/desk', { headers }, front).end())).status).toBe(404);
   });
 
-  it.skipIf(name !== 'nginx')('signs in whom it has authenticated, for all of the desk and nowhere else', async () => {
+  it.skipIf(name !== 'nginx')('signs in people that it authenticated, to the desk and nowhere else', async () => {
     const server = await start({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
     onTestFinished(async () => void (await server.stop()));
     const folder = createFolder(onTestFinished);
@@ -215,7 +215,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     const page = await ask('/desk', 'ada:her password', { 'X-Forwarded-User': 'eve' });
     expect(page.text).toContain('>ada<');
     expect(page.text).not.toContain('>eve<');
-    // The name of a password that nobody checked.
+    // A name whose password was not checked.
     const told: Told = JSON.parse((await ask('/api/asked', 'ada:another')).text);
     expect(told.headers).not.toHaveProperty('x-forwarded-user');
   });
