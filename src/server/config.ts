@@ -43,6 +43,9 @@ const ON = new Set(['1', 'true', 'on', 'yes']);
 const OFF = new Set(['0', 'false', 'off', 'no']);
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;
+/** Headers that the server itself reads, so it cannot remove them from requests. */
+const OTHER_HEADERS =
+  /^(?:accept|authorization$|connection$|content-|cookie$|host$|if-|origin$|sec-|transfer-encoding$|upgrade$|x-auth-proxy-secret$|x-forwarded-(?:for|host|proto)$|x-request-id$)/i;
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 /** Text that `parse` turns into a value, or refuses by answering undefined. */
@@ -211,10 +214,21 @@ export const SETTINGS = {
   },
   AUTH_PROXY_HEADER: {
     about:
-      'The header by which an authenticating proxy names who is signed in, in the place of a token. Needs the addresses of the proxy in TRUST_PROXY. Unset: none is believed.',
+      'The header in which an authenticating proxy names the person that it signed in, instead of a token. Needs AUTH_PROXY_SECRET, and the addresses of the proxy in TRUST_PROXY. Unset: no header is believed.',
     example: 'X-Forwarded-User',
-    schema: parsed('is no name of a header. Use letters, digits and -, such as X-Forwarded-User.', (text) => {
-      return /^[a-z0-9-]{0,64}$/i.test(text) ? text.toLowerCase() : undefined;
+    schema: parsed(
+      'is not the name of a header that can hold a user. Use letters, digits and -, such as X-Forwarded-User.',
+      (text) => {
+        return /^[a-z0-9-]{0,64}$/i.test(text) && !OTHER_HEADERS.test(text) ? text.toLowerCase() : undefined;
+      },
+    ).prefault(''),
+  },
+  AUTH_PROXY_SECRET: {
+    about:
+      'A secret that the authenticating proxy sends in the header X-Auth-Proxy-Secret, to prove that it set AUTH_PROXY_HEADER itself. Required with AUTH_PROXY_HEADER.',
+    example: '4f1d8e0b6c2a97533be1c05d',
+    schema: parsed('is not a secret that fits in a header. Use 16 to 200 ASCII characters without spaces.', (text) => {
+      return text === '' || /^[\x21-\x7e]{16,200}$/.test(text) ? text : undefined;
     }).prefault(''),
   },
   AUTH_PROXY_OPERATORS: {
@@ -416,6 +430,7 @@ export interface Config {
   readonly viewerTokens: readonly NamedToken[];
   /** In lower case. */
   readonly authProxyHeader: string | undefined;
+  readonly authProxySecret: string | undefined;
   readonly authProxyOperators: readonly string[];
   /** Undefined where the desk is on `port`. */
   readonly deskPort: number | undefined;
@@ -502,6 +517,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     operatorTokens: values.OPERATOR_TOKEN,
     viewerTokens: values.VIEWER_TOKEN,
     authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
+    authProxySecret: values.AUTH_PROXY_SECRET || undefined,
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
     deskPort: values.DESK_PORT,
     deskOnly: values.DESK_ONLY,

@@ -13,7 +13,17 @@ export function createDeskServer(ground: Ground, failures: Failures, side: DeskS
   const { funnel, inFlight, scrubPath } = failures;
   const { compression, keepAlive } = config;
   return createHttpServer(
-    createDeskApp({ ...others, log, funnel, api: side.api, compression, inFlight, scrubPath, metrics }),
+    createDeskApp({
+      ...others,
+      log,
+      funnel,
+      takeCredentials: side.signIn.takeCredentials,
+      api: side.api,
+      compression,
+      inFlight,
+      scrubPath,
+      metrics,
+    }),
     { log, count: metrics.count, keepAlive, headers: toSecurityHeaders(others.origins) },
   );
 }

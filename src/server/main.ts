@@ -119,11 +119,12 @@ async function start(): Promise<void> {
     : undefined;
   const side = await openDeskSide(ground, failures, { beats: true });
   const { desk, visitors, mayRead } = side;
+  const { takeCredentials } = side.signIn;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const deskPages = await createDeskPages({
     desk,
-    readAccess: side.signIn.readAccess,
+    signIn: side.signIn.signIn,
     facts: side.facts,
     manifest,
     funnel,
@@ -165,6 +166,7 @@ async function start(): Promise<void> {
     findOldAsset: desk.findOldAsset,
     inFlight,
     scrubPath,
+    takeCredentials,
     metrics,
     metricsPage: deskAt ? undefined : readMetrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
@@ -192,7 +194,8 @@ async function start(): Promise<void> {
     headers: toSecurityHeaders(origins),
   });
   server.on('connection', () => gate.noteConnection());
-  const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
+  const upgraded =
+    upgrades && handleUpgrades(server, { upgrades, takeCredentials, steps, origins, trust, log, funnel });
   const deskServer =
     deskOrigins &&
     createDeskServer(ground, failures, side, {

@@ -54,10 +54,9 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     log,
   });
   const visitors = openVisitors(desk);
-  const { toVisitor } = visitors;
-  failures.keepIn(desk, toVisitor);
-  const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const { checkBearer } = signIn;
+  failures.keepIn(desk, visitors.toVisitor);
+  const signIn = openSignIn({ tokens, proxy, desk });
+  const { checkToken } = signIn;
   const facts = toDeskFacts(config, release, notify);
   return {
     desk,
@@ -65,7 +64,7 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
-    api: createDeskApi({ desk, facts, checkBearer, toSender: toVisitor }),
-    mayRead: toMayRead({ check: checkBearer, toSender: toVisitor }),
+    api: createDeskApi({ desk, facts, checkToken }),
+    mayRead: toMayRead(checkToken),
   };
 }

@@ -101,6 +101,7 @@ it('reads who may look at the desk', () => {
     OPERATOR_TOKEN: 'ada:6f1d0c5e9b7a4823, grace:b80e57d2a6c94f31',
     VIEWER_TOKEN: '3ac97e4410d8b26f',
     AUTH_PROXY_HEADER: 'X-Forwarded-User',
+    AUTH_PROXY_SECRET: 'a-secret-of-the-proxy',
     AUTH_PROXY_OPERATORS: 'ada@example.com, *,',
   });
   expect(config.operatorTokens).toEqual([
@@ -109,6 +110,7 @@ it('reads who may look at the desk', () => {
   ]);
   expect(config.viewerTokens).toEqual([{ name: 'viewer', token: '3ac97e4410d8b26f' }]);
   expect(config.authProxyHeader).toBe('x-forwarded-user');
+  expect(config.authProxySecret).toBe('a-secret-of-the-proxy');
   expect(config.authProxyOperators).toEqual(['ada@example.com', '*']);
 });
 
@@ -142,7 +144,8 @@ describe('a wrong value', () => {
     ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
     ['OPERATOR_TOKEN', ['canary', 'canary-canary-canary canary', 'canary-canary-canary,other-other-other']],
     ['VIEWER_TOKEN', ['canary', 'ada:canary', 'ada:canary-canary-canary,ada:other-other-other']],
-    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX']],
+    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX', 'Cookie', 'authorization', 'X-Forwarded-For']],
+    ['AUTH_PROXY_SECRET', ['canary', 'canary canary canary canary', 'canaryé'.repeat(3), 'canary'.repeat(40)]],
     ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
     ['DESK_PORT', ['canary', '65536', '-1']],
     ['DESK_ONLY', ['canary', '2']],

@@ -134,9 +134,20 @@ export const COUNT_SLOT_BYTES = KiB;
 
 /** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
-/** Wrong tokens in a minute (counts): from one address, and from all. A hundred years of the latter find no token of 16 characters. */
-export const MAX_ATTEMPTS = 5;
+/** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
+export const SESSION_CACHE_TIME = 2 * Second;
+export const MAX_CACHED_SESSIONS = 1000;
+/** Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 and its /48 network of IPv6. */
+export const MAX_ATTEMPTS: readonly number[] = [5, 10, 20];
+/** Wrong tokens in a minute from all senders after which answers are held back (a count), for how long (ms), and how many at once (a count). */
 export const MAX_ATTEMPTS_OF_ALL = 30;
+export const ATTEMPT_HOLD = 2 * Second;
+export const MAX_HELD_ATTEMPTS = 200;
+/** Senders of wrong tokens that a process counts in a minute (a count, about 4 MB), and how many of them the store counts too (a count). */
+export const MAX_COUNTED_SENDERS = 30_000;
+export const MAX_SHARED_SENDERS = 200;
+/** The least time between two updates of the store's counts (ms). */
+export const ATTEMPTS_SHARE_INTERVAL = 1 * Second;
 /** A form of the desk (bytes): a note has the most of them. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 

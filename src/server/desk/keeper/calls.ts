@@ -79,9 +79,8 @@ export interface KeeperCalls {
   /** For one use within 15 minutes. */
   createLink(idHash: string, grant: Grant): void;
   takeLink(idHash: string): Grant | undefined;
-  /** Counts an attempt to sign in. @param sender a hash of the address */
-  countAttempt(sender: string): AttemptCounts;
-  forgiveAttempt(sender: string): void;
+  /** Counts wrong tokens by the hashes of their senders, and in total. */
+  countAttempts(bySender: AttemptCounts['bySender'], inTotal: number): AttemptCounts;
 
   /** What waits to be told, and what was told. @param limit of each (a count) */
   listNotices(limit: number): NoticeLists;

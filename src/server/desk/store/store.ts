@@ -99,8 +99,7 @@ export interface Store {
   keepSessions(fingerprints: readonly string[]): Promise<number>;
   createLink(idHash: string, grant: sessions.Grant): Promise<void>;
   takeLink(idHash: string): Promise<sessions.Grant | undefined>;
-  countAttempt(sender: string): Promise<sessions.AttemptCounts>;
-  forgiveAttempt(sender: string): Promise<void>;
+  countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
@@ -451,12 +450,8 @@ class SqlStore implements Store {
     return sessions.takeLink(this.#driver, this.#driver.dialect, idHash);
   }
 
-  countAttempt(sender: string): Promise<sessions.AttemptCounts> {
-    return sessions.countAttempt(this.#driver, this.#driver.dialect, sender);
-  }
-
-  forgiveAttempt(sender: string): Promise<void> {
-    return sessions.forgiveAttempt(this.#driver, this.#driver.dialect, sender);
+  countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts> {
+    return sessions.countAttempts(this.#driver, this.#driver.dialect, bySender, inTotal);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {

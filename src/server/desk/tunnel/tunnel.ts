@@ -60,7 +60,7 @@ export interface TunnelOptions {
   readonly environment?: string | undefined;
   readonly visitors: Visitors;
   /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
-  readonly isOperator?: ((req: IncomingMessage, res: ServerResponse) => Promise<boolean>) | undefined;
+  readonly isOperator?: ((req: IncomingMessage) => boolean | Promise<boolean>) | undefined;
   readonly count: Count;
   readonly log: Logger;
   /** Answers where the tunnel itself fails. */
@@ -149,7 +149,7 @@ export function tunnel(options: TunnelOptions): Step {
     const bytes = await bodies.read(req, res);
     const own = { ...parts, scrubber: scrubberOf(req) };
     const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own);
-    const isOperator = (await options.isOperator?.(req, res)) ?? false;
+    const isOperator = (await options.isOperator?.(req)) ?? false;
     sendTaken(res, taken, upstream?.outbox, isOperator);
   }
 

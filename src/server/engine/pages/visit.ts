@@ -124,7 +124,7 @@ export class RequestVisit extends Ending implements Visit {
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
     if (request.method !== 'POST') this.enter();
-    this.timings = this.info.isOperator ? new Timings() : undefined;
+    this.timings = this.info.showsTimings ? new Timings() : undefined;
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { MAX_LIVE_STREAMS_OF_SESSION } from '../../../../src/server/desk/limits.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 import { until } from '../../../support/until.ts';
@@ -97,9 +98,10 @@ it('goes on while the store is away', async () => {
   const sessions = new Proxy(store, {
     get: (of, name) => (name === 'readSession' ? readSession : Reflect.get(of, name).bind(of)),
   });
-  const { open } = await start({ sessions });
+  const { open, pass } = await start({ sessions });
   const stream = await open();
   isAway = true;
+  await pass(2 * Second);
   const before = count(stream.text, 'ping');
   await until(() => count(stream.text, 'ping') > before + 2, 'further pings');
   expect(stream.isOver).toBe(false);

@@ -401,7 +401,7 @@ describe('a sign-in link', () => {
     const made = await env({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example,https://www.shop.example' });
     const { code, out, err } = await runDesk(['link'], made);
     expect(code).toBe(0);
-    expect(out).toMatch(/^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\n$/);
+    expect(out).toMatch(/^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\.[\w-]{22}\n$/);
     expect(err).toBe('This link signs in operator, who may change things, once and within 15 minutes:\n');
     expect(out + err).not.toContain(TOKEN);
   });

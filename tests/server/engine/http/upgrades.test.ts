@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createDrain } from '../../../../src/server/engine/http/drain.ts';
 import { createHttpServer } from '../../../../src/server/engine/http/http-server.ts';
@@ -42,6 +43,7 @@ async function startSockets({
   const { server, connections } = createHttpServer(createTestApp({ log, funnel, steps, publicOrigins }), { log });
   const upgraded = handleUpgrades(server, {
     upgrades,
+    takeCredentials: takeCredentials(undefined),
     steps,
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),
