@@ -7,37 +7,42 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 export const TOKEN = 'a-token-of-the-benchmark';
 
-/** Those that run, and go with this process, and their folders. */
+/** Those that run, and end with this process, and what removes their folders. */
 const running = new Map();
 process.on('exit', () => {
-  for (const [child, folder] of running) {
+  for (const [child, remove] of running) {
     child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 });
 
 /** Server and load on a core each, where that can be had: the second is this process's own. */
 const canPin = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 
-/** Runs in the server: collects garbage and tells what is left. */
+/** Runs in the server, and not in its threads: collects garbage and tells what is left. */
 const probe = `
-  process.on('message', async () => {
+  process.channel && process.on('message', async () => {
     for (let time = 0; time < 4; time++) { gc(); await new Promise((resolve) => setTimeout(resolve, 100)); }
     const { rss, heapUsed, external } = process.memoryUsage();
     const handles = process.getActiveResourcesInfo().filter((name) => name !== 'Timeout').sort();
     process.send({ rss, heapUsed, external, handles });
   });
-  process.channel.unref();`;
+  process.channel?.unref();`;
 const PROBED = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(probe)}`];
 
-/** Starts `dist`, on any free port, with a data folder of its own; it ends with this process. */
+/**
+ * Starts `dist`, on any free port. It ends with this process.
+ *
+ * @param folder with a folder `data` that stays; by default one of its own, which goes when it ends
+ */
 export async function serve({
   env = {},
   isProbed = false,
   file = join(root, 'dist/server/main.js'),
   isPinned = canPin,
+  folder: given,
 } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'spillway-bench-'));
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'spillway-bench-'));
   const node = [process.execPath, ...(isProbed ? PROBED : []), file];
   const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
@@ -54,10 +59,11 @@ export async function serve({
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  running.set(child, folder);
+  const remove = () => given ?? rmSync(folder, { recursive: true, force: true });
+  running.set(child, remove);
   child.once('exit', () => {
     running.delete(child);
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   });
   if (isPinned) spawn('taskset', ['-cp', '1', String(process.pid)], { stdio: 'ignore' });
   const port = await new Promise((resolve, reject) => {
