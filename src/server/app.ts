@@ -18,6 +18,7 @@ import { health, type Readiness } from './engine/http/health.ts';
 import { hostCheck } from './engine/http/host-check.ts';
 import type { InFlight } from './engine/http/in-flight.ts';
 import { lateWrites } from './engine/http/late-writes.ts';
+import { dropClosed } from './engine/http/on-close.ts';
 import { oneAtATime } from './engine/http/one-at-a-time.ts';
 import type { Origins } from './engine/http/origins.ts';
 import type { Overload } from './engine/http/overload.ts';
@@ -122,7 +123,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(lateWrites({ funnel }));
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
-  for (const step of deps.steps ?? []) app.use(seenAsPage(step));
+  for (const step of deps.steps ?? []) app.use(seenAsPage(step), dropClosed());
   app.use('/api', privateReplies(), deps.api);
   app.use(pages.data);
   app.use(pages.pages);

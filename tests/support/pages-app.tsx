@@ -41,6 +41,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
   readonly overload?: AppDeps['overload'];
+  readonly desk?: AppDeps['desk'];
   readonly metrics?: AppDeps['metrics'];
 }
 
@@ -139,6 +140,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
+    desk,
     metrics,
     publicOrigins: _,
     ...pageOptions
@@ -158,6 +160,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     routes: ownRoutes,
     existingApp,
     overload,
+    desk,
     metrics,
   });
   const { server } = createHttpServer(app, { log });
