@@ -117,6 +117,33 @@ it('is held to a number of streams of one session, and a place is free when one 
   await expect.poll(async () => (await open()).response.statusCode).toBe(200);
 });
 
+it('keeps no place for a page that was closed while its session was looked up', async () => {
+  const { store } = await startDeskSite();
+  const lookUps: (() => void)[] = [];
+  let isSlow = false;
+  const readSession = async (idHash: string) => {
+    const session = await store.readSession(idHash);
+    if (isSlow) await new Promise<void>((resolve) => lookUps.push(resolve));
+    return session;
+  };
+  const sessions = new Proxy(store, {
+    get: (of, name) => (name === 'readSession' ? readSession : Reflect.get(of, name).bind(of)),
+  });
+  const { open, port, cookie, lines } = await start({ sessions });
+  isSlow = true;
+  for (let index = 0; index < MAX_LIVE_STREAMS_OF_SESSION; index++) {
+    const asked = get({ port, path: '/desk/live', agent: false, headers: { Cookie: cookie } });
+    asked.on('error', () => {});
+    await until(() => lookUps.length === index + 1, 'the look-up');
+    asked.destroy();
+  }
+  const left = () => lines.filter(({ path, gone }) => path === '/desk/live' && gone === true).length;
+  await until(() => left() === MAX_LIVE_STREAMS_OF_SESSION, 'all to have left');
+  isSlow = false;
+  for (const resolve of lookUps) resolve();
+  expect((await open()).response.statusCode).toBe(200);
+});
+
 it('ends at a drain, and takes no new ones', async () => {
   const { open, pages } = await start();
   const streams = [await open(), await open()];
