@@ -1,4 +1,4 @@
-import { KiB, Second } from '../shared/units.ts';
+import { KiB, MiB, Second } from '../shared/units.ts';
 
 // The request line and headers
 
@@ -31,6 +31,16 @@ export const MAX_CONNECTIONS = 8192;
 export const CONNECTION_BACKLOG = 4096;
 
 // Bodies
+
+/** Bodies that are held in memory, unfinished or being parsed: of forms, feedback and reports together (bytes). */
+export const MAX_BODY_BYTES = 64 * MiB;
+/** Of these, the bodies of one sender (bytes): uploads of an office at once. */
+export const MAX_SENDER_BODY_BYTES = 16 * MiB;
+/** Unfinished bodies of one sender (a count). */
+export const MAX_SENDER_BODIES = 64;
+/** An unfinished body must grow by so much (bytes) in each window (ms); 408 if not. A phone on a poor line sends about 1 KiB a second. */
+export const MIN_BODY_PROGRESS = 1 * KiB;
+export const BODY_PROGRESS_WINDOW = 5 * Second;
 
 /** A JSON or form body of the API, unless the route says otherwise (bytes). */
 export const MAX_API_BODY_BYTES = 100 * KiB;

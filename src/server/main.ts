@@ -16,6 +16,7 @@ import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { toDocumentParts } from './document-parts.ts';
+import { createBodyReader } from './engine/http/body-reader.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { doctorPage } from './engine/http/doctor-page.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
@@ -90,6 +91,7 @@ async function start(): Promise<void> {
     maxPages: config.maxPages,
     count,
   });
+  const bodies = createBodyReader();
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -105,6 +107,7 @@ async function start(): Promise<void> {
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
+    bodies,
     gate,
   });
   const readiness: Readiness = {
@@ -128,6 +131,7 @@ async function start(): Promise<void> {
     manifest,
     funnel,
     origins: deskOrigins ?? origins,
+    bodies,
     earlyScript,
     reportPath,
     traced,
@@ -144,6 +148,7 @@ async function start(): Promise<void> {
       table: failures.table,
       scrubber,
       origins: of,
+      bodies,
       routes: [...routes, ...deskRoutes],
       toVisitor,
       isOperator: deskAt ? undefined : deskPages.isOperator,
@@ -173,7 +178,7 @@ async function start(): Promise<void> {
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
-    feedback: takesFeedback ? openFeedback({ desk, origins, scrubber, toVisitor, log }) : undefined,
+    feedback: takesFeedback ? openFeedback({ desk, origins, bodies, scrubber, toVisitor, log }) : undefined,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,

@@ -19,6 +19,7 @@ import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
@@ -109,6 +110,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       manifest: MANIFEST,
       funnel,
       origins,
+      bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({

@@ -7,6 +7,7 @@ import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createContentPolicy } from '../../src/server/engine/http/content-policy.ts';
 import { createEarlyScript } from '../../src/server/engine/http/early-script.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
@@ -123,6 +124,7 @@ export function createTestPages(
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
     policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
+    bodies: createBodyReader(),
     traceTargets: [],
     ...options,
   });

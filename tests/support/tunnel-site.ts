@@ -7,6 +7,7 @@ import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { door } from '../../src/server/engine/http/door.ts';
 import { hostCheck } from '../../src/server/engine/http/host-check.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
@@ -109,6 +110,7 @@ export function createFakeTunnel(
 ): Step {
   return tunnel({
     path: '/_report',
+    bodies: createBodyReader(),
     journal: (failure) => spies.failures.push(failure) > 0,
     keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
     makeDigest: makeFakeDigest,

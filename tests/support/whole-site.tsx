@@ -8,6 +8,7 @@ import { readBearer } from '../../src/server/desk/sign-in/bearer.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
 import { formBody } from '../../src/server/engine/http/body-limits.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
 import { metricsPage } from '../../src/server/engine/http/metrics-page.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
@@ -138,6 +139,7 @@ export async function startWholeSite(): Promise<WholeSite> {
       journalFeedback: () => true,
     } as unknown as Desk,
     origins,
+    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,

@@ -10,19 +10,23 @@ import {
 } from '../../../shared/engine/feedback-protocol.ts';
 import { isOutcome } from '../../../shared/engine/outcome.ts';
 import { Day, KiB, Minute, Second } from '../../../shared/units.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import { readForm } from '../../engine/pages/form-body.ts';
 import { parseAddress } from '../address.ts';
 import type { Desk } from '../desk.ts';
 import { type FeedbackParts, readPostedFeedback } from '../tunnel/feedback.ts';
-import { type BucketSize, createTokenBuckets, toSender } from '../tunnel/token-buckets.ts';
+import { type BucketSize, createTokenBuckets } from '../tunnel/token-buckets.ts';
 import { sendFeedbackAnswer } from './send-answer.ts';
 
 export interface TakeFeedbackOptions {
   readonly desk: Pick<Desk, 'ask' | 'journalFeedback'>;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   readonly scrubberOf: (req: IncomingMessage) => FeedbackParts['scrubber'];
   readonly toVisitor: (req: IncomingMessage) => string;
   readonly log: Logger;
@@ -54,7 +58,7 @@ const THANKS = 'Thank you. What you wrote goes to those who mend it.';
  * nor its time tell whether an address exists.
  */
 export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
-  const { desk, origins, log } = options;
+  const { desk, origins, bodies, log } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
@@ -66,7 +70,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
       res.setHeader('Retry-After', String(Math.ceil(wait / Second)));
       return refuse(429, 'Much was said within a short time. Wait a minute, then send it again.');
     }
-    const form = await readForm(req, MAX_FORM_BYTES);
+    const form = await readForm({ request: req, response: res, limit: MAX_FORM_BYTES, bodies });
     const read = (name: string) => toLine(form.get(name));
     const text = read(FEEDBACK_FIELDS.text);
     const email = read(FEEDBACK_FIELDS.email);
@@ -113,7 +117,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     try {
       await answer(req, res);
     } catch (error) {
-      if (!isOutcome(error) || res.headersSent) throw error;
+      if (!(isOutcome(error) || error instanceof HttpError) || res.headersSent) throw error;
       sendFeedbackAnswer(req, res, error.status, error.message);
     }
   };

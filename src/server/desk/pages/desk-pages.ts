@@ -5,6 +5,7 @@ import { routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { createContentPolicy } from '../../engine/http/content-policy.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { toPageUrl } from '../../engine/http/page-url.ts';
@@ -29,6 +30,7 @@ export interface DeskPagesOptions {
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   /** The first script of every page. */
   readonly earlyScript?: string;
   readonly reportPath?: string;
@@ -55,7 +57,7 @@ export interface DeskPages {
  * its failures too, so that nothing of the product stands between an operator and the desk.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, readAccess, facts, funnel, origins, earlyScript, reportPath, traced } = options;
+  const { desk, readAccess, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
   const pages = await createPages<DeskContext>({
     family: 'desk',
     routes,
@@ -65,6 +67,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     manifest: toAppManifest(options.manifest, 'desk'),
     funnel,
     origins,
+    bodies,
     // What strangers wrote is shown here: not even a `style` attribute of it would count.
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({

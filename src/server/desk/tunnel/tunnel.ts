@@ -5,22 +5,24 @@ import type { Count } from '../../engine/count.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { isVisitorGone } from '../../engine/errors/visitor-gone.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { refuse } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import type { Feedback } from '../journal-entry.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
-import { createReportBodies } from './read-report-body.ts';
+import { readReport } from './read-report-body.ts';
 import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
 import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
-import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
+import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import { createVisitors, type ToVisitor } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
@@ -34,6 +36,7 @@ export interface TunnelOptions {
   /** `/_report`; the browser's own reports come to `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
   /** Keeps a failure, and says whether it could. */
   readonly journal: (failure: Failure) => boolean;
@@ -113,12 +116,11 @@ const MAX_PASSED_LENGTH = 1000;
  * that says nothing of where it comes from is from no browser, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, upstream, count, scrubber, fail, now = Date.now } = options;
+  const { path, origins, bodies, upstream, count, scrubber, fail, now = Date.now } = options;
   const { scrubberOf = () => scrubber } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
-  const bodies = createReportBodies();
   const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
   const toVisitor = options.toVisitor ?? createVisitors();
   const parts = {
@@ -144,9 +146,10 @@ export function tunnel(options: TunnelOptions): Step {
   ]);
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const bytes = await bodies.read(req, res);
     const own = { ...parts, scrubber: scrubberOf(req) };
-    const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own);
+    const taken = await readReport(bodies, { req, res }, (bytes) =>
+      takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
+    );
     const isOperator = (await options.isOperator?.(req, res)) ?? false;
     sendTaken(res, taken, upstream?.outbox, isOperator);
   }
@@ -155,7 +158,7 @@ export function tunnel(options: TunnelOptions): Step {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     const own = { ...parts, scrubber: scrubberOf(req) };
-    await takeBrowserReports(await bodies.read(req, res), toReportSender(req), own);
+    await readReport(bodies, { req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
@@ -196,8 +199,7 @@ export function tunnel(options: TunnelOptions): Step {
 
   /** Milliseconds until the sender may come again; 0 where it may now. */
   function takeTurn(req: IncomingMessage): number {
-    const wait = senders.take(toSender(requestInfo(req).address)) || all.take('');
-    return wait || (bodies.full ? Second : 0);
+    return senders.take(toSender(requestInfo(req).address)) || all.take('');
   }
 
   function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Day } from '../../../shared/units.ts';
-import { toSender } from './token-buckets.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 
 export interface VisitorsOptions {
   /** Random, and the same for all replicas; undefined until it is known. Without it each process tells visitors apart for itself. */

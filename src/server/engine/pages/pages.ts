@@ -11,6 +11,7 @@ import type { PageModule, RouteDefinition } from '../../../shared/engine/routes.
 import { MiB, Second } from '../../../shared/units.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
+import type { BodyReader } from '../http/body-reader.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
 import { isOfThisSite } from '../http/cross-site.ts';
 import type { Origins } from '../http/origins.ts';
@@ -68,6 +69,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly deadlineMs?: number;
   /** Where renders wait for each other; without it each begins at once. */
   readonly gate?: RenderGate | undefined;
+  /** Reads the forms that actions take. */
+  readonly bodies: BodyReader;
   /** Largest form that an action takes (bytes). */
   readonly maxActionBytes?: number;
 }
@@ -137,6 +140,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
     isSecret: options.isSecret ?? false,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     gate: options.gate,
+    bodies: options.bodies,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   const notFoundMatch = matchNotFound(tree);

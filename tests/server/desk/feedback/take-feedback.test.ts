@@ -5,6 +5,7 @@ import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { type FeedbackLimits, takeFeedback } from '../../../../src/server/desk/feedback/take-feedback.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
+import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { Day, Second } from '../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from '../../../support/app.ts';
@@ -36,6 +37,7 @@ async function start(
   const feedback = takeFeedback({
     desk,
     origins: createOrigins([], 'http://127.0.0.1'),
+    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,

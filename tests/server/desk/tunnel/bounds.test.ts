@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
-import { createTokenBuckets, toSender } from '../../../../src/server/desk/tunnel/token-buckets.ts';
+import { createTokenBuckets } from '../../../../src/server/desk/tunnel/token-buckets.ts';
 import { createVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
+import { toSender } from '../../../../src/server/engine/http/to-sender.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
 
 function clock() {
