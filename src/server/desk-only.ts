@@ -7,6 +7,7 @@ import { createDeskOrigins } from './desk/desk-app.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { createBodyReader } from './engine/http/body-reader.ts';
+import { readOpenFileLimit, toMaxConnections } from './engine/http/connection-limits.ts';
 import { createDrain } from './engine/http/drain.ts';
 import { listen, toHttpUrl } from './engine/http/listen.ts';
 import { metricsPage } from './engine/http/metrics-page.ts';
@@ -52,6 +53,7 @@ async function startDesk(): Promise<void> {
   const { server, connections } = createDeskServer(ground, failures, side, {
     origins,
     trust: createProxyTrust(config.trustProxy),
+    maxConnections: toMaxConnections(readOpenFileLimit()),
     readiness: {
       get draining() {
         return drain.draining;

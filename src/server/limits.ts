@@ -21,8 +21,14 @@ export const SOCKET_TIMEOUT = 60 * Second;
 export const KEEP_ALIVE_TIMEOUT = 72 * Second;
 /** Kept beyond what is announced (ms), for a request that is already on its way. */
 export const KEEP_ALIVE_BUFFER = 1 * Second;
-/** Connections at once (a count); more are closed unanswered, before file descriptors run out. */
+/** Connections at once (a count), or fewer if the system lets the process open fewer files. */
 export const MAX_CONNECTIONS = 8192;
+/** Of these, connections of one address, unless MAX_CONNECTIONS_PER_ADDRESS is set (a share): enough for an office. */
+export const ADDRESS_SHARE = 1 / 4;
+/** Of these, connections to DESK_PORT (a share). */
+export const DESK_SHARE = 1 / 16;
+/** Files and connections of the store, the journal and reporters, for which file descriptors are kept free (a count). */
+export const RESERVED_FILES = 256;
 
 /**
  * Connections that the system holds for us until we take them (a count). One is taken in each turn of the

@@ -17,6 +17,7 @@ import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { toDocumentParts } from './document-parts.ts';
 import { createBodyReader } from './engine/http/body-reader.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from './engine/http/connection-limits.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { doctorPage } from './engine/http/doctor-page.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
@@ -35,6 +36,7 @@ import type { ServerLog } from './engine/logger.ts';
 import { describeNodeFloor } from './engine/node-floor.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
+import { DESK_SHARE } from './limits.ts';
 import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { openGround } from './open-ground.ts';
@@ -187,19 +189,24 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
+  const maxConnections = toMaxConnections(readOpenFileLimit());
+  const deskConnections = deskAt ? Math.ceil(maxConnections * DESK_SHARE) : 0;
   const { server, connections } = createHttpServer(app, {
     log,
+    limits: toConnectionLimits(maxConnections - deskConnections, config.maxConnectionsPerAddress),
+    trust,
     count,
     keepAlive: config.keepAlive,
     headers: toSecurityHeaders(origins),
   });
   server.on('connection', () => gate.noteConnection());
-  const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, log, funnel });
+  const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, connections, log, funnel });
   const deskServer =
     deskOrigins &&
     createDeskServer(ground, failures, side, {
       origins: deskOrigins,
       trust,
+      maxConnections: deskConnections,
       readiness,
       files,
       desk: deskPages,

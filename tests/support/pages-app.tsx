@@ -22,7 +22,7 @@ import type { PagePayload } from '../../src/shared/engine/payload.ts';
 import { DATA_PREFIX } from '../../src/shared/engine/protocol.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
 import { createDecoder } from '../../src/shared/engine/wire.ts';
-import { createFakeApi } from './app.ts';
+import { createFakeApi, TEST_SERVER } from './app.ts';
 
 /** A route with both its halves in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
@@ -165,7 +165,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     desk,
     metrics,
   });
-  const { server } = createHttpServer(app, { log });
+  const { server } = createHttpServer(app, { ...TEST_SERVER, log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   onTestFinished(() => {

@@ -19,6 +19,7 @@ import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
 import { chain, type Step } from '../../src/server/engine/http/step.ts';
 import { toCrockford } from '../../src/shared/engine/address.ts';
+import { TEST_SERVER } from './app.ts';
 
 export interface Forwarded {
   readonly bytes: Buffer;
@@ -170,7 +171,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   };
   const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
   const listener = chain(front, pages ?? passed, rethrow);
-  const { server } = createHttpServer(listener, { log });
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(spies, {

@@ -21,7 +21,7 @@ import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../src/shared/engine/hooks.ts';
 import { Late } from '../../src/shared/engine/late.tsx';
 import { redirect, unauthorized } from '../../src/shared/engine/outcome.ts';
-import { createFakeApi, spyOnLog } from './app.ts';
+import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
 import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
@@ -181,7 +181,7 @@ export async function startWholeSite(): Promise<WholeSite> {
   };
 
   async function serve(listener: RequestListener, headers?: HeaderList) {
-    const { server } = createHttpServer(listener, { log, headers });
+    const { server } = createHttpServer(listener, { ...TEST_SERVER, log, headers });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       port: (server.address() as AddressInfo).port,

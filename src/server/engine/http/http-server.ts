@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
 import type { Count } from '../count.ts';
 import { describeStatus } from '../errors/http-error.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
+import type { ProxyTrust } from './proxy-trust.ts';
 import { endWith } from './raw-reply.ts';
 import { sendText } from './refuse.ts';
 import { type HeaderList, SECURITY_HEADERS } from './security-headers.ts';
@@ -16,6 +18,8 @@ export interface HttpServer {
 
 export interface HttpServerOptions {
   readonly log: Logger;
+  readonly limits: ConnectionLimits;
+  readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
   /** How long an idle connection is kept (ms). */
   readonly keepAlive?: number;
@@ -24,10 +28,8 @@ export interface HttpServerOptions {
 }
 
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
-export function createHttpServer(
-  listener: RequestListener,
-  { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS }: HttpServerOptions,
-): HttpServer {
+export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
+  const { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS } = options;
   const server = createServer({
     headersTimeout: limits.HEADERS_TIMEOUT,
     requestTimeout: limits.REQUEST_TIMEOUT,
@@ -38,9 +40,8 @@ export function createHttpServer(
     requireHostHeader: false, // hostCheck() says so, with our headers
     insecureHTTPParser: false,
   });
-  server.maxConnections = limits.MAX_CONNECTIONS;
   server.setTimeout(limits.SOCKET_TIMEOUT);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, options);
 
   server.on('request', listener);
   server.on('checkContinue', listener); // the step expectContinue() asks for the body

@@ -13,6 +13,7 @@ import { requestId } from '../../../../src/server/engine/http/request-id.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { chain } from '../../../../src/server/engine/http/step.ts';
 import { KiB, Minute, Second } from '../../../../src/shared/units.ts';
+import { TEST_SERVER } from '../../../support/app.ts';
 import { createGate } from '../../../support/pages-app.tsx';
 import { parseReply } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
@@ -42,7 +43,7 @@ async function start({ use, decode, ...limits }: SiteOptions = {}) {
       throw error;
     },
   );
-  const { server } = createHttpServer(listener, { log: pino({ enabled: false }) });
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, log: pino({ enabled: false }) });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpServer } from '../../../../src/server/engine/http/http-server.ts';
+import { TEST_SERVER } from '../../../support/app.ts';
 import { parseReply } from '../../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../../support/required-headers.ts';
 
@@ -14,7 +15,11 @@ async function breakWith(code: string, ask = ''): Promise<string> {
       res.writeHead(200, { 'Content-Length': 10 });
       res.write('begun');
     },
-    { log: pino({ enabled: false }), count: (_name, labels) => void counted.push(Object.values(labels ?? {}).join()) },
+    {
+      ...TEST_SERVER,
+      log: pino({ enabled: false }),
+      count: (_name, labels) => void counted.push(Object.values(labels ?? {}).join()),
+    },
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
