@@ -42,6 +42,7 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   });
   server.setTimeout(limits.SOCKET_TIMEOUT);
   const connections = trackConnections(server, options);
+  const closing = new WeakSet<Socket>();
 
   server.on('request', listener);
   server.on('checkContinue', listener); // the step expectContinue() asks for the body
@@ -55,16 +56,29 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
-    const status = toStatus(error.code);
-    const begun = [...connections.openReplies(peer)].some((reply) => reply.headersSent);
+    if (closing.has(peer)) return;
+    const replies = connections.openReplies(peer);
     // A second status line in the middle of a reply would be read as its body.
-    if (begun || !peer.writable || error.code === 'ECONNRESET') {
+    const isMidway = replies.some((reply) => reply.headersSent && !reply.writableEnded);
+    if (isMidway || !peer.writable || error.code === 'ECONNRESET') {
       peer.destroy();
       return;
     }
-    count?.('spillway_broken_requests_total', { status: String(status) });
-    log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
-    endWith(peer, status, headers);
+    // The bytes that broke belong to the body of this request, or to none.
+    const request = connections.unfinishedRequest(peer);
+    const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
+    const earlier = replies.findLast(({ req }) => req !== request);
+    if (earlier && !earlier.headersSent) {
+      earlier.setHeader('Connection', 'close'); // its request was whole, so it gets its answer
+      closing.add(peer);
+    } else if (earlier || isAnswered) {
+      peer.destroySoon(); // a second answer would belong to a request that was never made
+    } else {
+      const status = toStatus(error.code);
+      count?.('spillway_broken_requests_total', { status: String(status) });
+      log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
+      endWith(peer, status, headers);
+    }
   });
   return { server, connections };
 }
