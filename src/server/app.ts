@@ -51,14 +51,14 @@ export interface AppDeps {
   readonly compression?: boolean;
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
-  readonly scrubPath?: ScrubPath;
+  readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
   /** Answers `/metrics`, where that is not on a listener of its own. */
   readonly metricsPage?: Step | undefined;
   /** Answers what `npm run doctor` asks, for those who may read it. */
   readonly doctorPage?: Step;
-  /** Knows when there is too much to do; without it nothing is refused. */
-  readonly overload?: Overload | undefined;
+  /** Knows when there is too much to do; undefined to refuse nothing. */
+  readonly overload: Overload | undefined;
   /** Where the tunnel takes the browser's own reports. */
   readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
@@ -73,8 +73,8 @@ export interface AppDeps {
   readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
-  /** The owner's, before API and pages. */
-  readonly steps?: readonly RequestHandler[];
+  /** The owner's, before API and pages, which they may guard. */
+  readonly steps: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
   readonly routes?: RequestHandler;
   /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(lateWrites({ funnel }));
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
-  for (const step of deps.steps ?? []) app.use(seenAsPage(step), dropClosed());
+  for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
   app.use('/api', privateReplies(), deps.api);
   app.use(pages.data);
   app.use(pages.pages);

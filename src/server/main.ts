@@ -74,7 +74,7 @@ async function start(): Promise<void> {
   const { config, manifest, release, log, flush, metrics, newcomer } = ground;
   const { count } = metrics;
   const settings = readProductSettings(process.env, config);
-  const steps = owner.steps?.(settings);
+  const steps = owner.steps?.(settings) ?? [];
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
   const failures = openFailures(ground, {
     routes,
@@ -103,12 +103,13 @@ async function start(): Promise<void> {
     sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
+    policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath, styleAttributes: true }),
     origins,
     takesFeedback,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
+    isSecret: false,
     bodies,
     gate,
   });

@@ -12,6 +12,7 @@ import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { resource } from '../../src/server/engine/http/resource.ts';
 import type { PageSteps } from '../../src/server/engine/pages/pages.ts';
 import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 export interface TestAppOptions extends Partial<AppDeps> {
   readonly publicOrigins?: readonly string[];
@@ -91,13 +92,16 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
   const log = deps.log ?? pino({ enabled: false });
   return createApp({
     log,
-    funnel: createFunnel({ log, build: 'test' }),
+    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },
     files: new Map(),
     pages: createFakePages(),
     api: createFakeApi(),
+    scrubPath: noPathScrubber,
+    overload: undefined,
+    steps: [],
     ...deps,
   });
 }

@@ -26,6 +26,7 @@ import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { createTestLog } from './desk.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 export const ADA = { name: 'ada', token: 'ada-has-a-long-token', role: 'operator' } as const;
 export const VERA = { name: 'vera', token: 'vera-has-a-long-token', role: 'viewer' } as const;
@@ -95,7 +96,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ log, build: MANIFEST.buildId });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
@@ -129,6 +130,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       trust: createProxyTrust(trustProxy),
       readiness: { draining: false },
       files: new Map(),
+      scrubPath: noPathScrubber,
     });
     const withCookie = (test: Test, cookie: string | undefined): Test =>
       cookie === undefined ? test : test.set('Cookie', cookie);

@@ -23,6 +23,7 @@ import { DATA_PREFIX } from '../../src/shared/engine/protocol.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
 import { createDecoder } from '../../src/shared/engine/wire.ts';
 import { createFakeApi, TEST_SERVER } from './app.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 /** A route with both its halves in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
@@ -123,8 +124,13 @@ export function createTestPages(
     document: TestDocument,
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
-    policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
+    policy: createContentPolicy(
+      {},
+      { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
+    ),
     bodies: createBodyReader(),
+    gate: undefined,
+    isSecret: false,
     traceTargets: [],
     ...options,
   });
@@ -134,11 +140,11 @@ export function createTestPages(
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const funnel = createFunnel({ log, build: BUILD_ID });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
   const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
   const {
     compression = false,
-    steps,
+    steps = [],
     routes: ownRoutes,
     existingApp,
     overload,
@@ -158,6 +164,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     pages,
     api: createFakeApi(),
     compression,
+    scrubPath: noPathScrubber,
     steps,
     routes: ownRoutes,
     existingApp,

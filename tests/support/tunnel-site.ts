@@ -6,6 +6,7 @@ import type { Feedback } from '../../src/server/desk/journal-entry.ts';
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
+import { createVisitors } from '../../src/server/desk/tunnel/visitors.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { door } from '../../src/server/engine/http/door.ts';
@@ -121,7 +122,8 @@ export function createFakeTunnel(
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },
     isRoute: (pattern) => pattern === '/orders/:id',
-    scrubber: fakeScrubber,
+    scrubberOf: () => fakeScrubber,
+    toVisitor: createVisitors(),
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
       const key = `${name}{${Object.entries(labels)

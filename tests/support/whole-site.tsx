@@ -25,6 +25,7 @@ import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
 import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
+import { noScrubber } from './unguarded.ts';
 
 /** Everything of the engine and the desk that answers, in this process, for tests that hold for each answer. */
 export interface WholeSite {
@@ -120,7 +121,7 @@ function createApi() {
 
 export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ log, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
   const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
   const spies = createTunnelSpies();

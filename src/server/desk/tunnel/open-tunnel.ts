@@ -61,7 +61,6 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       isKnownDigest: (digest) => desk.ask('isKnown', digest),
       findBuild,
       isRoute: (pattern) => patterns.has(pattern),
-      scrubber,
       scrubberOf: toRequestScrubber(scrubber),
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),

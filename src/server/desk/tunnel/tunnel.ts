@@ -23,7 +23,7 @@ import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
-import { createVisitors, type ToVisitor } from './visitors.ts';
+import type { ToVisitor } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
 export interface Upstream {
@@ -48,9 +48,8 @@ export interface TunnelOptions {
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute?: (pattern: string) => boolean;
-  readonly scrubber: ReportScrubber;
-  /** The same, which also knows what this request proves who it is from with: its page may repeat that. */
-  readonly scrubberOf?: (req: IncomingMessage) => ReportScrubber;
+  /** Also knows what this request proves who it is from with: its page may repeat that. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
   readonly trim: (failure: Failure) => Failure;
   /** A word for what is not worth keeping (F9), such as `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
@@ -59,7 +58,7 @@ export interface TunnelOptions {
   /** What the upstream is told of events, in the place of what their senders say. */
   readonly environment?: string | undefined;
   /** A hash of an address that changes daily. */
-  readonly toVisitor?: ToVisitor;
+  readonly toVisitor: ToVisitor;
   /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
   readonly isOperator?: ((req: IncomingMessage, res: ServerResponse) => Promise<boolean>) | undefined;
   readonly count: Count;
@@ -116,13 +115,11 @@ const MAX_PASSED_LENGTH = 1000;
  * that says nothing of where it comes from is from no browser, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, bodies, upstream, count, scrubber, fail, now = Date.now } = options;
-  const { scrubberOf = () => scrubber } = options;
+  const { path, origins, bodies, upstream, count, scrubberOf, toVisitor, fail, now = Date.now } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
   const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
-  const toVisitor = options.toVisitor ?? createVisitors();
   const parts = {
     ...options,
     now,

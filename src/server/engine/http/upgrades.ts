@@ -31,7 +31,7 @@ export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 export interface UpgradeOptions {
   readonly upgrades: Upgrades;
   /** The owner's: a gate in front of pages is one in front of sockets. */
-  readonly steps?: readonly RequestHandler[];
+  readonly steps: readonly RequestHandler[];
   readonly origins: Origins;
   readonly trust: ProxyTrust;
   readonly connections: Pick<Connections, 'setUpgraded'>;
@@ -72,7 +72,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const owners = express();
   owners.disable('x-powered-by');
   owners.set('trust proxy', trust);
-  if (options.steps?.length) owners.use(...options.steps);
+  if (options.steps.length > 0) owners.use(...options.steps);
 
   const front = [
     requestId({ origins, trust }),

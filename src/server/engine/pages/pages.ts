@@ -56,7 +56,7 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** Visitors may say something of a failure: the page that needs nothing has the form for it. */
   readonly takesFeedback?: boolean;
   /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
-  readonly isSecret?: boolean;
+  readonly isSecret: boolean;
   /** The folder of the tables, for the words of a mistake in them; `product` by default. */
   readonly family?: string;
   /** Keep static pages compressed too. */
@@ -67,8 +67,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly traced?: TracedProject;
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
-  /** Where renders wait for each other; without it each begins at once. */
-  readonly gate?: RenderGate | undefined;
+  /** Where renders wait for each other, and pages in progress are counted; undefined to begin each at once. */
+  readonly gate: RenderGate | undefined;
   /** Reads the forms that actions take. */
   readonly bodies: BodyReader;
   /** Largest form that an action takes (bytes). */
@@ -137,7 +137,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
     takesFeedback: options.takesFeedback ?? false,
-    isSecret: options.isSecret ?? false,
+    isSecret: options.isSecret,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     gate: options.gate,
     bodies: options.bodies,

@@ -52,7 +52,7 @@ export interface VisitOptions {
   readonly search: string;
   readonly createContext: () => Promise<EngineContext>;
   readonly deadlineMs: number;
-  readonly gate?: Pick<RenderGate, 'enter'> | undefined;
+  readonly gate: Pick<RenderGate, 'enter'> | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */

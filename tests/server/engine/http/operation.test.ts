@@ -8,6 +8,7 @@ import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { operation } from '../../../../src/server/engine/http/operation.ts';
 import { resource } from '../../../../src/server/engine/http/resource.ts';
 import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
@@ -184,7 +185,11 @@ describe('an operation', () => {
     } as const;
     const GET = operation(facts).handle(() => ({ status: 200, lines: lines() }));
     const api = express.Router().use(resource('/lines', { GET }));
-    const server = await startTestServer({ api, log, funnel: createFunnel({ log, build: 'test' }) });
+    const server = await startTestServer({
+      api,
+      log,
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+    });
     onTestFinished(() => server.close());
     const asked = get({ port: server.port, path: '/api/lines', agent: false });
     asked.on('error', () => {});

@@ -12,6 +12,7 @@ import { createProxyTrust } from '../../../../src/server/engine/http/proxy-trust
 import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/http/upgrades.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { askRaw, sendRaw } from '../../../support/raw-http.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 interface SocketAppOptions {
@@ -40,7 +41,7 @@ async function startSockets({
   limited,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ log, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const app = createTestApp({ log, funnel, steps, publicOrigins });
   const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
   const upgraded = handleUpgrades(server, {
