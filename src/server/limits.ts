@@ -43,7 +43,7 @@ export const MAX_BODY_BYTES = 64 * MiB;
 /** Of these, the bodies of one sender (bytes): uploads of an office at once. */
 export const MAX_SENDER_BODY_BYTES = 16 * MiB;
 /** Unfinished bodies of one sender (a count). */
-export const MAX_SENDER_BODIES = 64;
+export const MAX_SENDER_BODIES = 1024;
 /** An unfinished body must grow by so much (bytes) in each window (ms); 408 if not. A phone on a poor line sends about 1 KiB a second. */
 export const MIN_BODY_PROGRESS = 1 * KiB;
 export const BODY_PROGRESS_WINDOW = 5 * Second;
