@@ -28,6 +28,7 @@ export default defineConfig({
     // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,

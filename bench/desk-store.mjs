@@ -47,7 +47,7 @@ const cleanups = [() => rmSync(folder, { recursive: true, force: true })];
 
 const driver =
   kind === 'postgres' ? openPostgres(await startDatabase()) : openSqlite(join(folder, 'desk.sqlite'), { log });
-const store = await openStore(driver, { rule: 1, log });
+const store = await openStore(driver, { rule: 1, environment: 'production', log });
 const random = createRandom(42);
 const pick = createPick();
 const codes = new Map();
@@ -219,7 +219,7 @@ function createRandom(seed) {
 
 /** What the databases do by themselves in time. */
 async function settle() {
-  await store.retain({ build: '', now });
+  await store.retain({ build: '', now, maxAge: 90 * 86_400_000, maxBytes: 500 * 2 ** 20 });
   if (kind === 'postgres') await driver.run('ANALYZE');
   else await driver.all('PRAGMA wal_checkpoint(TRUNCATE)');
 }

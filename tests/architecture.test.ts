@@ -183,13 +183,14 @@ describe('what protects', () => {
     'bodies',
     'steps',
     'mayRead',
-    'checkBearer',
+    'takeCredentials',
+    'checkToken',
+    'signIn',
     'readAccess',
-    'toSender',
     'toVisitor',
     'isSecret',
     'styleAttributes',
-  ].join('|');
+  ];
   /** Optional, and opens nothing. */
   const ALLOWED = new Set([
     // What a product exports: `main.ts` passes it on, or an empty list.
@@ -206,22 +207,32 @@ describe('what protects', () => {
   /** Optional members, and parameters with a default, that have the name of a guard. */
   function listOptionalGuards(source: string): string[] {
     const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-    const members = text.matchAll(new RegExp(`\\b(?:${GUARDS})\\?:`, 'g'));
-    const defaults = text.matchAll(new RegExp(`(?<=[{(,]\\s*)(?:${GUARDS})(?:: [\\w.]+)? = `, 'g'));
+    const members = text.matchAll(new RegExp(`\\b(?:${GUARDS.join('|')})\\?:`, 'g'));
+    const defaults = text.matchAll(new RegExp(`(?<=[{(,]\\s*)(?:${GUARDS.join('|')})(?:: [\\w.]+)? = `, 'g'));
     return [...members, ...defaults].map(([found]) => found.trim());
   }
 
+  const sources = files
+    .filter((path) => isIn(path, 'server'))
+    .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }));
+  const optional = sources.flatMap(({ path, source }) =>
+    listOptionalGuards(source).map((found) => `${path}: ${found}`),
+  );
+
   it('is required', () => {
-    const wrong = files
-      .filter((path) => isIn(path, 'server'))
-      .flatMap((path) => listOptionalGuards(readFileSync(join(root, path), 'utf8')).map((found) => `${path}: ${found}`))
-      .filter((found) => !ALLOWED.has(found));
+    const wrong = optional.filter((found) => !ALLOWED.has(found));
     expect(
       wrong.map(
         (found) =>
           `${found} makes something optional that protects: a caller who forgets it opens what it guards, and no test fails. Make it required. Where it can be switched off, its type is \`X | undefined\`, and the caller says so. Tests take a named fake from tests/support/unguarded.ts.`,
       ),
     ).toEqual([]);
+  });
+
+  it('is known by names that exist', () => {
+    const isMember = (name: string) => sources.some(({ source }) => new RegExp(`\\b${name}: `).test(source));
+    expect(GUARDS.filter((name) => !isMember(name))).toEqual([]);
+    expect([...ALLOWED].filter((allowed) => !optional.includes(allowed))).toEqual([]);
   });
 
   it('would be found, as a member or with a default', () => {

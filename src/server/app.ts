@@ -46,6 +46,8 @@ export interface AppDeps {
   readonly files: ReadonlyMap<string, PublicFile>;
   /** Finds assets of earlier builds. */
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
+  /** Takes the desk's credentials off each request, before the product sees it. */
+  readonly takeCredentials: Step;
   readonly pages: PageSteps;
   readonly api: RequestHandler;
   readonly compression?: boolean;
@@ -94,6 +96,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     oneAtATime(),
     requestId({ origins, trust }),
+    deps.takeCredentials,
     requestContext(),
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { Second } from '../shared/units.ts';
+import { Day, MiB, Second } from '../shared/units.ts';
 import {
   parseHttpUrls,
   parseMailAddress,
@@ -43,6 +43,9 @@ const ON = new Set(['1', 'true', 'on', 'yes']);
 const OFF = new Set(['0', 'false', 'off', 'no']);
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;
+/** Headers that the server itself reads, so it cannot remove them from requests. */
+const OTHER_HEADERS =
+  /^(?:accept|authorization$|connection$|content-|cookie$|host$|if-|origin$|sec-|transfer-encoding$|upgrade$|x-auth-proxy-secret$|x-forwarded-(?:for|host|proto)$|x-request-id$)/i;
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
 
 /** Text that `parse` turns into a value, or refuses by answering undefined. */
@@ -68,6 +71,13 @@ function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
   return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     return value >= from && value <= to ? value * Second : undefined;
+  });
+}
+
+function whole({ what, from, to }: { what: string; from: number; to: number }) {
+  return parsed(`is not a number of ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= from && value <= to ? value : undefined;
   });
 }
 
@@ -179,6 +189,18 @@ export const SETTINGS = {
       parseDatabase,
     ).prefault(''),
   },
+  DESK_RETENTION_DAYS: {
+    about:
+      'Days that the desk keeps occurrences and feedback. Incidents and their counts stay. Shorter is better for privacy, longer for comparing releases.',
+    example: '90',
+    schema: whole({ what: 'days', from: 1, to: 3650 }).prefault('90'),
+  },
+  DESK_MAX_SIZE: {
+    about:
+      'Megabytes that the desk may store, without the files of builds, which get up to 200 more. When it is full, the oldest full occurrences are deleted first, and the log says so.',
+    example: '500',
+    schema: whole({ what: 'megabytes', from: 10, to: 1_000_000 }).prefault('500'),
+  },
   OPERATOR_TOKEN: {
     about:
       'What operators sign in to the desk with: one token, or several as name:token, separated by commas, so that each change has an author. Unset: one is made at the first start and kept in DATA_DIR/desk-token. With DESK_DATABASE_URL it must be set.',
@@ -192,10 +214,21 @@ export const SETTINGS = {
   },
   AUTH_PROXY_HEADER: {
     about:
-      'The header by which an authenticating proxy names who is signed in, in the place of a token. Needs the addresses of the proxy in TRUST_PROXY. Unset: none is believed.',
+      'The header in which an authenticating proxy names the person that it signed in, instead of a token. Needs AUTH_PROXY_SECRET, and the addresses of the proxy in TRUST_PROXY. Unset: no header is believed.',
     example: 'X-Forwarded-User',
-    schema: parsed('is no name of a header. Use letters, digits and -, such as X-Forwarded-User.', (text) => {
-      return /^[a-z0-9-]{0,64}$/i.test(text) ? text.toLowerCase() : undefined;
+    schema: parsed(
+      'is not the name of a header that can hold a user. Use letters, digits and -, such as X-Forwarded-User.',
+      (text) => {
+        return /^[a-z0-9-]{0,64}$/i.test(text) && !OTHER_HEADERS.test(text) ? text.toLowerCase() : undefined;
+      },
+    ).prefault(''),
+  },
+  AUTH_PROXY_SECRET: {
+    about:
+      'A secret that the authenticating proxy sends in the header X-Auth-Proxy-Secret, to prove that it set AUTH_PROXY_HEADER itself. Required with AUTH_PROXY_HEADER.',
+    example: '4f1d8e0b6c2a97533be1c05d',
+    schema: parsed('is not a secret that fits in a header. Use 16 to 200 ASCII characters without spaces.', (text) => {
+      return text === '' || /^[\x21-\x7e]{16,200}$/.test(text) ? text : undefined;
     }).prefault(''),
   },
   AUTH_PROXY_OPERATORS: {
@@ -311,7 +344,8 @@ export const SETTINGS = {
     ).optional(),
   },
   SENTRY_ENVIRONMENT: {
-    about: 'The environment that forwarded reports and trace headers name.',
+    about:
+      'The name of this environment, for the desk, reports and trace headers. Each environment has its own incidents, states and notifications, also if several share one database.',
     example: 'production',
     schema: parsed('is no name of an environment. Use up to 64 letters, digits and . _ -.', (text) => {
       return /^[\w.-]{1,64}$/.test(text) ? text : undefined;
@@ -355,9 +389,7 @@ export const SETTINGS = {
     about:
       'Pages that may be in progress at once, from their first guard to their shell; more get 503. Unset: one for each 4 MB that the heap may have, from 32 to 1000.',
     example: '200',
-    schema: parsed('is no number of pages. Use a whole number from 1 to 100000.', (text) => {
-      return /^[1-9]\d{0,4}$|^100000$/.test(text) ? Number(text) : undefined;
-    }).optional(),
+    schema: whole({ what: 'pages', from: 1, to: 100_000 }).optional(),
   },
   MAX_CONNECTIONS_PER_ADDRESS: {
     about:
@@ -399,11 +431,14 @@ export interface Config {
   readonly digestNamespace: string;
   /** Undefined for SQLite in `dataDir`. */
   readonly deskDatabaseUrl: string | undefined;
+  /** How long occurrences are kept (ms), and how much is stored (bytes). */
+  readonly deskRetention: DeskRetention;
   /** Empty where the one in `dataDir` counts. */
   readonly operatorTokens: readonly NamedToken[];
   readonly viewerTokens: readonly NamedToken[];
   /** In lower case. */
   readonly authProxyHeader: string | undefined;
+  readonly authProxySecret: string | undefined;
   readonly authProxyOperators: readonly string[];
   /** Undefined where the desk is on `port`. */
   readonly deskPort: number | undefined;
@@ -439,6 +474,11 @@ export interface Config {
   readonly drainLag: number;
   /** Milliseconds. */
   readonly drainDeadline: number;
+}
+
+export interface DeskRetention {
+  readonly maxAge: number;
+  readonly maxBytes: number;
 }
 
 /** The environment, as Node hands it over. */
@@ -482,10 +522,12 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     compression: values.COMPRESSION,
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
+    deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
     deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
     operatorTokens: values.OPERATOR_TOKEN,
     viewerTokens: values.VIEWER_TOKEN,
     authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
+    authProxySecret: values.AUTH_PROXY_SECRET || undefined,
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
     deskPort: values.DESK_PORT,
     deskOnly: values.DESK_ONLY,

@@ -19,7 +19,17 @@ export function createDeskServer(ground: Ground, failures: Failures, side: DeskS
   const { compression, keepAlive, maxConnectionsPerAddress } = config;
   const limits = toConnectionLimits(others.maxConnections, maxConnectionsPerAddress);
   return createHttpServer(
-    createDeskApp({ ...others, log, funnel, api: side.api, compression, inFlight, scrubPath, metrics }),
+    createDeskApp({
+      ...others,
+      log,
+      funnel,
+      takeCredentials: side.signIn.takeCredentials,
+      api: side.api,
+      compression,
+      inFlight,
+      scrubPath,
+      metrics,
+    }),
     { log, limits, trust: others.trust, count: metrics.count, keepAlive, headers: toSecurityHeaders(others.origins) },
   );
 }

@@ -43,7 +43,7 @@ async function startDesk(): Promise<void> {
   const origins = createDeskOrigins(toHttpUrl(where.host, where.port));
   const deskPages = await createDeskPages({
     desk,
-    readAccess: signIn.readAccess,
+    signIn: signIn.signIn,
     facts,
     manifest,
     funnel,

@@ -124,12 +124,13 @@ async function start(): Promise<void> {
     ? await (await import('./engine/develop/development.ts')).createDevelopment({ dist: DIST, readiness })
     : undefined;
   const side = await openDeskSide(ground, failures, { beats: true });
-  const { desk, toVisitor, mayRead } = side;
+  const { desk, visitors, mayRead } = side;
+  const { takeCredentials } = side.signIn;
   const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
   const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
   const deskPages = await createDeskPages({
     desk,
-    readAccess: side.signIn.readAccess,
+    signIn: side.signIn.signIn,
     facts: side.facts,
     manifest,
     funnel,
@@ -143,6 +144,7 @@ async function start(): Promise<void> {
     openTunnel({
       path: config.tunnelPath,
       desk,
+      feedback: side.feedback,
       upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
       environment: config.sentryEnvironment,
       build: manifest.buildId,
@@ -153,7 +155,7 @@ async function start(): Promise<void> {
       origins: of,
       bodies,
       routes: [...routes, ...deskRoutes],
-      toVisitor,
+      visitors,
       isOperator: deskAt ? undefined : deskPages.isOperator,
       count,
       log,
@@ -172,6 +174,7 @@ async function start(): Promise<void> {
     findOldAsset: desk.findOldAsset,
     inFlight,
     scrubPath,
+    takeCredentials,
     metrics,
     metricsPage: deskAt ? undefined : readMetrics,
     doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
@@ -181,7 +184,9 @@ async function start(): Promise<void> {
     desk: deskAt ? undefined : deskPages,
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
-    feedback: takesFeedback ? openFeedback({ desk, origins, bodies, scrubber, toVisitor, log }) : undefined,
+    feedback: takesFeedback
+      ? openFeedback({ feedback: side.feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
+      : undefined,
     pages,
     api: mountApi({ settings }),
     compression: config.compression,
@@ -201,7 +206,8 @@ async function start(): Promise<void> {
     headers: toSecurityHeaders(origins),
   });
   server.on('connection', () => gate.noteConnection());
-  const upgraded = upgrades && handleUpgrades(server, { upgrades, steps, origins, trust, connections, log, funnel });
+  const upgraded =
+    upgrades && handleUpgrades(server, { upgrades, takeCredentials, steps, origins, trust, connections, log, funnel });
   const deskServer =
     deskOrigins &&
     createDeskServer(ground, failures, side, {

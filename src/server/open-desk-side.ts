@@ -2,12 +2,13 @@ import type { RequestHandler } from 'express';
 import { createDeskApi } from './desk/api/desk-api.ts';
 import { recordBlockedLoop } from './desk/blocked-loop.ts';
 import { type Desk, openDesk } from './desk/desk.ts';
+import { createKeepFeedback, type KeepFeedback } from './desk/feedback/keep-feedback.ts';
 import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
 import type { DeskFacts } from './desk/pages/context.ts';
 import { toMayRead } from './desk/sign-in/bearer.ts';
 import { type OpenSignIn, openSignIn } from './desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
-import { openVisitors, type ToVisitor } from './desk/tunnel/visitors.ts';
+import { openVisitors, type Visitors } from './desk/tunnel/visitors.ts';
 import { toDeskFacts } from './desk-facts.ts';
 import type { MayRead } from './engine/http/may-read.ts';
 import type { Failures } from './open-failures.ts';
@@ -16,7 +17,9 @@ import type { Ground } from './open-ground.ts';
 /** What keeps failures, and lets operators at them; its pages come later, with the site's. */
 export interface DeskSide {
   readonly desk: Desk;
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
+  /** For all ways that feedback arrives by. */
+  readonly feedback: KeepFeedback;
   readonly signIn: OpenSignIn;
   readonly facts: DeskFacts;
   readonly api: RequestHandler;
@@ -42,6 +45,7 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     release,
     environment: config.sentryEnvironment,
     namespace: config.digestNamespace,
+    retention: config.deskRetention,
     dist,
     notify,
     inFlight: () => failures.inFlight.list(),
@@ -49,17 +53,18 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
     count: metrics.count,
     log,
   });
-  const toVisitor = openVisitors(() => desk.ask('readSalt'));
-  failures.keepIn(desk, toVisitor);
-  const signIn = openSignIn({ tokens, proxy, desk, toSender: toVisitor });
-  const { checkBearer } = signIn;
+  const visitors = openVisitors(desk);
+  failures.keepIn(desk, visitors.toVisitor);
+  const signIn = openSignIn({ tokens, proxy, desk });
+  const { checkToken } = signIn;
   const facts = toDeskFacts(config, release, notify);
   return {
     desk,
-    toVisitor,
+    visitors,
+    feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
-    api: createDeskApi({ desk, facts, checkBearer, toSender: toVisitor }),
-    mayRead: toMayRead({ check: checkBearer, toSender: toVisitor }),
+    api: createDeskApi({ desk, facts, checkToken }),
+    mayRead: toMayRead(checkToken),
   };
 }

@@ -1,3 +1,4 @@
+import { Second } from '../shared/units.ts';
 import type { Desk } from './desk/desk.ts';
 import type { Connections } from './engine/http/connections.ts';
 import type { Drain } from './engine/http/drain.ts';
@@ -8,11 +9,11 @@ import type { Metrics } from './engine/metrics/metrics.ts';
 import type { Outbox } from './reporting/outbox.ts';
 
 export interface WatchedServer {
-  readonly metrics: Pick<Metrics, 'gauge'>;
+  readonly metrics: Pick<Metrics, 'gauge' | 'gauges'>;
   readonly inFlight: Pick<InFlight, 'size'>;
   readonly connections: Pick<Connections, 'sockets'>;
   readonly drain: Pick<Drain, 'draining'>;
-  readonly desk: Pick<Desk, 'condition' | 'waitingBytes'>;
+  readonly desk: Pick<Desk, 'condition' | 'waitingBytes' | 'storedBytes' | 'clockSkew'>;
   readonly gate?: Pick<RenderGate, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
@@ -21,7 +22,7 @@ export interface WatchedServer {
 /** The figures that are read when somebody asks for the metrics. */
 export function watchServer(server: WatchedServer): void {
   const { metrics, inFlight, connections, drain, desk, gate, overload, outbox } = server;
-  const { gauge } = metrics;
+  const { gauge, gauges } = metrics;
   gauge('http_server_active_requests', 'Requests that are being answered.', () => inFlight.size);
   gauge('spillway_open_connections', 'Sockets that are open on PORT.', () => connections.sockets.size);
   gauge('spillway_draining', '1 from the request to stop on.', () => Number(drain.draining));
@@ -32,6 +33,14 @@ export function watchServer(server: WatchedServer): void {
     'spillway_journal_waiting_bytes',
     'What of the journal is not in the store yet: it grows where the store is away.',
     () => desk.waitingBytes,
+  );
+  gauges('spillway_desk_store_bytes', 'Size of the tables of the desk when they were last measured.', 'table', () => {
+    return desk.storedBytes;
+  });
+  gauge(
+    'spillway_desk_clock_skew_seconds',
+    "How far the clock of this server is ahead of that of the desk's store: beyond minutes nothing is deleted.",
+    () => desk.clockSkew / Second,
   );
   if (gate) {
     gauge(

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { get as getOverHttp, Agent as PlainAgent, request as requestOverHttp } from 'node:http';
 import { connect } from 'node:http2';
 import { Agent, type RequestOptions, request } from 'node:https';
@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { rollReplicas } from '../../bench/roll-replicas.mjs';
+import { createFolder } from '../support/desk.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { readReply } from '../support/pages-app.tsx';
 import {
@@ -27,6 +28,10 @@ const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
 /** Where visitors come from, who are not the proxy: Linux takes all of 127.0.0.0/8 for itself. */
 const VISITOR = '127.0.0.3';
 
+/** The secret of the example for an authenticating proxy. */
+const PROXY_SECRET = '4f1d8e0b6c2a97533be1c05d';
+const AUTH_PROXY = { AUTH_PROXY_HEADER: 'X-Forwarded-User', AUTH_PROXY_SECRET: PROXY_SECRET };
+
 /** How long what is late takes in the fixture (ms). */
 const LATE = 500;
 
@@ -37,6 +42,8 @@ const FORGED = {
   'X-Real-IP': '6.6.6.6',
   'X-Request-Id': 'forged-by-a-visitor',
   Forwarded: 'for=6.6.6.6;proto=gopher;host=evil.example',
+  'X-Forwarded-User': 'forged-by-a-visitor',
+  'X-Auth-Proxy-Secret': 'forged-by-a-visitor',
 };
 const FORGERY = /6\.6\.6\.6|gopher|evil\.example|forged-by/;
 
@@ -90,9 +97,9 @@ describe.each(PROXIES)('behind %s', (name) => {
     await site?.stop();
   });
 
-  function startInFrontOf({ url }: RunningApp): Promise<RunningProxy> {
+  function startInFrontOf({ url }: RunningApp, changes: Readonly<Record<string, string>> = {}): Promise<RunningProxy> {
     const { host } = new URL(url);
-    return startProxy(name, { replicas: [host, host] });
+    return startProxy(name, { replicas: [host, host], changes });
   }
 
   function open(path: string, options: RequestOptions = {}, { httpsPort, certificate } = proxy) {
@@ -160,6 +167,57 @@ describe.each(PROXIES)('behind %s', (name) => {
     }
     await expect.poll(() => readLines(server)).toHaveLength(2);
     expect(server.log().match(/TRUST_PROXY/g)).toHaveLength(1);
+  });
+
+  it('takes the name and the secret of an authenticating proxy from no visitor', async () => {
+    const server = await start({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
+    onTestFinished(async () => void (await server.stop()));
+    const front = await startInFrontOf(server);
+    onTestFinished(() => front.stop());
+    // Even with the right secret.
+    const headers = { 'X-Forwarded-User': 'ada', 'X-Auth-Proxy-Secret': PROXY_SECRET };
+    for (const path of ['/desk', '/desk/_data', '/desk/live']) {
+      expect((await readReply(open(path, { headers }, front).end())).status, path).toBe(401);
+      const { port } = new URL(server.url);
+      const past = getOverHttp({ port, path, headers: { ...headers, Host: HOST }, localAddress: '127.0.0.1' });
+      onTestFinished(() => void past.destroy());
+      const [reply] = await once(past, 'response');
+      expect(reply.statusCode, path).toBe(200);
+    }
+    expect((await readReply(open('/_data/desk', { headers }, front).end())).status).toBe(404);
+  });
+
+  it.skipIf(name !== 'nginx')('signs in people that it authenticated, to the desk and nowhere else', async () => {
+    const server = await start({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
+    onTestFinished(async () => void (await server.stop()));
+    const folder = createFolder(onTestFinished);
+    chmodSync(folder, 0o755); // nginx reads the file as another user
+    const file = join(folder, 'desk.htpasswd');
+    writeFileSync(file, 'ada:{PLAIN}her password\n');
+    const [site = ''] = /^ {2}location \/ \{\n.*?^ {2}\}\n/ms.exec(readExample(name)) ?? [];
+    const kept = site.replace(/^.*(?:X-Forwarded-User|X-Auth-Proxy-Secret).*\n/gm, '');
+    const added = readExample(name, 1).replace('/etc/nginx/desk.htpasswd', file);
+    const desk = kept.replace('location / {\n', `location /desk {\n${added}`);
+    const front = await startInFrontOf(server, { [site]: site + desk });
+    onTestFinished(() => front.stop());
+    const ask = (path: string, words: string, headers: Record<string, string> = {}) => {
+      const Authorization = `Basic ${Buffer.from(words).toString('base64')}`;
+      return readReply(open(path, { headers: { Authorization, ...headers } }, front).end());
+    };
+    for (const path of ['/desk', '/desk/_data', '/desk/7K3QM2XA', '/desk/_data/7K3QM2XA']) {
+      const isThere = !path.endsWith('XA');
+      expect((await ask(path, 'ada:her password')).status, path).toBe(isThere ? 200 : 404);
+      for (const words of ['ada:another', 'eve:her password']) {
+        const reply = await ask(path, words, { 'X-Forwarded-User': 'ada', 'X-Auth-Proxy-Secret': PROXY_SECRET });
+        expect([reply.status, reply.headers['x-request-id']], path).toEqual([401, undefined]);
+      }
+    }
+    const page = await ask('/desk', 'ada:her password', { 'X-Forwarded-User': 'eve' });
+    expect(page.text).toContain('>ada<');
+    expect(page.text).not.toContain('>eve<');
+    // A name whose password was not checked.
+    const told: Told = JSON.parse((await ask('/api/asked', 'ada:another')).text);
+    expect(told.headers).not.toHaveProperty('x-forwarded-user');
   });
 
   it('sends who comes without TLS to the same address with it', async () => {
@@ -298,7 +356,7 @@ describe('with PUBLIC_ORIGINS', () => {
     expect(asset).not.toBe('');
     const page = ['/', '/late', '/moved', '/none', '/live', asset, '/assets/none.js', '/_data/', '/_data/late'];
     const api = ['/api/asked', '/api/echo', '/api/none', '/_report', '/_report/browser'];
-    const desk = ['/desk', '/_data/desk', '/desk/live', '/desk/feedback', '/desk/7K3QM2XA', '/desk/api/incidents'];
+    const desk = ['/desk', '/desk/_data', '/desk/live', '/desk/feedback', '/desk/7K3QM2XA', '/desk/api/incidents'];
     for (const path of [...page, ...api, ...desk]) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'DELETE']) {
         const reply = await ask(path, method, { Origin: 'https://evil.example' });

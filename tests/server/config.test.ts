@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, SETTINGS } from '../../src/server/config.ts';
+import { Day, MiB } from '../../src/shared/units.ts';
 
 function sentencesOf(env: Record<string, string>): readonly string[] {
   try {
@@ -27,6 +28,7 @@ it('has a default for everything', () => {
     release: undefined,
     digestNamespace: 'spillway',
     deskDatabaseUrl: undefined,
+    deskRetention: { maxAge: 90 * Day, maxBytes: 500 * MiB },
     operatorTokens: [],
     viewerTokens: [],
     authProxyHeader: undefined,
@@ -100,6 +102,7 @@ it('reads who may look at the desk', () => {
     OPERATOR_TOKEN: 'ada:6f1d0c5e9b7a4823, grace:b80e57d2a6c94f31',
     VIEWER_TOKEN: '3ac97e4410d8b26f',
     AUTH_PROXY_HEADER: 'X-Forwarded-User',
+    AUTH_PROXY_SECRET: 'a-secret-of-the-proxy',
     AUTH_PROXY_OPERATORS: 'ada@example.com, *,',
   });
   expect(config.operatorTokens).toEqual([
@@ -108,6 +111,7 @@ it('reads who may look at the desk', () => {
   ]);
   expect(config.viewerTokens).toEqual([{ name: 'viewer', token: '3ac97e4410d8b26f' }]);
   expect(config.authProxyHeader).toBe('x-forwarded-user');
+  expect(config.authProxySecret).toBe('a-secret-of-the-proxy');
   expect(config.authProxyOperators).toEqual(['ada@example.com', '*']);
 });
 
@@ -141,7 +145,8 @@ describe('a wrong value', () => {
     ['DESK_DATABASE_URL', ['canary', 'mysql://canary/x', 'postgres:///canary']],
     ['OPERATOR_TOKEN', ['canary', 'canary-canary-canary canary', 'canary-canary-canary,other-other-other']],
     ['VIEWER_TOKEN', ['canary', 'ada:canary', 'ada:canary-canary-canary,ada:other-other-other']],
-    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX']],
+    ['AUTH_PROXY_HEADER', ['canary canary', 'canary:', 'canary\r\nX', 'Cookie', 'authorization', 'X-Forwarded-For']],
+    ['AUTH_PROXY_SECRET', ['canary', 'canary canary canary canary', 'canaryé'.repeat(3), 'canary'.repeat(40)]],
     ['AUTH_PROXY_OPERATORS', [`ada,${'canary'.repeat(20)}`]],
     ['DESK_PORT', ['canary', '65536', '-1']],
     ['DESK_ONLY', ['canary', '2']],

@@ -31,7 +31,15 @@ const HOSTS: readonly string[] = [
   ...['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'Client-IP', 'True-Client-IP', 'CF-Connecting-IP', 'X-Cluster-IP'],
   ...['X-Azure-ClientIP', 'Fastly-Client-IP', 'X-ProxyUser-Ip', 'X-Originating-IP', 'X-Remote-IP', 'X-Remote-Addr'],
   ...['X-Script-Name', 'X-Base-Path', 'X-Ingress-Path', 'X-Remote-User', 'Remote-User', 'X-Forwarded-User'],
-  ...['X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Auth-Request-User', 'X-WebAuth-User', 'X-User', 'X-User-Id'],
+  ...[
+    'X-Forwarded-Email',
+    'X-Auth-Proxy-Secret',
+    'X-Forwarded-Groups',
+    'X-Auth-Request-User',
+    'X-WebAuth-User',
+    'X-User',
+    'X-User-Id',
+  ],
   ...['X-Authenticated-User', 'X-Forwarded-Client-Cert', 'X-SSL-Client-Verify', 'X-Admin', 'X-Role', 'X-Tenant'],
 ].map((name) => `${name}: ${MARK}`);
 

@@ -58,9 +58,9 @@ describe('a release and the one before it on one PostgreSQL', () => {
       "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
       'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
     const before = await openRelease({ databaseUrl, release: 'v1' });
-    await before.desk.ask('readSalt');
+    await before.desk.ask('readChanges');
     const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
-    await after.desk.ask('readSalt');
+    await after.desk.ask('readChanges');
     expect(await readSchema(databaseUrl)).toBe('99');
 
     const failures = [before, after].map(({ desk }) => {
@@ -91,7 +91,7 @@ describe('a release and the one before it on one PostgreSQL', () => {
     const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
     const dataDir = createFolder(onTestFinished);
     const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
-    await after.desk.ask('readSalt');
+    await after.desk.ask('readChanges');
     await after.desk.close();
 
     const before = await openRelease({ databaseUrl, release: 'v1', dataDir });

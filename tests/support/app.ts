@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
+import { takeCredentials } from '../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { jsonBody } from '../../src/server/engine/http/body-limits.ts';
 import { toConnectionLimits } from '../../src/server/engine/http/connection-limits.ts';
@@ -97,6 +98,7 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },
     files: new Map(),
+    takeCredentials: takeCredentials(undefined),
     pages: createFakePages(),
     api: createFakeApi(),
     scrubPath: noPathScrubber,

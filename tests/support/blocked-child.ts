@@ -24,7 +24,7 @@ const ways: Record<string, () => unknown> = {
 const { DATA_DIR = '', HOW = 'loop' } = process.env;
 const reports: BlockedLoop[] = [];
 const desk = await openTestDesk({ dataDir: DATA_DIR, onBlockedLoop: (report) => void reports.push(report) });
-await desk.ask('readSalt');
+await desk.ask('readChanges');
 await sleep(500);
 if (HOW === 'forEver') process.stdout.write('standing still\n');
 ways[HOW]?.();

@@ -60,7 +60,7 @@ export async function watch(page: Page): Promise<Watched> {
     const { pathname, search } = new URL(request.url());
     const path = pathname + search;
     if (request.isNavigationRequest()) documents.push(path);
-    else if ((request.method() === 'POST' && pathname !== '/_report') || pathname.startsWith('/_data')) {
+    else if ((request.method() === 'POST' && pathname !== '/_report') || pathname.includes('/_data')) {
       data.push({ method: request.method(), path, isPrefetch: request.headers().purpose === 'prefetch' });
     }
   });

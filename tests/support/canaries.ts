@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { unpackBytes, unpackJson } from '../../src/server/desk/store/pack.ts';
+import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
 
 /** Bytes that left the process, and whose they are. */
 export interface Leftover {
@@ -52,6 +53,29 @@ export function readFolder(folder: string): Leftover[] {
       return []; // taken in and dropped meanwhile
     }
   });
+}
+
+/** Every column of every row of a store, bytes both as they are and unpacked: `desk_wholes.data`. */
+export async function readTables(driver: SqlDriver): Promise<Leftover[]> {
+  const tables = await driver.all<{ name: string }>(
+    driver.dialect.name === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table'"
+      : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+  );
+  const packed = await driver.all<{ digest: string; data: Uint8Array }>('SELECT digest, data FROM desk_dictionaries');
+  const dictionaries = new Map(packed.map(({ digest, data }) => [digest, unpackBytes(data)]));
+  const leftovers: Leftover[] = [];
+  for (const { name } of tables) {
+    for (const row of await driver.all<Record<string, SqlValue>>(`SELECT * FROM "${name}"`)) {
+      const dictionary = dictionaries.get(String(row.digest));
+      for (const [column, value] of Object.entries(row)) {
+        const where = `${name}.${column}`;
+        leftovers.push({ name: where, bytes: Buffer.from(value instanceof Uint8Array ? value : String(value)) });
+        if (value instanceof Uint8Array) leftovers.push(...unpack(where, value, dictionary));
+      }
+    }
+  }
+  return leftovers;
 }
 
 /** What is packed in the columns of a store: whole occurrences, lines of source. */

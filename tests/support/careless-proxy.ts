@@ -27,6 +27,8 @@ export interface Carelessness {
   readonly takesToken?: boolean;
   /** Adds a token to all that come without one. */
   readonly addsToken?: string;
+  /** Adds the secret of an authenticating proxy to every request, and passes on the visitor's name. */
+  readonly addsProxySecret?: string;
 }
 
 export interface CarelessProxy {
@@ -119,6 +121,7 @@ function toHeaders(incoming: IncomingMessage, upstream: string, careless: Carele
   if (careless.takesEncoding) delete headers['accept-encoding'];
   if (careless.takesToken) delete headers.authorization;
   if (careless.addsToken !== undefined) headers.authorization ??= `Bearer ${careless.addsToken}`;
+  if (careless.addsProxySecret !== undefined) headers['x-auth-proxy-secret'] = careless.addsProxySecret;
   // They are between two neighbours (RFC 9110, section 7.6.1).
   delete headers.connection;
   delete headers.upgrade;

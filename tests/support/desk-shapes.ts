@@ -180,6 +180,9 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
     now: NOW,
     operator: { name: 'ada', canChange: true },
     digest: '7K3QM2XA',
+    environment: 'production',
+    scope: '',
+    elsewhere: [],
     kind: 'exception',
     title: "TypeError: Cannot read properties of undefined (reading 'total')",
     message: "Cannot read properties of undefined (reading 'total')",
@@ -260,6 +263,7 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
 export function incidentRow(more: Partial<IncidentRow> = {}): IncidentRow {
   return {
     digest: '7K3QM2XA',
+    environment: 'production',
     kind: 'exception',
     title: "TypeError: Cannot read properties of undefined (reading 'total')",
     place: { route: '/orders/:id', file: 'src/server/product/pages/cart.ts', line: 24, function: 'loadCart' },
@@ -297,7 +301,6 @@ export function incidentsData(more: Partial<IncidentsData> = {}): IncidentsData 
     choices: {
       routes: ['/orders/:id', '/'],
       releases: ['v1.4.0', 'v1.3.2'],
-      environments: ['production', 'staging'],
       assignees: ['ada'],
     },
     isNew: false,

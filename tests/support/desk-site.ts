@@ -9,12 +9,12 @@ import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app
 import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
 import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
 import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
-import { createReadAccess } from '../../src/server/desk/sign-in/access.ts';
-import { createBearerCheck } from '../../src/server/desk/sign-in/bearer-check.ts';
+import { createCheckToken } from '../../src/server/desk/sign-in/check-token.ts';
+import { takeCredentials } from '../../src/server/desk/sign-in/credentials.ts';
 import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
 import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
 import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
-import { createSignIn, type SignIn } from '../../src/server/desk/sign-in/sign-in.ts';
+import { createSignIn, makeTicket } from '../../src/server/desk/sign-in/sign-in.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
@@ -45,6 +45,7 @@ export interface DeskSiteOptions {
   /** In the place of an SQLite in memory. */
   readonly sessions?: SessionStore;
   readonly authProxyHeader?: string;
+  readonly authProxySecret?: string;
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
@@ -56,6 +57,8 @@ export interface DeskSiteOptions {
   readonly calls?: Partial<KeeperHandlers>;
   /** Of live pages (ms). */
   readonly pingInterval?: number;
+  /** How long answers to tokens are held back during a flood (ms). */
+  readonly holdMs?: number;
   /** Other parts of the app, such as an owner's steps. */
   readonly deps?: Partial<AppDeps>;
 }
@@ -66,7 +69,6 @@ export interface DeskSite {
   readonly pages: DeskPages;
   /** What a listener of the desk's own serves. */
   readonly alone: RequestListener;
-  readonly signIn: SignIn;
   readonly sessions: SessionStore;
   /** What the pages show. */
   readonly store: Store;
@@ -79,6 +81,8 @@ export interface DeskSite {
   get(path: string, cookie?: string): Test;
   /** Posts as a browser without scripts does. */
   post(path: string, fields: Record<string, string>, cookie?: string): Test;
+  /** Makes the ticket of a sign-in link. */
+  makeTicket(name: string): Promise<string>;
   /** @returns the cookie of a new session */
   enter(token?: string): Promise<string>;
 }
@@ -86,27 +90,28 @@ export interface DeskSite {
 export async function startDeskSite(options: DeskSiteOptions = {}): Promise<DeskSite> {
   let now = Date.now();
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
-  const store = await openStore(driver, { rule: 1 });
+  const store = await openStore(driver, { rule: 1, environment: 'test' });
   const sessions = options.sessions ?? store;
   // As the keeper does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
     const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
-    return method.apply(store, name === 'find' ? args.map(parseAddress) : args);
+    const [first, ...rest] = args;
+    return method.apply(store, name === 'find' ? [parseAddress(first ?? ''), ...rest] : args);
   }) as unknown as Desk['ask'];
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
     const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId });
-    const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxyOperators = [] } = options;
+    const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxySecret, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
-    const signIn = createSignIn({ tokens: known, sessions, now: () => now });
-    const toSender = (address: string) => `hash of ${address}`;
+    const checkToken = createCheckToken({ tokens: known, sessions, now: () => now, holdMs: options.holdMs ?? 10 });
     const facts = { environment: 'test', release: 'v1', ...(options.notify && { notify: options.notify }) };
-    const proxy = toProxySignIn({ authProxyHeader, authProxyOperators, trustProxy });
+    const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
+    const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
       desk: { ask },
-      readAccess: createReadAccess({ signIn, proxy, toSender }),
+      signIn: createSignIn({ tokens: known, sessions, checkToken, now: () => now }),
       facts,
       manifest: MANIFEST,
       funnel,
@@ -114,14 +119,14 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
-    const api = createDeskApi({
-      desk: { ask },
-      facts,
-      checkBearer: createBearerCheck({ tokens: known, sessions, now: () => now }),
-      toSender,
+    const api = createDeskApi({ desk: { ask }, facts, checkToken });
+    const app = createTestApp({
+      ...{ log, funnel, desk, deskApi: api, publicOrigins, trustProxy },
+      ...credentials,
+      ...options.deps,
     });
-    const app = createTestApp({ log, funnel, desk, deskApi: api, publicOrigins, trustProxy, ...options.deps });
     const alone = createDeskApp({
+      ...credentials,
       log,
       funnel,
       desk,
@@ -140,7 +145,6 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       app,
       pages: desk,
       alone,
-      signIn,
       sessions,
       store,
       lines,
@@ -151,6 +155,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
         await driver.run('UPDATE desk_attempts SET minute = minute - ?', [Math.floor(ms / Minute)]);
       },
       restart: start,
+      makeTicket: (name) => makeTicket(known, sessions, name),
       get: (path, cookie) => withCookie(request(app).get(path), cookie),
       post,
       async enter(token = ADA.token) {

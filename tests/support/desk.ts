@@ -7,6 +7,7 @@ import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/des
 import type { DeskLog } from '../../src/server/desk/desk-log.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { Day, MiB } from '../../src/shared/units.ts';
 
 /** The keeper's thread as it stands in the source, which Node runs as it is. */
 export const keeperFile = fileURLToPath(new URL('../../src/server/desk/keeper/worker.ts', import.meta.url));
@@ -53,12 +54,17 @@ export function createFolder(onEnd: (clean: () => void) => void): string {
   return folder;
 }
 
+/** The default. */
+export const TEST_RETENTION = { maxAge: 90 * Day, maxBytes: 500 * MiB };
+
 /** A desk as the server opens it, its keeper in a thread of its own. */
 export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, 'dataDir'>): Promise<Desk> {
   return openDesk({
     build: 'build-1',
     release: 'v1',
+    environment: 'production',
     namespace: 'test',
+    retention: TEST_RETENTION,
     dist: join(options.dataDir, 'dist'),
     inFlight: () => [],
     onBlockedLoop: () => undefined,

@@ -48,7 +48,7 @@ function nameOf(line: string): string | undefined {
 /** The store of a running server, opened beside it, as the command does. */
 export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
-  const store = await openStore(driver, { rule: DIGEST_RULE });
+  const store = await openStore(driver, { rule: DIGEST_RULE, environment: 'production' });
   try {
     return await work(store, driver);
   } finally {

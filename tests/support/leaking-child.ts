@@ -22,7 +22,7 @@ const ways: Record<string, () => void> = {
 };
 
 const desk = await openTestDesk({ dataDir: DATA_DIR, dist: fileURLToPath(new URL('../../dist', import.meta.url)) });
-await desk.ask('readSalt');
+await desk.ask('readChanges');
 let end = performance.now() + Number(FOR);
 process.once('SIGTERM', () => {
   end = 0;

@@ -5,7 +5,9 @@ import type { Incident } from '../../src/server/desk/store/records.ts';
 /** An incident as the store has it, with what a test asks of it. */
 export function incidentOf(wanted: Partial<Incident> = {}): Incident {
   return {
+    key: '7K3QM2XA',
     digest: '7K3QM2XA',
+    environment: 'production',
     rule: 2,
     kind: 'exception',
     title: 'TypeError: boom',

@@ -160,6 +160,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     origins,
     trust: createProxyTrust(undefined),
     readiness: { draining: false },
+    takeCredentials: (_req, _res, next) => next(),
     files: new Map(),
     pages,
     api: createFakeApi(),

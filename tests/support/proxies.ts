@@ -60,11 +60,15 @@ export async function startProxy(name: ProxyName, { replicas, changes = {} }: Pr
   return { ...running, httpPort: place.httpPort, httpsPort: place.httpsPort, certificate };
 }
 
-/** @throws where docs/operating.md holds no configuration for it */
-export function readExample(name: ProxyName): string {
+/**
+ * @param index of the blocks for this proxy in docs/operating.md; the first is the whole configuration
+ * @throws where docs/operating.md holds no configuration for it
+ */
+export function readExample(name: ProxyName, index = 0): string {
   const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
   const language = name === 'caddy' ? 'caddyfile' : name;
-  const text = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(page)?.[1];
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
+  const text = blocks[index]?.[1];
   if (text === undefined) throw new Error(`docs/operating.md holds no configuration for ${name} (\`\`\`${language}).`);
   return text;
 }

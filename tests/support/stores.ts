@@ -2,13 +2,14 @@ import { describe, onTestFinished } from 'vitest';
 import { toThin } from '../../src/server/desk/journal-entry.ts';
 import type { NewsRules } from '../../src/server/desk/store/note-news.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
+import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import type { Intake } from '../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../src/shared/units.ts';
-import { createFailure, createTestLog } from './desk.ts';
+import { createFailure, createTestLog, TEST_RETENTION } from './desk.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** A store that goes away with the test, and what is below it. */
@@ -24,7 +25,7 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
     say(async (news) => {
       const driver = await openDriver();
-      const store = await openStore(driver, { rule: 2, ...(news && { news }) });
+      const store = await openStore(driver, { rule: 2, environment: 'production', ...(news && { news }) });
       onTestFinished(() => store.close());
       return { store, driver };
     });
@@ -42,6 +43,11 @@ export function thinOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 
 
 export function takeIn(store: Store, ...entries: Intake[]): Promise<void> {
   return store.takeIn({ entries });
+}
+
+/** As a server does every hour. */
+export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
+  return store.retain({ build: 'build-1', now: Date.now(), ...TEST_RETENTION, ...options });
 }
 
 /** The beginning of this hour, so that what a test puts into one does not fall on the end of it. */

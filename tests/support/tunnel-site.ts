@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
-import type { Feedback } from '../../src/server/desk/journal-entry.ts';
+import type { GivenFeedback } from '../../src/server/desk/feedback/keep-feedback.ts';
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
-import { createVisitors } from '../../src/server/desk/tunnel/visitors.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { door } from '../../src/server/engine/http/door.ts';
@@ -36,7 +35,7 @@ export interface Received {
 /** What the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
-  readonly feedback: Feedback[];
+  readonly feedback: GivenFeedback[];
   readonly forwarded: Forwarded[];
   /** `name{label=value}` and how much. */
   readonly counts: Map<string, number>;
@@ -114,7 +113,11 @@ export function createFakeTunnel(
     path: '/_report',
     bodies: createBodyReader(),
     journal: (failure) => spies.failures.push(failure) > 0,
-    keepFeedback: (feedback) => spies.feedback.push(feedback) > 0,
+    feedback: {
+      takeTurn: () => 0,
+      keep: async (given) => (spies.feedback.push(given) > 0 ? 'kept' : 'failed'),
+    },
+    isEchoAwaited: async () => true,
     makeDigest: makeFakeDigest,
     isKnownDigest: () => false,
     findBuild: async (named) => {
@@ -122,8 +125,8 @@ export function createFakeTunnel(
       return named === 'build-1' ? { build: 'build-1', release: 'v1' } : undefined;
     },
     isRoute: (pattern) => pattern === '/orders/:id',
+    visitors: { toVisitor: (address, id) => `hash of ${id ?? address}`, listOthers: () => ['hash of yesterday'] },
     scrubberOf: () => fakeScrubber,
-    toVisitor: createVisitors(),
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
       const key = `${name}{${Object.entries(labels)

@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
+import { createKeepFeedback } from '../../src/server/desk/feedback/keep-feedback.ts';
 import { takeFeedback } from '../../src/server/desk/feedback/take-feedback.ts';
 import { readBearer } from '../../src/server/desk/sign-in/bearer.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
@@ -131,20 +132,24 @@ export async function startWholeSite(): Promise<WholeSite> {
     if (file) files.set(path, file);
   }
   const known: { site?: DeskSite } = {};
+  const feedbackDesk = {
+    async ask(_name: string, text: string) {
+      const address = parseAddress(text);
+      return address && known.site?.store.find(address);
+    },
+    journalFeedback: () => true,
+  } as unknown as Desk;
   const feedback = takeFeedback({
-    desk: {
-      async ask(_name: string, text: string) {
-        const address = parseAddress(text);
-        return address && known.site?.store.find(address);
-      },
-      journalFeedback: () => true,
-    } as unknown as Desk,
+    feedback: createKeepFeedback({
+      desk: feedbackDesk,
+      environment: 'test',
+      limits: { turnsOfSender: PLENTY, turns: PLENTY },
+    }),
     origins,
     bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,
-    limits: { perAddress: PLENTY, together: PLENTY },
   });
   const metrics = createMetrics({ build: 'test', release: 'test' });
   const site = await startDeskSite({

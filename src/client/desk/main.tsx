@@ -1,10 +1,11 @@
 import { Document } from '../../shared/desk/document.tsx';
 import { errorPages } from '../../shared/desk/error-pages.tsx';
-import { routes } from '../../shared/desk/routes.tsx';
+import { DESK_PATH, routes } from '../../shared/desk/routes.tsx';
 import { hydrate } from '../engine/hydrate.tsx';
 
 await hydrate({
   routes,
+  base: DESK_PATH,
   document: Document,
   errorPages,
   loadReporter: async (early) => (await import('../reporting/courier.ts')).createReporter(early),

@@ -20,6 +20,8 @@ import { hasSaveData } from './save-data.ts';
 
 export interface HydrateOptions {
   readonly routes: readonly RouteDefinition[];
+  /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
+  readonly base?: string;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
   /** Brings what sends reports of failures, in a chunk of its own. */
@@ -31,7 +33,13 @@ export interface HydrateOptions {
  * itself, and all that only a visitor who goes on needs, follows when the browser is idle or at the
  * first click, Back or submit, whichever comes first.
  */
-export async function hydrate({ routes, document: Document, errorPages, loadReporter }: HydrateOptions): Promise<void> {
+export async function hydrate({
+  routes,
+  base = '',
+  document: Document,
+  errorPages,
+  loadReporter,
+}: HydrateOptions): Promise<void> {
   const develop = process.env.SPILLWAY_DEV ? await import('./develop/development.ts') : undefined;
   const tree = createRouteTree(routes);
   let routeIds: readonly string[] = [];
@@ -66,7 +74,16 @@ export async function hydrate({ routes, document: Document, errorPages, loadRepo
   async function loadNavigator(): Promise<Navigator> {
     try {
       const { createNavigator } = await import('./navigator.ts');
-      const created = createNavigator({ tree, payload, etag, location, loader, onPage, onFailure: reporting.report });
+      const created = createNavigator({
+        tree,
+        base,
+        payload,
+        etag,
+        location,
+        loader,
+        onPage,
+        onFailure: reporting.report,
+      });
       live = created;
       startTransition(() => exchange?.(created.router));
       return created;

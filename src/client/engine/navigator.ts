@@ -17,6 +17,8 @@ import { keepScrollPositions } from './scroll-positions.ts';
 
 export interface NavigatorOptions {
   readonly tree: RouteTree;
+  /** The path that all pages of the app share (`/desk`), empty for none. */
+  readonly base: string;
   readonly payload: PagePayload;
   readonly etag: string | undefined;
   readonly location: Location;
@@ -36,6 +38,7 @@ export interface Navigator extends LinkHandlers {
 /** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
 export function createNavigator({
   tree,
+  base,
   payload,
   etag,
   location,
@@ -53,6 +56,7 @@ export function createNavigator({
   const isStatic = (url: string): boolean => tree.definitions.get(leafOf(toPathname(url)) ?? '')?.mode === 'static';
   const store = createPageDataStore({
     fetch: ownFetch,
+    base,
     now: () => performance.now(),
     build: payload.build,
     isStatic,

@@ -35,6 +35,7 @@ export interface DeskAppDeps {
   readonly trust: ProxyTrust;
   readonly readiness: Readiness;
   readonly files: ReadonlyMap<string, PublicFile>;
+  readonly takeCredentials: Step;
   readonly desk: DeskPages;
   readonly api: RequestHandler;
   readonly compression?: boolean;
@@ -66,6 +67,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
   const front = [
     oneAtATime(),
     requestId({ origins, trust }),
+    deps.takeCredentials,
     requestContext(),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(toSecurityHeaders(origins)),

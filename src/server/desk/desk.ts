@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
+import type { DeskRetention } from '../config.ts';
 import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { InFlightRequest } from '../engine/http/in-flight.ts';
@@ -9,7 +10,7 @@ import type { BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
 import { createJournal, type Journal } from './journal.ts';
-import type { Feedback } from './journal-entry.ts';
+import type { Feedback, Salt } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
 import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
@@ -23,11 +24,14 @@ export interface Desk {
   /**
    * Stores a failure: it is in this process's journal when this returns, and outlives the process.
    *
+   * @param sameVisitor the other hashes of its visitor since yesterday, for what a browser reports
    * @returns false where it could not be written: then the log must hold all of it
    */
-  journal(failure: Failure): boolean;
+  journal(failure: Failure, sameVisitor?: readonly string[]): boolean;
   /** The same of what a visitor said. */
   journalFeedback(feedback: Feedback): boolean;
+  /** The same of a salt that this process made: to be called before anything that it hashed is journaled. */
+  journalSalt(salt: Salt): boolean;
   /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
   /** How it is at this moment, without a wait. */
@@ -36,6 +40,10 @@ export interface Desk {
   readonly findOldAsset: FindOldAsset;
   /** What of the journal is not in the store yet (bytes). */
   readonly waitingBytes: number;
+  /** The size of each table after the last retention run (bytes). */
+  readonly storedBytes: Readonly<Record<string, number>>;
+  /** How far the clock of this process was ahead of the store's at that time (ms). */
+  readonly clockSkew: number;
   /** Resolves when all that was journaled is in the store. */
   flush(): Promise<void>;
   /**
@@ -60,8 +68,9 @@ export interface DeskOptions {
   readonly build: string;
   readonly release: string;
   /** Where this server runs, for the filter of the list: a store may serve several. */
-  readonly environment?: string;
+  readonly environment: string;
   readonly namespace: string;
+  readonly retention: DeskRetention;
   /** The folder of the build: `dist`. */
   readonly dist: string;
   /** Who is told of what is new; undefined for nobody. */
@@ -115,11 +124,17 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       release: options.release,
       environment: options.environment,
       namespace: options.namespace,
+      retention: options.retention,
       dist: options.dist,
       notify: options.notify,
     },
     log,
     onBlocked: options.onBlockedLoop,
+    onRetained: ({ deleted }) => {
+      for (const { table, reason, rows } of deleted) {
+        options.count?.('spillway_desk_deleted_rows_total', { table, reason }, rows);
+      }
+    },
   });
   return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight, count: options.count });
 }
@@ -220,13 +235,25 @@ class OpenDesk implements Desk {
     return this.#journal.waiting;
   }
 
-  journal(failure: Failure): boolean {
+  get storedBytes(): Readonly<Record<string, number>> {
+    return this.#keeper.retained?.bytes ?? {};
+  }
+
+  get clockSkew(): number {
+    return this.#keeper.retained?.clockSkew ?? 0;
+  }
+
+  journal(failure: Failure, sameVisitor?: readonly string[]): boolean {
     this.#count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
-    return this.#wakeIf(this.#journal.append(failure));
+    return this.#wakeIf(this.#journal.append(failure, sameVisitor));
   }
 
   journalFeedback(feedback: Feedback): boolean {
     return this.#wakeIf(this.#journal.appendFeedback(feedback));
+  }
+
+  journalSalt(salt: Salt): boolean {
+    return this.#wakeIf(this.#journal.appendSalt(salt));
   }
 
   /** One message wakes the keeper for all that comes until it looks. */

@@ -33,10 +33,13 @@ export interface CountRecord {
 export interface Feedback {
   /** 32 hexadecimal digits. */
   readonly id: string;
-  /** The failure that it is about, where it says so: 32 hexadecimal digits. */
-  readonly eventId?: string;
-  /** The address that it is about (`7K3QM2XA-9F4W0R6B`), where that is all that is known of the failure. */
+  /**
+   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest where the occurrence
+   * was only counted. Earlier releases left it out where they knew the event.
+   */
   readonly address?: string;
+  /** The event that it is about, where its sender named one: 32 hexadecimal digits. */
+  readonly eventId?: string;
   /** Up to 4 KiB of characters. */
   readonly text: string;
   readonly name?: string;
@@ -49,12 +52,25 @@ export interface Feedback {
   readonly visitor?: string;
 }
 
-/** A line of a journal. */
+/** The secret that visitors are hashed with. */
+export interface Salt {
+  /** The day of the addresses that it hashes (days since 1970, UTC); 0 for the ids that `visitorId` returns. */
+  readonly day: number;
+  readonly salt: string;
+}
+
+/**
+ * A line of a journal. `sameVisitor` lists the other hashes that the visitor had since yesterday, because
+ * salts change. It serves the rule that two visitors must have reported what only browsers saw. It is
+ * never stored, because it would link two days.
+ */
 export type JournalEntry =
-  | { readonly entry: 'whole'; readonly failure: Failure }
-  | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
+  | { readonly entry: 'whole'; readonly failure: Failure; readonly sameVisitor?: readonly string[] }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'count'; readonly record: CountRecord }
-  | { readonly entry: 'feedback'; readonly feedback: Feedback };
+  | { readonly entry: 'feedback'; readonly feedback: Feedback }
+  /** A salt that the process made itself. It comes before the first line that uses it. */
+  | { readonly entry: 'salt'; readonly salt: Salt };
 
 export function toThin(failure: Failure): ThinOccurrence {
   const { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor } = failure;
@@ -80,6 +96,7 @@ function isJournalEntry(value: unknown): value is JournalEntry {
   if (value.entry === 'whole') return isFailure(value.failure);
   if (value.entry === 'thin') return hasAddress(value.thin) && typeof value.thin.occurrence === 'string';
   if (value.entry === 'feedback') return isFeedback(value.feedback);
+  if (value.entry === 'salt') return isSalt(value.salt);
   return value.entry === 'count' && isObject(value.record) && hasCount(value.record);
 }
 
@@ -89,6 +106,10 @@ function isFailure(value: unknown): boolean {
 
 function isFeedback(value: unknown): boolean {
   return isObject(value) && typeof value.id === 'string' && typeof value.text === 'string' && isNumber(value.at);
+}
+
+function isSalt(value: unknown): boolean {
+  return isObject(value) && typeof value.salt === 'string' && Number.isSafeInteger(value.day);
 }
 
 function hasCount(record: Record<string, unknown>): boolean {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Millisecond, Second } from '../../shared/units.ts';
 import type { Failure } from '../engine/errors/failure.ts';
 import { type CountSlots, createCountSlots } from './count-slots.ts';
-import { type Feedback, type JournalEntry, toThin } from './journal-entry.ts';
+import { type Feedback, type JournalEntry, type Salt, toThin } from './journal-entry.ts';
 import type { Signals } from './keeper/signals.ts';
 import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from './limits.ts';
 import type { JournalPosition } from './segment-files.ts';
@@ -16,9 +16,11 @@ export interface Journal {
    *
    * @returns false where it could not be written; it is tried anew with the next failure
    */
-  append(failure: Failure): boolean;
+  append(failure: Failure, sameVisitor?: readonly string[]): boolean;
   /** The same of what a visitor said; false too where the journal is full. */
   appendFeedback(feedback: Feedback): boolean;
+  /** The same of a salt that was made here: to be called before anything that it hashed is appended. */
+  appendSalt(salt: Salt): boolean;
   /** Where the next line will stand: all before it was appended. */
   readonly end: JournalPosition;
   /** What is not in the store yet, of this process and of dead ones whose journals it has (bytes). */
@@ -114,12 +116,27 @@ class SegmentedJournal implements Journal {
     return this.#waitingBytes() + this.#options.signals.inherited;
   }
 
-  append(failure: Failure): boolean {
-    return this.#try(() => (this.#full ? this.#count(failure) : this.#appendLine(this.#toLine(failure))));
+  append(failure: Failure, sameVisitor?: readonly string[]): boolean {
+    return this.#try(() => {
+      if (this.#full) return failure.echoOf !== undefined || this.#count(failure);
+      // Browsers apart: what strangers send must not thin what servers saw.
+      const isWhole = this.#wholes.take(`${failure.digest} ${failure.side}`, this.#now());
+      // Without the rest of it, an echo would count as a failure of its own.
+      if (!isWhole && failure.echoOf !== undefined) return true;
+      return this.#appendLine(
+        toBytes(
+          isWhole ? { entry: 'whole', failure, sameVisitor } : { entry: 'thin', thin: toThin(failure), sameVisitor },
+        ),
+      );
+    });
   }
 
   appendFeedback(feedback: Feedback): boolean {
     return this.#try(() => !this.#full && this.#appendLine(toBytes({ entry: 'feedback', feedback })));
+  }
+
+  appendSalt(salt: Salt): boolean {
+    return this.#try(() => !this.#full && this.#appendLine(toBytes({ entry: 'salt', salt })));
   }
 
   #try(append: () => boolean): boolean {
@@ -162,11 +179,6 @@ class SegmentedJournal implements Journal {
   #goOn(): void {
     this.rotate();
     if (this.#full) this.#options.log.warn(FULL);
-  }
-
-  #toLine(failure: Failure): Buffer {
-    const isWhole = this.#wholes.take(failure.digest, this.#now());
-    return toBytes(isWhole ? { entry: 'whole', failure } : { entry: 'thin', thin: toThin(failure) });
   }
 
   #appendLine(line: Buffer): boolean {
@@ -241,7 +253,7 @@ const RETRY_TIME = 100 * Millisecond;
 const FULL =
   'The journal is full, because the store takes nothing in: of failures no more than their number is kept until it does.';
 
-/** Tells whether a digest may still be written whole in this second. */
+/** Tells whether a digest of one side may still be written whole in this second. */
 class WholeRate {
   readonly #limit: number;
   readonly #counts = new Map<string, number>();
@@ -251,14 +263,14 @@ class WholeRate {
     this.#limit = limit;
   }
 
-  take(digest: string, now: number): boolean {
+  take(key: string, now: number): boolean {
     const second = Math.floor(now / Second);
     if (second !== this.#second) {
       this.#second = second;
       this.#counts.clear();
     }
-    const count = (this.#counts.get(digest) ?? 0) + 1;
-    this.#counts.set(digest, count);
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
     return count <= this.#limit;
   }
 }

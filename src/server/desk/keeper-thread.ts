@@ -3,6 +3,7 @@ import { Second } from '../../shared/units.ts';
 import type { Beat, BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import type { CallAnswer, CallArguments, CallName, FromKeeper, KeeperStart, ToKeeper } from './keeper/calls.ts';
+import type { RetentionReport } from './store/retention.ts';
 import { StoreAwayError } from './store/sql.ts';
 
 /** The main thread's end of the keeper. */
@@ -11,6 +12,8 @@ export interface KeeperThread {
   beat(beat: Beat): void;
   /** @throws StoreAwayError where the store cannot be used at the moment */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
+  /** The report of the last retention run; undefined before the first one. */
+  readonly retained: RetentionReport | undefined;
   /** Ends the thread, whatever it does. */
   end(): Promise<void>;
 }
@@ -21,6 +24,7 @@ export interface KeeperThreadOptions {
   readonly start: KeeperStart;
   readonly log: DeskLog;
   readonly onBlocked: (report: BlockedLoop) => void;
+  readonly onRetained: (report: RetentionReport) => void;
 }
 
 const ENDED = 'The keeper of the desk ended.';
@@ -38,11 +42,12 @@ const RESTART_FIRST = 1 * Second;
 const RESTART_LONGEST = 60 * Second;
 
 /** A thread that breaks is started anew, and finds in journal and store where it was. */
-export function createKeeperThread({ file, start, log, onBlocked }: KeeperThreadOptions): KeeperThread {
+export function createKeeperThread({ file, start, log, onBlocked, onRetained }: KeeperThreadOptions): KeeperThread {
   const questions = new Map<number, Question>();
   let lastId = 0;
   let wait = RESTART_FIRST;
   let isEnding = false;
+  let retained: RetentionReport | undefined;
   /** Undefined from when it broke until it is started anew. */
   let worker: Worker | undefined = run();
 
@@ -76,7 +81,10 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
   function hear(message: FromKeeper): void {
     if (message.say === 'log') log[message.level](message.fields, message.message);
     else if (message.say === 'blocked') onBlocked(message.report);
-    else settle(message);
+    else if (message.say === 'retained') {
+      retained = message.report;
+      onRetained(message.report);
+    } else settle(message);
   }
 
   function settle(message: Extract<FromKeeper, { say: 'answer' | 'refusal' }>): void {
@@ -107,6 +115,9 @@ export function createKeeperThread({ file, start, log, onBlocked }: KeeperThread
         worker.ref();
         say({ say: 'call', id: lastId, name, args });
       });
+    },
+    get retained() {
+      return retained;
     },
     async end() {
       isEnding = true;

@@ -2,7 +2,7 @@ import { Day, Hour, KiB, MiB, Millisecond, Minute, Second } from '../../shared/u
 
 // The journal
 
-/** Whole events that one digest may write in a second (a count); the others are thin. */
+/** Full events that one digest may write in a second, for servers and for browsers (a count); the others are thin. */
 export const WHOLE_PER_SECOND = 20;
 /** A segment is closed at this size (bytes), so that what was taken in can be deleted. */
 export const SEGMENT_BYTES = 8 * MiB;
@@ -85,21 +85,28 @@ export const MAX_GROWTH_FRAMES = 20;
 
 /** Occurrences of an incident that are kept in an hour (a count); past it the hour is marked as thinned. */
 export const MAX_OCCURRENCES_PER_HOUR = 1000;
-/** Whole occurrences: the first of an incident, those of an hour, and the spread over its life (counts). */
+/**
+ * Full occurrences that are kept of an incident (counts): the first, some of each hour, the newest, and
+ * some that visitors wrote about. Visitors quote addresses from the last hours, so most of those must
+ * lead to a full story. When the store runs out of room, the oldest of the hourly ones are deleted first.
+ */
 export const FIRST_WHOLES = 10;
-export const WHOLES_PER_HOUR = 5;
-export const MAX_SPREAD_WHOLES = 100;
-/** How long occurrences are kept (ms). Counts stay. */
-export const OCCURRENCE_AGE = 90 * Day;
-/** How much the store may use (bytes), in used pages. */
-export const MAX_STORE_BYTES = 500 * MiB;
+export const WHOLES_PER_HOUR = 100;
+export const NEWEST_WHOLES = 20;
+export const MAX_SAID_WHOLES = 20;
+/** Hours older than this can be deleted to make room (ms): charts go back for 14 days. */
+export const HOUR_AGE = 30 * Day;
+/** A clock that differs from the store's by more than this deletes nothing (ms). */
+export const MAX_CLOCK_SKEW = 5 * Minute;
 /** How long the maps and assets of a build are kept after it last ran (ms), and how much of them (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended runs is kept (ms). */
 export const RUN_AGE = 30 * Day;
-/** How often what is too old is deleted (ms). */
+/** How often what is too old is deleted (ms), and how often the store is looked at for having grown (ms, and by which share). */
 export const RETENTION_INTERVAL = 1 * Hour;
+export const SIZE_CHECK_INTERVAL = 5 * Minute;
+export const SIZE_GROWTH = 0.05;
 /** Rows that one transaction deletes (a count): a longer one would hold up what is to be stored. */
 export const DELETE_BATCH = 1000;
 
@@ -127,9 +134,20 @@ export const COUNT_SLOT_BYTES = KiB;
 
 /** How long a session lasts (ms). */
 export const SESSION_TIME = 12 * Hour;
-/** Wrong tokens in a minute (counts): from one address, and from all. A hundred years of the latter find no token of 16 characters. */
-export const MAX_ATTEMPTS = 5;
+/** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
+export const SESSION_CACHE_TIME = 2 * Second;
+export const MAX_CACHED_SESSIONS = 1000;
+/** Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 and its /48 network of IPv6. */
+export const MAX_ATTEMPTS: readonly number[] = [5, 10, 20];
+/** Wrong tokens in a minute from all senders after which answers are held back (a count), for how long (ms), and how many at once (a count). */
 export const MAX_ATTEMPTS_OF_ALL = 30;
+export const ATTEMPT_HOLD = 2 * Second;
+export const MAX_HELD_ATTEMPTS = 200;
+/** Senders of wrong tokens that a process counts in a minute (a count, about 4 MB), and how many of them the store counts too (a count). */
+export const MAX_COUNTED_SENDERS = 30_000;
+export const MAX_SHARED_SENDERS = 200;
+/** The least time between two updates of the store's counts (ms). */
+export const ATTEMPTS_SHARE_INTERVAL = 1 * Second;
 /** A form of the desk (bytes): a note has the most of them. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 
@@ -166,6 +184,21 @@ export const TARGET_TIME = 10 * Second;
 export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 /** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */
 export const HEARTBEAT_INTERVAL = 1 * Minute;
+
+// What strangers can send
+
+/** How old a failure may be when a visitor writes about it (ms). */
+export const FEEDBACK_AGE = 1 * Day;
+/** Feedback: how many a sender, all senders, and one failure may get (counts), and how much text (bytes). */
+export const FEEDBACK_LIMITS = {
+  turnsOfSender: { burst: 5, perSecond: Second / Minute },
+  turns: { burst: 60, perSecond: 1 },
+  ofFailure: { burst: 20, perSecond: (20 * Second) / Hour },
+  bytesOfSender: { burst: 32 * KiB, perSecond: (64 * KiB * Second) / Hour },
+  bytes: { burst: 1 * MiB, perSecond: (4 * MiB * Second) / Hour },
+};
+/** How old a server's failure may be when a browser reports that it saw it too (ms). */
+export const ECHO_AGE = 1 * Hour;
 
 // Live pages
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, type Environment } from '../config.ts';
+import { ConfigError, type Environment, readSettings, SETTINGS } from '../config.ts';
 import { toCleanJson, toCleanLines } from '../desk/terminal/clean-text.ts';
 import { toCommandName } from '../desk/terminal/command-name.ts';
 import { toText } from '../desk/terminal/paint.ts';
@@ -66,12 +66,18 @@ async function examine({ site, tokenFile }: DoctorArguments, options: DoctorOpti
   const version = `Spillway ${readVersion(dist)}`;
   const token = site && readToken({ file: tokenFile, env });
   const groups = site
-    ? await checkSite({ site, token: token?.token, now: Date.now() })
+    ? await checkSite({ site, token: token?.token, authProxyHeader: readAuthProxyHeader(env), now: Date.now() })
     : await checkEnvironment({ env, dist, mounts, product: await loadProduct(options) });
   return {
     title: site ? `${version} at ${site.origin}` : `${version}, as it would start here`,
     groups: hideSecrets(groups, env, token?.token),
   };
+}
+
+/** @throws ConfigError if its value is invalid */
+function readAuthProxyHeader(env: Environment): string | undefined {
+  const { AUTH_PROXY_HEADER } = SETTINGS;
+  return readSettings({ AUTH_PROXY_HEADER }, env).AUTH_PROXY_HEADER || undefined;
 }
 
 async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<ProductSettingsFile | Error> {

@@ -1,8 +1,9 @@
 import type { ViewShape } from './shapes.ts';
 
-/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. */
-export function toIncidentHref(digest: string, occurrence?: string): string {
-  return occurrence === undefined ? `/desk/${digest}` : `/desk/${digest}/${occurrence}`;
+/** `/desk/7K3QM2XA`, or `/desk/7K3QM2XA/9F4W0R6B`. @param environment empty for that of this server */
+export function toIncidentHref(digest: string, occurrence: string | undefined, environment: string): string {
+  const path = occurrence === undefined ? `/desk/${digest}` : `/desk/${digest}/${occurrence}`;
+  return environment === '' ? path : `${path}?${new URLSearchParams({ environment })}`;
 }
 
 /** The list as somebody sees it, so that it can be sent to a colleague: what is as usual is left out. */
@@ -29,3 +30,8 @@ export const USUAL_VIEW: ViewShape = {
   assignee: '',
   within: '',
 };
+
+/** The parts of a view that filter nothing: they stay when its filters are removed. */
+export function pickKept({ state, sort, span, environment }: ViewShape): Partial<ViewShape> {
+  return { state, sort, span, environment };
+}

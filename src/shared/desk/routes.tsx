@@ -1,5 +1,8 @@
 import { defineRoutes } from '../engine/routes.ts';
 
+/** All pages of the desk are at this path or below it, and so is their data. */
+export const DESK_PATH = '/desk';
+
 /**
  * Every page of the desk: a table of its own, beside the product's. The server joins the other halves
  * by id, in `src/server/desk/pages/index.ts`.

@@ -77,6 +77,7 @@ export interface MarkShape {
 /** A row of the list. */
 export interface IncidentRow {
   readonly digest: string;
+  readonly environment: string;
   readonly kind: IncidentKind;
   readonly title: string;
   readonly place: PlaceShape;
@@ -106,6 +107,7 @@ export interface ViewShape {
   readonly kind: IncidentKind | '';
   readonly route: string;
   readonly release: string;
+  /** Empty for the environment of this server. */
   readonly environment: string;
   readonly assignee: string;
   /** Seen within: `1h`, `24h`, `7d`, `30d`. */
@@ -123,7 +125,6 @@ export interface IncidentsData {
   readonly choices: {
     readonly routes: readonly string[];
     readonly releases: readonly string[];
-    readonly environments: readonly string[];
     readonly assignees: readonly string[];
   };
   /** Where the next page begins. */
@@ -332,6 +333,11 @@ export interface IncidentData {
   readonly now: number;
   readonly operator: OperatorShape;
   readonly digest: string;
+  readonly environment: string;
+  /** The environment as addresses name it: empty for that of this server. */
+  readonly scope: string;
+  /** Other environments in which the digest is known. */
+  readonly elsewhere: readonly string[];
   readonly kind: IncidentKind;
   readonly title: string;
   /** Of the outermost error, whole. */
@@ -373,6 +379,7 @@ export interface NoticeShape {
   readonly label: string;
   readonly digest?: string;
   /** Of the incident, as long as it is there. */
+  readonly environment?: string;
   readonly title?: string;
   readonly state: 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
   /** When it ended; of one that waits, when it was made. */
@@ -389,6 +396,8 @@ export interface NoticeShape {
 export interface NotificationsData {
   readonly now: number;
   readonly operator: OperatorShape;
+  /** Of this server. */
+  readonly environment: string;
   /** Names without what is secret in them. */
   readonly targets: readonly string[];
   readonly settings: readonly (readonly [name: string, words: string])[];

@@ -3,6 +3,17 @@
 /** Page data lives under this prefix, so that no cache can take it for the document: `/_data/orders?page=2`. */
 export const DATA_PREFIX = '/_data';
 
+/**
+ * Returns where the data of a page is.
+ *
+ * @param url path and search of the page
+ * @param base the path that all pages of its app share (`/desk`), empty for none. Their data is below
+ *   it too (`/desk/_data/7K3QM2XA`), so that a gate in front of the pages also protects their data.
+ */
+export function toDataUrl(url: string, base = ''): string {
+  return base + DATA_PREFIX + url.slice(base.length);
+}
+
 /** On every page and page-data response: the build that made it. */
 export const BUILD_HEADER = 'X-Build-Id';
 

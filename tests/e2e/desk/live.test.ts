@@ -112,7 +112,7 @@ describe('the list', () => {
     data.length = 0;
     const end = performance.now() + 6000;
     while (performance.now() < end) await Promise.all(Array.from({ length: 8 }, () => fail('/tour/fail/loader')));
-    const asked = data.filter(({ path }) => path.startsWith('/_data/desk'));
+    const asked = data.filter(({ path }) => path.startsWith('/desk/_data'));
     expect(asked.filter(({ method }) => method === 'GET').length).toBeGreaterThanOrEqual(1);
     expect(asked.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(4);
     // A number that gets another digit begins further left: of all that may move, that alone does.

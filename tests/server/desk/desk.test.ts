@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { requireDataFolder, UnwritableFolderError } from '../../../src/server/desk/data-folder.ts';
 import { DeskInUseError } from '../../../src/server/desk/desk.ts';
+import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
@@ -35,9 +36,15 @@ describe('the desk', () => {
     const change = { to: { state: 'resolved', in: 'next' } } as const;
     desk.journal(failure);
 
-    const outcome = await desk.ask('changeIncident', failure.digest, change, { author: 'ada', expected: 0 });
+    const outcome = await desk.ask('changeIncident', toCallKey(failure.digest, 'production'), change, {
+      author: 'ada',
+      expected: 0,
+    });
     expect(outcome).toMatchObject({ outcome: 'changed', before: { state: 'open' }, after: { stateBy: 'ada' } });
-    const again = await desk.ask('changeIncident', failure.digest, change, { author: 'ada', expected: 0 });
+    const again = await desk.ask('changeIncident', toCallKey(failure.digest, 'production'), change, {
+      author: 'ada',
+      expected: 0,
+    });
     expect(again).toMatchObject({ outcome: 'conflict' });
     expect(await desk.ask('listBuilds')).toMatchObject([{ id: 'build-1', release: 'v1' }]);
     await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is none/);
@@ -73,7 +80,7 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readSalt');
+    await desk.ask('readChanges');
     const failures = Array.from({ length: 500 }, () => createFailure());
     for (const failure of failures) desk.journal(failure);
     expect(desk.flushSync(10_000)).toBe(true);
@@ -105,7 +112,7 @@ describe('the desk', () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
-    await desk.ask('readSalt');
+    await desk.ask('readChanges');
     const other = new DatabaseSync(join(dataDir, 'desk.sqlite'));
     other.exec('BEGIN IMMEDIATE');
     const failure = createFailure();
@@ -137,7 +144,12 @@ describe('the desk', () => {
     writeFileSync(dataDir, ''); // so that it cannot be made anew
     expect(desk.journal(createFailure())).toBe(false);
     expect(desk.journal(createFailure())).toBe(false);
-    const change = desk.ask('changeIncident', '7K3QM2XA', { to: { state: 'open' } }, { author: 'ada', expected: 0 });
+    const change = desk.ask(
+      'changeIncident',
+      toCallKey('7K3QM2XA', 'production'),
+      { to: { state: 'open' } },
+      { author: 'ada', expected: 0 },
+    );
     await expect(change).rejects.toThrow(StoreAwayError);
     expect(desk.condition).toEqual({ store: 'away', journal: 'failing' });
     expect(lines.filter(({ message }) => message.includes('journal cannot be written'))).toHaveLength(1);

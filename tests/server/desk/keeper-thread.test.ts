@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createSignals } from '../../../src/server/desk/keeper/signals.ts';
 import { createKeeperThread } from '../../../src/server/desk/keeper-thread.ts';
 import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
-import { createFolder, createTestLog } from '../../support/desk.ts';
+import { createFolder, createTestLog, TEST_RETENTION } from '../../support/desk.ts';
 
 /** Breaks when it is asked to find, and answers anything else. */
 const script = `
@@ -30,15 +30,18 @@ it('starts a thread that broke anew, and refuses what it was asked meanwhile', a
       databaseUrl: undefined,
       build: '',
       release: '',
+      environment: 'test',
       namespace: '',
+      retention: TEST_RETENTION,
       dist: folder,
     },
     log,
     onBlocked: () => undefined,
+    onRetained: () => undefined,
   });
   onTestFinished(() => keeper.end());
-  expect(await keeper.ask('readSalt')).not.toBe('');
+  expect(await keeper.ask('readChanges')).toBe(true);
   await expect(keeper.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
-  await expect.poll(() => keeper.ask('readSalt').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+  await expect.poll(() => keeper.ask('readChanges').catch(() => undefined), { timeout: 10_000 }).toBe(true);
   expect(lines.map(({ level }) => level)).toEqual(['error']);
 });

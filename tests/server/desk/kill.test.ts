@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../src/server/desk/desk.ts';
+import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import { createFolder, openTestDesk } from '../../support/desk.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
@@ -93,10 +94,14 @@ describe('a process that is killed in the middle of a storm', () => {
     const findDeath = async () =>
       (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, PATIENCE).toBeDefined();
-    const { occurrences } = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', {
-      limit: 1,
-      withWholes: true,
-    });
+    const { occurrences } = await desk.ask(
+      'listOccurrences',
+      toCallKey((await findDeath())?.digest ?? '', 'production'),
+      {
+        limit: 1,
+        withWholes: true,
+      },
+    );
     const [occurrence] = occurrences;
     expect(occurrence?.whole?.extra).toMatchObject({
       inFlight: [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
@@ -117,7 +122,7 @@ describe('a process that is killed in the middle of a storm', () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });
-    await opened.ask('readSalt');
+    await opened.ask('readChanges');
     await opened.close();
     await postgres.stop();
     const shown = await killAfter(3000, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, it, type TestContext } from 'vitest';
 import type { MemoryStory } from '../../../src/server/desk/beat.ts';
 import { presentOccurrence } from '../../../src/server/desk/pages/present-occurrence.ts';
+import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
 import type { WholeShape } from '../../../src/shared/desk/shapes.ts';
 import { createFolder, openTestDesk } from '../../support/desk.ts';
 
@@ -57,7 +58,10 @@ async function readDeath({ expect, onTestFinished }: Context, dataDir: string): 
     (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
   await expect.poll(findDeath, PATIENCE).toBeDefined();
   const digest = (await findDeath())?.digest ?? '';
-  const { occurrences } = await desk.ask('listOccurrences', digest, { limit: 1, withWholes: true });
+  const { occurrences } = await desk.ask('listOccurrences', toCallKey(digest, 'production'), {
+    limit: 1,
+    withWholes: true,
+  });
   const [occurrence] = occurrences;
   return occurrence && presentOccurrence(occurrence, { sourceLink: undefined }).whole;
 }

@@ -15,6 +15,7 @@ import { hasNginx, startNginx } from '../../support/nginx.ts';
 import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
 
 const TOKEN = 'the-token-of-an-operator-0';
+const PROXY_SECRET = 'the-secret-of-the-proxy-0';
 
 let app: OwnedApp;
 let dist: string;
@@ -247,6 +248,29 @@ describe('a site', () => {
     const { marks, lines } = await through(careless);
     expect(marks).toMatchObject(wanted);
     expect(lines).toContain(line);
+  });
+
+  it.each<[string, string, Carelessness, Mark]>([
+    ['proves every name', 'X-Forwarded-User', { addsProxySecret: PROXY_SECRET }, 'wrong'],
+    [
+      'proves every name in a header that only the setting names',
+      'X-Our-User',
+      { addsProxySecret: PROXY_SECRET },
+      'wrong',
+    ],
+    ['passes on what visitors say, without the secret', 'X-Forwarded-User', { forwards: 'what-it-got' }, 'ok'],
+    ['has another secret', 'X-Forwarded-User', { addsProxySecret: `${PROXY_SECRET}-of-before` }, 'ok'],
+  ])('behind an authenticating proxy that %s', async (_name, AUTH_PROXY_HEADER, careless, mark) => {
+    const settings = { OPERATOR_TOKEN: TOKEN, AUTH_PROXY_HEADER, AUTH_PROXY_SECRET: PROXY_SECRET };
+    const proxied = await start({ ...settings, TRUST_PROXY: 'loopback' });
+    onTestFinished(() => proxied.stop());
+    const proxy = await startCarelessProxy(proxied.url, careless);
+    onTestFinished(() => proxy.stop());
+    const { marks, findings } = await measure(proxy.url, settings);
+    expect(marks).toMatchObject({ 'Forged sign-in': mark, Desk: 'ok' });
+    const found = findings.find(({ about }) => about === 'Forged sign-in')?.found;
+    if (mark === 'wrong') expect(found).toContain('/desk, /desk/_data');
+    expect(JSON.stringify(findings)).not.toContain(PROXY_SECRET);
   });
 
   it('is measured from outside without a token, and with a wrong one', async () => {

@@ -1,5 +1,5 @@
 import type { PagePayload, RedirectPayload } from '../../../shared/engine/payload.ts';
-import { BUILD_HEADER, DATA_PREFIX, DIGEST_HEADER, WIRE_TYPE } from '../../../shared/engine/protocol.ts';
+import { BUILD_HEADER, DIGEST_HEADER, toDataUrl, WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
 import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire.ts';
 import { Second } from '../../../shared/units.ts';
@@ -29,6 +29,8 @@ export type PageDataResult =
 
 export interface FetchPageDataOptions {
   readonly fetch: typeof globalThis.fetch;
+  /** The path that all pages of the app share (`/desk`); none by default. */
+  readonly base?: string;
   /** Ends the request, and the late values too. */
   readonly signal?: AbortSignal;
   /** Tells the server, which may refuse prefetches under load. */
@@ -74,11 +76,6 @@ export async function fetchPageVersion(url: string, options: FetchPageDataOption
   }
 }
 
-/** Where the data of a page is: a URL of its own, because caches may ignore `Vary`. */
-export function toDataUrl(url: string): string {
-  return DATA_PREFIX + url.replace(/#.*$/s, '');
-}
-
 function request(url: string, method: 'GET' | 'HEAD', options: FetchPageDataOptions): Promise<Response> {
   const headers: Record<string, string> = { Accept: WIRE_TYPE };
   if (options.prefetch) headers.Purpose = 'prefetch';
@@ -86,7 +83,7 @@ function request(url: string, method: 'GET' | 'HEAD', options: FetchPageDataOpti
   const attempts = options.attempts ?? 1;
   return fetchWithRetry(
     options.fetch,
-    toDataUrl(url),
+    toDataUrl(url.replace(/#.*$/s, ''), options.base),
     { method, headers },
     {
       attempts,

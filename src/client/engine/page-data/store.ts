@@ -6,6 +6,8 @@ import { createQueue, type JobView, type PrefetchPriority } from './queue.ts';
 
 export interface PageDataStoreOptions {
   readonly fetch: typeof globalThis.fetch;
+  /** The path that all pages of the app share (`/desk`); none by default. */
+  readonly base?: string;
   /** A clock that never runs backwards (ms). */
   readonly now: () => number;
   /** The build that this browser runs. */
@@ -66,7 +68,7 @@ export interface PageDataStats {
 }
 
 export function createPageDataStore(options: PageDataStoreOptions): PageDataStore {
-  const { fetch, build, isStatic } = options;
+  const { fetch, base = '', build, isStatic } = options;
   const cache = createPageCache<PageDataResult, VisitedPage>({ now: options.now });
   const queue = createQueue<PageDataResult>({ concurrency: PREFETCH_CONCURRENCY, toEnd });
   /** Counts the calls of `dropAll`: an answer to an older request is not kept. */
@@ -92,7 +94,7 @@ export function createPageDataStore(options: PageDataStoreOptions): PageDataStor
   function startFetch(url: string, prefetch: boolean) {
     return async (job: JobView): Promise<PageDataResult> => {
       const startedIn = generation;
-      const result = await fetchPageData(url, { fetch, prefetch, signal: job.signal, attempts: attempts() });
+      const result = await fetchPageData(url, { fetch, base, prefetch, signal: job.signal, attempts: attempts() });
       // The server may refuse prefetches alone: a navigation that has joined asks again by itself.
       if (prefetch && result.kind === 'failed') throw result.error;
       if (prefetch && result.kind === 'busy') throw new Error('The server has no time for prefetches.');
@@ -123,7 +125,7 @@ export function createPageDataStore(options: PageDataStoreOptions): PageDataStor
     const page = cache.recall(url);
     if (page && isStatic(url) && cache.ageOf(url) < STATIC_STALE_TIME) return 'unchanged';
     if (!page?.etag) return 'changed';
-    const version = await fetchPageVersion(url, { fetch, signal, attempts: attempts() });
+    const version = await fetchPageVersion(url, { fetch, base, signal, attempts: attempts() });
     if (!version || version.status >= 500) return 'failed';
     isSkewed(version.build);
     if (version.etag === page.etag) {

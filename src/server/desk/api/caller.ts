@@ -3,14 +3,8 @@ import { Second } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { readBearer } from '../sign-in/bearer.ts';
-import type { CheckBearer } from '../sign-in/bearer-check.ts';
+import type { CheckToken } from '../sign-in/check-token.ts';
 import type { Operator } from '../sign-in/sign-in.ts';
-
-export interface RequireCallerOptions {
-  readonly check: CheckBearer;
-  /** Tells senders apart, without an address. */
-  readonly toSender: (address: string) => string;
-}
 
 const callers = new WeakMap<Request, Operator>();
 
@@ -22,7 +16,7 @@ const CHALLENGE = 'Bearer realm="desk"';
  * Lets nobody in but by a token in `Authorization`. A cookie says nothing here, so no other site can
  * use a browser's session.
  */
-export function requireCaller({ check, toSender }: RequireCallerOptions): RequestHandler {
+export function requireCaller(checkToken: CheckToken): RequestHandler {
   return async function requireCaller(req, _res, next) {
     const token = readBearer(req);
     if (token === undefined) {
@@ -30,7 +24,7 @@ export function requireCaller({ check, toSender }: RequireCallerOptions): Reques
         'WWW-Authenticate': CHALLENGE,
       });
     }
-    const checked = await check(token, toSender(requestInfo(req).address));
+    const checked = await checkToken(token, requestInfo(req).address);
     if (checked.kind === 'too-many') {
       throw new HttpError(429, 'There were too many wrong tokens. Wait a minute, then try again.', {
         'Retry-After': String(Math.ceil(checked.waitMs / Second)),
@@ -41,12 +35,13 @@ export function requireCaller({ check, toSender }: RequireCallerOptions): Reques
         'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"`,
       });
     }
-    if (checked.operator.role !== 'operator' && !READS.has(req.method)) {
+    const { name, role } = checked.token;
+    if (role !== 'operator' && !READS.has(req.method)) {
       throw new HttpError(403, 'This token may look, and change nothing. Use one of an operator.', {
         'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope"`,
       });
     }
-    callers.set(req, checked.operator);
+    callers.set(req, { name, role });
     next();
   };
 }

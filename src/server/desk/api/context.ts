@@ -2,7 +2,8 @@ import { Hour } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import type { Desk } from '../desk.ts';
 import type { DeskFacts } from '../pages/context.ts';
-import type { Incident } from '../store/records.ts';
+import { toDeletedWords } from '../pages/standing-words.ts';
+import type { Found, Incident } from '../store/records.ts';
 
 /** What the resources of the desk are made of. */
 export interface ApiContext {
@@ -17,9 +18,28 @@ export async function readVersion({ ask, facts }: ApiContext): Promise<string> {
 
 export const UNKNOWN = 'No incident has this digest.';
 
-/** The incident that stands for a digest. @throws HttpError 404 */
-export async function requireIncident({ ask }: ApiContext, digest: string): Promise<Incident> {
-  const found = await ask('find', digest);
-  if (!found) throw new HttpError(404, UNKNOWN);
-  return found.incident;
+/**
+ * The incident that stands for a digest.
+ *
+ * @param environment where to look; by default everywhere, first in the environment of this server
+ * @throws HttpError 404
+ */
+export async function requireIncident(
+  { ask }: ApiContext,
+  digest: string,
+  { environment }: { readonly environment?: string | undefined },
+): Promise<Incident> {
+  return (await requireFound({ ask }, digest, environment)).incident;
+}
+
+/** @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`. @throws HttpError 404 */
+export async function requireFound(
+  { ask }: Pick<ApiContext, 'ask'>,
+  address: string,
+  environment: string | undefined,
+): Promise<Found> {
+  const found = await ask('find', address, environment);
+  if (found) return found;
+  const deletion = await ask('readDeletion', address.slice(0, 8), environment);
+  throw new HttpError(404, deletion ? toDeletedWords(deletion) : UNKNOWN);
 }

@@ -8,7 +8,7 @@ import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
 import { AWAY } from '../pages/unless-away.ts';
-import type { CheckBearer } from '../sign-in/bearer-check.ts';
+import type { CheckToken } from '../sign-in/check-token.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
@@ -23,9 +23,7 @@ import { occurrenceResource, occurrencesResource } from './occurrences.ts';
 export interface DeskApiOptions {
   readonly desk: Pick<Desk, 'ask'>;
   readonly facts: DeskFacts;
-  readonly checkBearer: CheckBearer;
-  /** Tells senders apart, without an address. */
-  readonly toSender: (address: string) => string;
+  readonly checkToken: CheckToken;
 }
 
 /** Where it is mounted. */
@@ -36,12 +34,12 @@ export function isDeskApiPath(path: string): boolean {
 }
 
 /** What operators do on the desk's pages, for programs. It answers everything that it is mounted for. */
-export function createDeskApi({ desk, facts, checkBearer, toSender }: DeskApiOptions): RequestHandler {
+export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
   const resources = listResources({ ask: (name, ...args) => desk.ask(name, ...args), facts });
   return Router()
     .use(privateReplies(), keepPrivate)
     .use(openApi('/openapi.json', { ...DOCUMENT, resources }))
-    .use(requireCaller({ check: checkBearer, toSender }))
+    .use(requireCaller(checkToken))
     .use(resources)
     .use(() => {
       throw notFoundHere();

@@ -4,6 +4,7 @@ import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentIncident as presentHead } from '../pages/present-incident.ts';
 import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
+import { keyOf } from '../store/incident-key.ts';
 import type { IncidentFilter } from '../store/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
@@ -31,7 +32,8 @@ export function exportResource(context: ApiContext): Resource {
       query: ExportQuery,
       replies: LINES,
     }).handle(({ query }) => {
-      const incidents = walkIncidents(toStoreFilter(query, Date.now()), context);
+      const filter = toStoreFilter(query, { now: Date.now(), environment: context.facts.environment });
+      const incidents = walkIncidents(filter, context);
       return { status: 200, lines: toLines(incidents, query.occurrences, context) };
     }),
   });
@@ -48,7 +50,7 @@ export function exportOneResource(context: ApiContext): Resource {
       replies: LINES,
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
-      const incident = await requireIncident(context, params.digest);
+      const incident = await requireIncident(context, params.digest, query);
       return { status: 200, lines: toLines([incident], query.occurrences, context) };
     }),
   });
@@ -81,7 +83,7 @@ async function* toLines(
     incidents += 1;
     yield { type: 'incident', ...presentHead(incident, undefined), firstRelease, lastRelease };
     if (depth === 'none') continue;
-    for await (const occurrence of walkOccurrences(incident.digest, depth, context)) {
+    for await (const occurrence of walkOccurrences(incident, depth, context)) {
       occurrences += 1;
       yield occurrence;
     }
@@ -90,20 +92,20 @@ async function* toLines(
 }
 
 async function* walkOccurrences(
-  digest: string,
+  incident: Incident,
   depth: Exclude<Depth, 'none'>,
   { ask, facts }: ApiContext,
 ): AsyncGenerator<Line> {
   let cursor: string | undefined;
   do {
-    const page = await ask('listOccurrences', digest, {
+    const page = await ask('listOccurrences', keyOf(incident), {
       limit: OCCURRENCES[depth],
       withWholes: depth === 'whole',
       ...(cursor !== undefined && { cursor }),
     });
     for (const found of page.occurrences) {
       const told = presentOccurrence(presentForPage(found, { sourceLink: facts.sourceLink }));
-      yield { type: 'occurrence', digest, ...told };
+      yield { type: 'occurrence', digest: incident.digest, environment: incident.environment, ...told };
     }
     cursor = page.next;
   } while (cursor !== undefined);

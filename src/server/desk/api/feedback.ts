@@ -2,10 +2,11 @@ import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentFeedback } from '../pages/present-incident.ts';
+import { keyOf } from '../store/incident-key.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { FeedbackList } from './replies.ts';
-import { LimitQuery, OfFeedback, OfIncident } from './requests.ts';
+import { InEnvironment, LimitInEnvironment, OfFeedback, OfIncident } from './requests.ts';
 
 export function feedbackResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/feedback', {
@@ -13,12 +14,12 @@ export function feedbackResource(context: ApiContext): Resource {
       id: 'listFeedback',
       summary: 'List what visitors said of an incident',
       params: OfIncident,
-      query: LimitQuery,
+      query: LimitInEnvironment,
       replies: { 200: { about: 'What they said.', body: FeedbackList } },
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
-      const { digest } = await requireIncident(context, params.digest);
-      const feedback = await context.ask('listFeedback', digest, query.limit);
+      const incident = await requireIncident(context, params.digest, query);
+      const feedback = await context.ask('listFeedback', keyOf(incident), query.limit);
       return { status: 200, body: { feedback: feedback.map(presentFeedback) } };
     }),
   });
@@ -31,11 +32,13 @@ export function oneFeedbackResource(context: ApiContext): Resource {
       id: 'deleteFeedback',
       summary: 'Delete what a visitor said',
       params: OfFeedback,
+      query: InEnvironment,
       replies: { 204: { about: 'It is gone.' } },
       problems: { 404: gone },
-    }).handle(async ({ params }, request) => {
-      const { digest } = await requireIncident(context, params.digest);
-      if (!(await context.ask('deleteFeedback', digest, params.id, authorOf(request)))) throw new HttpError(404, gone);
+    }).handle(async ({ params, query }, request) => {
+      const incident = await requireIncident(context, params.digest, query);
+      const isGone = await context.ask('deleteFeedback', keyOf(incident), params.id, authorOf(request));
+      if (!isGone) throw new HttpError(404, gone);
       return { status: 204 };
     }),
   });

@@ -8,13 +8,14 @@ import { presentStatus } from '../pages/present-status.ts';
 import { readIncident } from '../pages/read-incident.ts';
 import { toStandingWords } from '../pages/standing-words.ts';
 import type { ChangeBy, IncidentChange } from '../store/change-incident.ts';
+import { keyOf, toCallKey } from '../store/incident-key.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { authorOf } from './caller.ts';
-import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { toExpected, toIncidentTag } from './incident-tag.ts';
 import { presentIncident } from './present.ts';
 import { ChangedIncident, Incident as IncidentReply } from './replies.ts';
-import { IfMatch, IncidentPatch, Merge, OfIncident } from './requests.ts';
+import { IfMatch, IncidentPatch, InEnvironment, Merge, OfIncident } from './requests.ts';
 
 const CONFLICT = 'Somebody has changed it since it had the `ETag` of `If-Match`.';
 const TAGGED = {
@@ -29,11 +30,11 @@ export function incidentResource(context: ApiContext): Resource {
       summary: 'Get an incident with its story',
       about: 'All that its page shows. A digest that was merged into another one leads there.',
       params: OfIncident,
+      query: InEnvironment,
       replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
       problems: { 404: UNKNOWN },
-    }).handle(async ({ params }) => {
-      const found = await ask('find', params.digest);
-      if (!found) throw new HttpError(404, UNKNOWN);
+    }).handle(async ({ params, query }) => {
+      const found = await requireFound(context, params.digest, query.environment);
       const told = await tell(found, context);
       return { status: 200, body: told, headers: toHeaders(told, params.digest) };
     }),
@@ -44,6 +45,7 @@ export function incidentResource(context: ApiContext): Resource {
       about:
         'With `If-Match` it is refused where somebody has changed the incident since; new occurrences are no change. Without, it wins, and `replaced` says over what.',
       params: OfIncident,
+      query: InEnvironment,
       headers: IfMatch,
       body: IncidentPatch,
       replies: {
@@ -54,11 +56,11 @@ export function incidentResource(context: ApiContext): Resource {
         },
       },
       problems: { 404: UNKNOWN, 412: CONFLICT },
-    }).handle(async ({ params, headers, body }, request) => {
-      const current = await requireIncident(context, params.digest);
+    }).handle(async ({ params, query, headers, body }, request) => {
+      const current = await requireIncident(context, params.digest, query);
       const changed = await ask(
         'changeIncident',
-        current.digest,
+        keyOf(current),
         toChange(body),
         toChangeBy(request, headers, current),
       );
@@ -86,12 +88,13 @@ export function incidentResource(context: ApiContext): Resource {
       summary: 'Delete an incident with all that is merged into it',
       about: 'Its counts go too. When it happens again it is a new one.',
       params: OfIncident,
+      query: InEnvironment,
       headers: IfMatch,
       replies: { 204: { about: 'It is gone.' } },
       problems: { 404: UNKNOWN, 412: CONFLICT },
-    }).handle(async ({ params, headers }) => {
-      const current = await requireIncident(context, params.digest);
-      const gone = await ask('deleteIncident', current.digest, toExpected(headers['if-match'], current));
+    }).handle(async ({ params, query, headers }, request) => {
+      const current = await requireIncident(context, params.digest, query);
+      const gone = await ask('deleteIncident', keyOf(current), toChangeBy(request, headers, current));
       if (gone.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (gone.outcome === 'conflict') throw toConflict(gone.incident);
       return { status: 204 };
@@ -105,14 +108,16 @@ export function mergeResource(context: ApiContext): Resource {
       id: 'mergeIncident',
       summary: 'Let another incident stand for this one too',
       params: OfIncident,
+      query: InEnvironment,
       headers: IfMatch,
       body: Merge,
       replies: { 200: { about: 'The incident that stands for both.', body: IncidentReply } },
       problems: { 404: UNKNOWN, 409: 'Both are one already.', 412: CONFLICT },
-    }).handle(async ({ params, headers, body }, request) => {
-      const current = await requireIncident(context, params.digest);
+    }).handle(async ({ params, query, headers, body }, request) => {
+      const current = await requireIncident(context, params.digest, query);
       const by = toChangeBy(request, headers, current);
-      const merged = await context.ask('mergeIncidents', current.digest, body.into, by);
+      const into = toCallKey(body.into, current.environment);
+      const merged = await context.ask('mergeIncidents', keyOf(current), into, by);
       if (merged.outcome === 'unknown')
         throw new HttpError(404, 'No incident has the digest that it is to be merged into.');
       if (merged.outcome === 'conflict') throw toConflict(merged.incident);
@@ -129,12 +134,14 @@ export function separateResource(context: ApiContext): Resource {
       summary: 'Take an incident out of the one that it was merged into',
       about: '`If-Match` is about the incident that it is taken out of: to that one its digest leads until then.',
       params: OfIncident,
+      query: InEnvironment,
       headers: IfMatch,
       replies: { 200: { about: 'It stands for itself again.', body: IncidentReply } },
       problems: { 404: UNKNOWN, 409: 'It is merged into nothing.', 412: CONFLICT },
-    }).handle(async ({ params, headers }, request) => {
-      const current = await requireIncident(context, params.digest);
-      const apart = await context.ask('takeApart', params.digest, toChangeBy(request, headers, current));
+    }).handle(async ({ params, query, headers }, request) => {
+      const current = await requireIncident(context, params.digest, query);
+      const key = toCallKey(params.digest, current.environment);
+      const apart = await context.ask('takeApart', key, toChangeBy(request, headers, current));
       if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (apart.outcome === 'conflict') throw toConflict(apart.incident);
       if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'It is merged into nothing.');
@@ -146,13 +153,17 @@ export function separateResource(context: ApiContext): Resource {
 /** All that is known of it, with the latest of its occurrences. */
 async function tell(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
   const shown = await chooseShown({ incident: found.incident }, undefined, ask);
-  return presentIncident(await readIncident(shown, { ask, sourceLink: facts.sourceLink, now: Date.now() }));
+  const { sourceLink, environment } = facts;
+  return presentIncident(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() }));
 }
 
-function toHeaders(told: { readonly digest: string; readonly version: string }, asked: string): Record<string, string> {
+function toHeaders(told: ReturnType<typeof presentIncident>, asked: string): Record<string, string> {
+  const { digest, environment } = told;
   return {
     ETag: toIncidentTag(told),
-    ...(told.digest !== asked && { 'Content-Location': `/api/desk/incidents/${told.digest}` }),
+    ...(digest !== asked && {
+      'Content-Location': `/api/desk/incidents/${digest}?${new URLSearchParams({ environment })}`,
+    }),
   };
 }
 

@@ -19,8 +19,8 @@ export function incidentsResource(context: ApiContext): Resource {
     }).handle(
       async ({ query }) => {
         const { sort, span, limit, after } = query;
-        const filter = toStoreFilter(query, Date.now());
-        const [page, totals] = await Promise.all([
+        const filter = toStoreFilter(query, { now: Date.now(), environment: context.facts.environment });
+        const [page, totals, environments] = await Promise.all([
           ask('listIncidents', {
             ...filter,
             order: ORDERS[sort],
@@ -28,11 +28,14 @@ export function incidentsResource(context: ApiContext): Resource {
             ...(after !== undefined && { cursor: after }),
           }),
           ask('countStates', filter),
+          ask('listEnvironments'),
         ]);
         const { open, resolved, ignored } = totals;
         return {
           status: 200,
           body: {
+            environment: filter.environment,
+            environments,
             incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
             totals: { open, resolved, ignored },
             ...(page.next !== undefined && { next: page.next }),
@@ -56,11 +59,7 @@ export function findResource({ ask }: ApiContext): Resource {
     }).handle(async ({ query }) => {
       const found = await ask('resolveQuery', query.text);
       if (!found) throw new HttpError(404, nothing);
-      const { digest } = found;
-      return {
-        status: 200,
-        body: found.to === 'occurrence' ? { digest, occurrence: found.occurrence } : { digest },
-      };
+      return { status: 200, body: found };
     }),
   });
 }

@@ -1,11 +1,12 @@
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
+import { keyOf } from '../store/incident-key.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { presentNote } from './present.ts';
 import { Note, NoteList } from './replies.ts';
-import { LimitQuery, NewNote, OfIncident, OfNote } from './requests.ts';
+import { InEnvironment, LimitInEnvironment, NewNote, OfIncident, OfNote } from './requests.ts';
 
 export function notesResource(context: ApiContext): Resource {
   const { ask } = context;
@@ -14,12 +15,12 @@ export function notesResource(context: ApiContext): Resource {
       id: 'listNotes',
       summary: 'List notes on an incident',
       params: OfIncident,
-      query: LimitQuery,
+      query: LimitInEnvironment,
       replies: { 200: { about: 'The notes.', body: NoteList } },
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
-      const { digest } = await requireIncident(context, params.digest);
-      const notes = await ask('listNotes', digest, query.limit);
+      const incident = await requireIncident(context, params.digest, query);
+      const notes = await ask('listNotes', keyOf(incident), query.limit);
       return { status: 200, body: { notes: notes.map(presentNote) } };
     }),
 
@@ -27,11 +28,13 @@ export function notesResource(context: ApiContext): Resource {
       id: 'addNote',
       summary: 'Write a note on an incident',
       params: OfIncident,
+      query: InEnvironment,
       body: NewNote,
       replies: { 201: { about: 'The note.', body: Note, headers: { Location: 'What deletes it.' } } },
       problems: { 404: UNKNOWN },
-    }).handle(async ({ params, body }, request) => {
-      const note = await ask('addNote', params.digest, body.text, authorOf(request));
+    }).handle(async ({ params, query, body }, request) => {
+      const incident = await requireIncident(context, params.digest, query);
+      const note = await ask('addNote', keyOf(incident), body.text, authorOf(request));
       if (!note) throw new HttpError(404, UNKNOWN);
       return { status: 201, body: presentNote(note), headers: { Location: `/api/desk/notes/${note.id}` } };
     }),

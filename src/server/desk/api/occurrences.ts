@@ -2,11 +2,12 @@ import { HttpError } from '../../engine/errors/http-error.ts';
 import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
+import { keyOf } from '../store/incident-key.ts';
 import { authorOf } from './caller.ts';
-import { type ApiContext, readVersion, requireIncident, UNKNOWN } from './context.ts';
+import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { presentOccurrence } from './present.ts';
 import { FoundOccurrence, OccurrenceList } from './replies.ts';
-import { OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
+import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
 const GONE = 'No occurrence of this incident has this name, or it is gone.';
 const THINNED =
@@ -23,9 +24,12 @@ export function occurrencesResource(context: ApiContext): Resource {
       problems: { 404: UNKNOWN },
     }).handle(
       async ({ params, query }) => {
-        const { digest } = await requireIncident(context, params.digest);
+        const incident = await requireIncident(context, params.digest, query);
         const { limit, after: cursor } = query;
-        const page = await context.ask('listOccurrences', digest, { limit, ...(cursor !== undefined && { cursor }) });
+        const page = await context.ask('listOccurrences', keyOf(incident), {
+          limit,
+          ...(cursor !== undefined && { cursor }),
+        });
         return {
           status: 200,
           body: {
@@ -49,18 +53,19 @@ export function occurrenceResource(context: ApiContext): Resource {
       id: 'getOccurrence',
       summary: 'Get one time that it happened',
       params: OfOccurrence,
+      query: InEnvironment,
       replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
       problems: { 404: GONE },
-    }).handle(async ({ params }) => {
-      const found = await ask('find', `${params.digest}-${params.occurrence}`);
-      if (!found) throw new HttpError(404, UNKNOWN);
+    }).handle(async ({ params, query }) => {
+      const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
       if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
-      const { digest } = found.incident;
-      const { newer, older } = await ask('findNeighbours', digest, found.occurrence.occurrence);
+      const { digest, environment } = found.incident;
+      const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);
       return {
         status: 200,
         body: {
           digest,
+          environment,
           ...presentOccurrence(presentForPage(found.occurrence, { sourceLink: facts.sourceLink })),
           ...(newer && { newer: newer.occurrence }),
           ...(older && { older: older.occurrence }),
@@ -73,10 +78,13 @@ export function occurrenceResource(context: ApiContext): Resource {
       summary: 'Delete one time that it happened',
       about: 'What a visitor said of it goes too. It stays counted.',
       params: OfOccurrence,
+      query: InEnvironment,
       replies: { 204: { about: 'It is gone.' } },
       problems: { 404: GONE },
-    }).handle(async ({ params }, request) => {
-      if (!(await ask('deleteOccurrence', params, authorOf(request)))) throw new HttpError(404, GONE);
+    }).handle(async ({ params: { digest, occurrence }, query }, request) => {
+      const incident = await requireIncident(context, digest, query);
+      const isGone = await ask('deleteOccurrence', keyOf(incident), occurrence, authorOf(request));
+      if (!isGone) throw new HttpError(404, GONE);
       return { status: 204 };
     }),
   });

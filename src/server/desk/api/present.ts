@@ -8,7 +8,7 @@ type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
 
 /** What the page of an incident shows, without what is of the page alone. */
 export function presentIncident(data: Omit<IncidentData, 'operator'>): Told<typeof replies.Incident> {
-  const { now: _now, shown, missed: _missed, newer: _newer, older: _older, ...told } = data;
+  const { now: _now, scope: _scope, shown, missed: _missed, newer: _newer, older: _older, ...told } = data;
   return { ...told, ...(shown && { latest: presentOccurrence(shown) }) };
 }
 

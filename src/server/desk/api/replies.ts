@@ -78,9 +78,12 @@ const Mark = z.strictObject({ at: Time, release: z.string() }).meta({
   description: 'A release that was first started within the charts.',
 }) satisfies z.core.$ZodType<MarkShape>;
 
+const environment = text('Its environment. Each environment has its own incidents.');
+
 export const Row = z
   .strictObject({
     digest: z.string(),
+    environment,
     kind: Kind,
     title: z.string(),
     place: Place,
@@ -98,6 +101,8 @@ export const Row = z
 
 export const IncidentList = z
   .strictObject({
+    environment: text('The one whose incidents these are.'),
+    environments: z.array(z.string()).describe('All that use this desk.'),
     incidents: z.array(Row),
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
@@ -240,6 +245,7 @@ export const Occurrence = z
 export const FoundOccurrence = z
   .strictObject({
     digest: text('Of its incident.'),
+    environment,
     ...Occurrence.shape,
     newer: text('The next one in time, by its `occurrence`.').optional(),
     older: text('The one before.').optional(),
@@ -309,6 +315,7 @@ export const NoteList = z.strictObject({ notes: z.array(Note).describe('The late
 
 const head = {
   digest: z.string(),
+  environment,
   kind: Kind,
   title: z.string(),
   message: text('Of the outermost error, whole.'),
@@ -335,6 +342,7 @@ export const Incident = z
     feedback: z.array(Feedback),
     similar: z.array(Similar),
     changes: z.array(Change).describe('Notes and changes, the latest first.'),
+    elsewhere: z.array(z.string()).describe('Other environments in which the digest is known.'),
   })
   .meta({ id: 'Incident' });
 
@@ -347,7 +355,9 @@ export const ChangedIncident = z
   })
   .meta({ id: 'ChangedIncident' });
 
-export const Found = z.strictObject({ digest: z.string(), occurrence: z.string().optional() }).meta({ id: 'Found' });
+export const Found = z
+  .strictObject({ digest: z.string(), environment, occurrence: z.string().optional() })
+  .meta({ id: 'Found' });
 
 export const BuildList = z
   .strictObject({
@@ -362,6 +372,7 @@ const Notification = z
     id: z.int(),
     label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
     digest: z.string().optional(),
+    environment: text('Of the incident, as long as it is there.').optional(),
     title: text('Of the incident, as long as it is there.').optional(),
     state: z.enum(['waiting', 'sent', 'failed', 'summed', 'dropped']),
     at: Time.describe('When it ended; of one that waits, when it was made. Milliseconds since 1970.'),
@@ -388,7 +399,12 @@ export const TestResults = z
 export const ExportLine = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('incident'), ...head, firstRelease: z.string(), lastRelease: z.string() }),
-    z.strictObject({ type: z.literal('occurrence'), digest: text('Of its incident.'), ...Occurrence.shape }),
+    z.strictObject({
+      type: z.literal('occurrence'),
+      digest: text('Of its incident.'),
+      environment,
+      ...Occurrence.shape,
+    }),
     z.strictObject({ type: z.literal('end'), incidents: z.int(), occurrences: z.int() }),
   ])
   .meta({

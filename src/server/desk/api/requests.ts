@@ -5,7 +5,6 @@ import { parseAddress } from '../address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
 import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
 import { isCursor } from '../store/cursor.ts';
-import type { IncidentFilter } from '../store/list-incidents.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
 import { Kind, Side, State, Time } from './replies.ts';
 
@@ -46,10 +45,20 @@ const Occurrence = z
   })
   .describe('The last 8 characters of an address: `9F4W0R6B`.');
 
+const word = z.string().trim().min(1).max(MAX_TEXT);
+
+const environment = word.optional();
+
+/** Of all that is asked by a digest. */
+export const InEnvironment = z.strictObject({
+  environment: environment.describe(
+    'The environment of the incident: each has its own state and counts. Without it, the environment of this server, or another one where this one does not know the digest.',
+  ),
+});
+
 export const OfIncident = z.strictObject({ digest: Digest });
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
-const word = z.string().trim().min(1).max(MAX_TEXT);
 const time = z.coerce.number().int().min(0).describe('Milliseconds since 1970; exact to the hour.');
 
 const limit = z.coerce
@@ -66,7 +75,7 @@ const filter = {
   kind: Kind.optional(),
   route: word.optional().describe('The pattern of a route.'),
   release: word.optional().describe('Seen in this release.'),
-  environment: word.optional().describe('Seen on a server of this environment.'),
+  environment: environment.describe('The environment whose incidents are listed: by default that of this server.'),
   assignee: word.optional().describe(`A name; \`${NOBODY}\` for those that nobody has.`),
   within: z.enum(firstsOf(WITHIN)).optional().describe('Seen lately.'),
   from: time.optional(),
@@ -92,13 +101,14 @@ export const ListQuery = z
   });
 
 export const OccurrenceQuery = z
-  .strictObject({ limit, after })
+  .strictObject({ ...InEnvironment.shape, limit, after })
   .refine(({ after }) => after === undefined || isCursor(after, OCCURRENCE_ORDER), {
     path: ['after'],
     error: NO_CURSOR,
   });
 
 export const LimitQuery = z.strictObject({ limit });
+export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
 
 export const FindQuery = z.strictObject({
   text: word.describe('A digest, an address, or the id of a request or a trace.'),
@@ -110,15 +120,15 @@ const occurrences = z
   .describe('None; when and where each happened; or all that is kept of each.');
 
 export const ExportQuery = z.strictObject({ state: state.default('all'), ...filter, occurrences });
-export const ExportOneQuery = z.strictObject({ occurrences });
+export const ExportOneQuery = z.strictObject({ ...InEnvironment.shape, occurrences });
 
 /** What of a query the store filters by. */
 export function toStoreFilter(
   { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
-  now: number,
-): IncidentFilter {
+  { now, environment }: { readonly now: number; readonly environment: string },
+): ReturnType<typeof toFilter> {
   return {
-    ...toFilter({ ...USUAL_VIEW, ...view }, now),
+    ...toFilter({ ...USUAL_VIEW, ...view }, { now, environment }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   };

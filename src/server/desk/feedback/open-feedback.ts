@@ -4,13 +4,13 @@ import type { Scrubber } from '../../engine/errors/scrub.ts';
 import type { BodyReader } from '../../engine/http/body-reader.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
-import type { Desk } from '../desk.ts';
 import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
 import type { ToVisitor } from '../tunnel/visitors.ts';
+import type { KeepFeedback } from './keep-feedback.ts';
 import { takeFeedback } from './take-feedback.ts';
 
 export interface OpenFeedbackOptions {
-  readonly desk: Pick<Desk, 'ask' | 'journalFeedback'>;
+  readonly feedback: KeepFeedback;
   readonly origins: Origins;
   readonly bodies: BodyReader;
   readonly scrubber: Scrubber;
@@ -19,9 +19,16 @@ export interface OpenFeedbackOptions {
 }
 
 /** Puts together what takes the words of visitors. */
-export function openFeedback({ desk, origins, bodies, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
+export function openFeedback({
+  feedback,
+  origins,
+  bodies,
+  scrubber,
+  toVisitor,
+  log,
+}: OpenFeedbackOptions): RequestHandler {
   return takeFeedback({
-    desk,
+    feedback,
     origins,
     bodies,
     scrubberOf: toRequestScrubber(scrubber),

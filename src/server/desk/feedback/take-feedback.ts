@@ -9,7 +9,7 @@ import {
   MAX_FEEDBACK_LENGTH,
 } from '../../../shared/engine/feedback-protocol.ts';
 import { isOutcome } from '../../../shared/engine/outcome.ts';
-import { Day, KiB, Minute, Second } from '../../../shared/units.ts';
+import { KiB, Second } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
@@ -17,38 +17,22 @@ import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { toSender } from '../../engine/http/to-sender.ts';
 import { readForm } from '../../engine/pages/form-body.ts';
-import { parseAddress } from '../address.ts';
-import type { Desk } from '../desk.ts';
+import { parseAddress, toAddressText } from '../address.ts';
 import { type FeedbackParts, readPostedFeedback } from '../tunnel/feedback.ts';
-import { type BucketSize, createTokenBuckets } from '../tunnel/token-buckets.ts';
+import type { KeepFeedback } from './keep-feedback.ts';
 import { sendFeedbackAnswer } from './send-answer.ts';
 
 export interface TakeFeedbackOptions {
-  readonly desk: Pick<Desk, 'ask' | 'journalFeedback'>;
+  readonly feedback: KeepFeedback;
   readonly origins: Origins;
   readonly bodies: BodyReader;
   readonly scrubberOf: (req: IncomingMessage) => FeedbackParts['scrubber'];
   readonly toVisitor: (req: IncomingMessage) => string;
   readonly log: Logger;
-  readonly limits?: Partial<FeedbackLimits>;
 }
-
-/** How often something may be said, by one sender and by all together. */
-export interface FeedbackLimits {
-  readonly perAddress: BucketSize;
-  readonly together: BucketSize;
-}
-
-const LIMITS: FeedbackLimits = {
-  perAddress: { burst: 5, perSecond: Second / Minute },
-  together: { burst: 60, perSecond: 1 },
-};
 
 /** The text in the form's encoding, three characters for each byte of it, and the rest (bytes). */
 const MAX_FORM_BYTES = 48 * KiB;
-
-/** Who says something of a failure does so soon (ms). */
-const RECENT = Day;
 
 const THANKS = 'Thank you. What you wrote goes to those who mend it.';
 
@@ -58,14 +42,11 @@ const THANKS = 'Thank you. What you wrote goes to those who mend it.';
  * nor its time tell whether an address exists.
  */
 export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
-  const { desk, origins, bodies, log } = options;
-  const { perAddress, together } = { ...LIMITS, ...options.limits };
-  const senders = createTokenBuckets(perAddress);
-  const all = createTokenBuckets(together);
+  const { feedback, origins, bodies, log } = options;
 
   async function answer(req: Request, res: Response): Promise<void> {
     if (!isOfThisSite(req, origins)) return refuse(403, 'This form comes from another site, so it was not taken.');
-    const wait = senders.take(toSender(requestInfo(req).address)) || all.take('');
+    const wait = feedback.takeTurn(toSender(requestInfo(req).address));
     if (wait > 0) {
       res.setHeader('Retry-After', String(Math.ceil(wait / Second)));
       return refuse(429, 'Much was said within a short time. Wait a minute, then send it again.');
@@ -92,23 +73,12 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     const { origin, path } = requestInfo(req);
     const parts = { scrubber: options.scrubberOf(req), visitor: options.toVisitor(req), at: Date.now() };
     try {
-      const known = await findRecent(`${address.digest}-${address.occurrence}`);
-      if (known === undefined) return;
       const id = randomBytes(16).toString('hex');
-      const feedback = readPostedFeedback({ id, address: known, url: origin + path, ...said }, parts);
-      if (feedback) desk.journalFeedback(feedback);
+      const given = readPostedFeedback({ id, url: origin + path, ...said }, parts);
+      if (given) await feedback.keep(given, { address: toAddressText(address) }, toSender(requestInfo(req).address));
     } catch (error) {
-      log.warn({ err: error }, 'What a visitor said of a failure could not be kept.');
+      log.warn({ err: error }, 'Feedback from a visitor could not be kept.');
     }
-  }
-
-  /** @returns the address under which it is kept by now */
-  async function findRecent(text: string): Promise<string | undefined> {
-    const found = await desk.ask('find', text);
-    if (!found || found.state === 'unknown') return undefined;
-    const { incident, occurrence } = found;
-    if ((occurrence?.at ?? incident.lastAt) < Date.now() - RECENT) return undefined;
-    return occurrence ? `${occurrence.digest}-${occurrence.occurrence}` : incident.digest;
   }
 
   return async function takeFeedback(req, res, next) {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { toOccurrence } from '../../../shared/engine/address.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
@@ -11,6 +12,7 @@ import {
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
+  SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
 import { createAddressFinder } from '../notify/find-address.ts';
 import { startHeartbeat } from '../notify/heartbeat.ts';
@@ -19,8 +21,11 @@ import { createNotifier } from '../notify/notifier.ts';
 import { createSendRequest } from '../notify/send-request.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import { createTargets } from '../notify/targets.ts';
+import { toCallKey } from '../store/incident-key.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
+import type { RetentionReport } from '../store/retention.ts';
+import type { LateBeat } from '../store/run-table.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
@@ -33,6 +38,7 @@ import { createHeapWatch, type HeapSampler } from './heap-watch.ts';
 import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
+import { createRetention } from './retention.ts';
 import { createRuns } from './runs.ts';
 import { createSignals } from './signals.ts';
 import { createStoreHolder } from './store-holder.ts';
@@ -53,6 +59,7 @@ export interface KeeperOptions {
   readonly log: DeskLog;
   readonly readStack: () => Promise<readonly StackFrame[]>;
   readonly onBlocked: (report: BlockedLoop) => void;
+  readonly onRetained: (report: RetentionReport) => void;
   /** Samples the heap of the main thread. @param isOurs tells what of a stack is not a dependency's */
   readonly startSampler: (isOurs: () => Promise<IsOurs>) => HeapSampler;
 }
@@ -60,6 +67,7 @@ export interface KeeperOptions {
 export function createKeeper(options: KeeperOptions): Keeper {
   const { start, digester, log, readStack, onBlocked, startSampler } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
+  const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -83,7 +91,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
   const targets = notify ? createTargets({ settings: notify }) : [];
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
-  const writer = createWriter({ run, environment, folder, signals, holder, prepare, onTaken: notifier.wake, log });
+  const writer = createWriter({ run, folder, signals, holder, prepare, onTaken: notifier.wake, log });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const heapWatch = createHeapWatch({ startSampler: () => startSampler(readOurs), onChange: () => runs.noteGrowth() });
   const runs = createRuns({
@@ -106,13 +114,14 @@ export function createKeeper(options: KeeperOptions): Keeper {
     setInterval(() => runs.goOn(), BEAT_INTERVAL),
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
+    setInterval(() => void retainIfGrown(), SIZE_CHECK_INTERVAL),
   ];
   const endHeartbeat = beatAbroad();
   holder.start();
 
   async function open(): Promise<Store> {
     const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
-    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, log, news });
+    return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, environment, log, news });
   }
 
   async function readOurs(): Promise<IsOurs> {
@@ -163,12 +172,17 @@ export function createKeeper(options: KeeperOptions): Keeper {
     noteInherited();
     for (const journal of dead) {
       const beside = readBeatFile(journal.folder);
-      await writer.adopt(journal);
+      await writer.adopt({ ...journal, environment: await readEnvironment(journal.run, beside) });
       dead = dead.filter((other) => other !== journal);
       journal.release(true);
       noteInherited();
       await runs.tellDead(journal.run, beside);
     }
+  }
+
+  /** Where a process ran may have been set to another value since. */
+  async function readEnvironment(of: string, beside: LateBeat | undefined): Promise<string | undefined> {
+    return beside?.environment ?? (await holder.use((store) => store.readEnvironment(of)));
   }
 
   function noteInherited(): void {
@@ -186,9 +200,11 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   function retain(): Promise<void> {
-    return quietly('What is too old was not deleted.', () =>
-      holder.use((store) => store.retain({ build, now: Date.now() })),
-    );
+    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.run(store)));
+  }
+
+  function retainIfGrown(): Promise<void> {
+    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.runIfGrown(store)));
   }
 
   /** A store that is away has been told of already. */
@@ -207,17 +223,25 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   /** What another replica has journaled may be on its way. */
-  async function find(text: string): Promise<Found | undefined> {
+  async function find(text: string, where?: string): Promise<Found | undefined> {
     const address = parseAddress(text);
     if (!address) return undefined;
     const end = performance.now() + LOOKUP_PATIENCE;
     for (;;) {
-      const found = await afterFlush((store) => store.find(address));
+      const found = await afterFlush((store) => store.find(address, where));
       if (found && found.state !== 'unknown') return found;
       const isShared = await holder.use(async (store) => store.isShared);
       if (!isShared || performance.now() > end) return found;
       await sleep(RETRY_FIRST);
     }
+  }
+
+  /** What another replica has journaled takes a moment: strangers make the store wait no longer than that. */
+  async function untilKnown<T>(read: (store: Store) => Promise<T | undefined>): Promise<T | undefined> {
+    const known = await afterFlush(read);
+    if (known !== undefined || !(await holder.use(async (store) => store.isShared))) return known;
+    await sleep(RETRY_FIRST);
+    return holder.use(read);
   }
 
   async function close(): Promise<void> {
@@ -236,7 +260,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
 
   async function endRun(): Promise<void> {
     await runs.end();
-    await writer.adopt({ run, folder });
+    await writer.adopt({ run, folder, environment });
   }
 
   return {
@@ -247,53 +271,55 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     handlers: {
       find,
-      isKnown: (digest) => holder.use((store) => store.isKnown(digest)),
+      isKnown: (digest) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
+      findEvent: (id) => untilKnown((store) => store.findEvent(toOccurrence(id))),
+      isEchoAwaited: async (address) => (await untilKnown((store) => store.readAwaited(address))) === true,
       resolveQuery: (text) => afterFlush((store) => store.resolveQuery(text)),
       listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
       countStates: (filter) => afterFlush((store) => store.countStates(filter)),
-      listOccurrences: (digest, query) => afterFlush((store) => store.listOccurrences(digest, query)),
-      listHours: (digest) => afterFlush((store) => store.listHours(digest)),
-      listReleases: (digest) => afterFlush((store) => store.listReleases(digest)),
-      findNeighbours: (digest, occurrence) => afterFlush((store) => store.findNeighbours(digest, occurrence)),
-      countVisitorsSince: (digest, since) => afterFlush((store) => store.countVisitorsSince(digest, since)),
+      listOccurrences: (key, query) => afterFlush((store) => store.listOccurrences(key, query)),
+      listHours: (key) => afterFlush((store) => store.listHours(key)),
+      listReleases: (key) => afterFlush((store) => store.listReleases(key)),
+      findNeighbours: (key, occurrence) => afterFlush((store) => store.findNeighbours(key, occurrence)),
       listEnvironments: () => afterFlush((store) => store.listEnvironments()),
-      listSimilar: (digest, limit) => afterFlush((store) => store.listSimilar(digest, limit)),
-      listFeedback: (digest, limit) => afterFlush((store) => store.listFeedback(digest, limit)),
-      listChanges: (digest, limit) => afterFlush((store) => store.listChanges(digest, limit)),
-      listNotes: (digest, limit) => holder.use((store) => store.listNotes(digest, limit)),
+      listKnownIn: (digest) => afterFlush((store) => store.listKnownIn(digest)),
+      listSimilar: (key, limit) => afterFlush((store) => store.listSimilar(key, limit)),
+      listFeedback: (key, limit) => afterFlush((store) => store.listFeedback(key, limit)),
+      listChanges: (key, limit) => afterFlush((store) => store.listChanges(key, limit)),
+      listNotes: (key, limit) => holder.use((store) => store.listNotes(key, limit)),
       readChanges: () => holder.use((store) => store.readChanges()),
       // A change is about what was shown, so what is on its way comes first.
-      changeIncident: (digest, change, by) => afterFlush((store) => store.changeIncident(digest, change, by)),
-      mergeIncidents: (digest, into, by) => afterFlush((store) => store.mergeIncidents(digest, into, by)),
-      takeApart: (digest, by) => afterFlush((store) => store.takeApart(digest, by)),
-      addNote: (digest, text, author) => afterFlush((store) => store.addNote(digest, text, author)),
+      changeIncident: (key, change, by) => afterFlush((store) => store.changeIncident(key, change, by)),
+      mergeIncidents: (key, into, by) => afterFlush((store) => store.mergeIncidents(key, into, by)),
+      takeApart: (key, by) => afterFlush((store) => store.takeApart(key, by)),
+      addNote: (key, text, author) => afterFlush((store) => store.addNote(key, text, author)),
       deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
-      deleteFeedback: (digest, id, author) => afterFlush((store) => store.deleteFeedback(digest, id, author)),
-      deleteIncident: (digest, expected) => afterFlush((store) => store.deleteIncident(digest, expected)),
-      deleteOccurrence: (address, author) => afterFlush((store) => store.deleteOccurrence(address, author)),
-      forgetVisitor: (whom) => afterFlush((store) => store.forgetVisitor(whom)),
+      deleteFeedback: (key, id, author) => afterFlush((store) => store.deleteFeedback(key, id, author)),
+      deleteIncident: (key, by) => afterFlush((store) => store.deleteIncident(key, by)),
+      readDeletion: (digest, where) => holder.use((store) => store.readDeletion(digest, where)),
+      deleteOccurrence: (key, name, author) => afterFlush((store) => store.deleteOccurrence(key, name, author)),
       createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
       readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
       endSession: (idHash) => holder.use((store) => store.endSession(idHash)),
       keepSessions: (fingerprints) => holder.use((store) => store.keepSessions(fingerprints)),
       createLink: (idHash, grant) => holder.use((store) => store.createLink(idHash, grant)),
       takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
-      countAttempt: (sender) => holder.use((store) => store.countAttempt(sender)),
-      forgiveAttempt: (sender) => holder.use((store) => store.forgiveAttempt(sender)),
+      countAttempts: (bySender, inTotal) => holder.use((store) => store.countAttempts(bySender, inTotal)),
       listNotices: (limit) => holder.use((store) => store.listNotices(limit)),
       sendTestNotices: () => notifier.sendTest(),
       listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
       readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
       readAsset: (path) => holder.use((store) => store.readAsset(path)),
       listBuilds: () => holder.use((store) => store.listBuilds()),
-      readSalt: () => holder.use(async (store) => (await store.readMeta()).salt ?? ''),
+      listDeployments: (of) => holder.use((store) => store.listDeployments(of)),
+      readSalts: (offers) => holder.use((store) => store.readSalts(offers)),
       flush: () => writer.flush(),
       close,
     },
   };
 }
 
-function toMessageFacts(notify: NotifySettings | undefined): MessageFacts {
+function toMessageFacts(notify: NotifySettings | undefined): Omit<MessageFacts, 'hasOthers'> {
   return { environment: notify?.environment ?? '', deskOrigin: notify?.deskOrigin };
 }
 

@@ -2,7 +2,7 @@ import type { Failure } from '../../engine/errors/failure.ts';
 import { cutText, MAX_TITLE_LENGTH } from '../../engine/errors/trim.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../journal-entry.ts';
-import { FIRST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import { FIRST_WHOLES, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { type Intake, toHour } from '../store/tally.ts';
 import type { Digester } from './digester.ts';
@@ -16,21 +16,23 @@ export interface PrepareOptions {
   readonly log: DeskLog;
 }
 
+type WholeEntry = Extract<JournalEntry, { entry: 'whole' }>;
+
 /** Makes what was journaled into what is stored. */
 export type Prepare = (entries: readonly JournalEntry[]) => Promise<Intake[]>;
 
-/** More of an hour are not kept whole, so nobody needs their lines of source. */
+/** Later ones of an hour are kept in full only if they are among the newest, so the others need no lines of source. */
 const RESOLVED_PER_HOUR = FIRST_WHOLES + WHOLES_PER_HOUR;
 
 export function createPrepare({ maps, digester, readSites, log }: PrepareOptions): Prepare {
   const resolved = createHourCounts();
 
-  async function prepareWhole(failure: Failure, isLast: boolean): Promise<Intake> {
+  async function prepareWhole({ failure, sameVisitor }: WholeEntry, isNewest: boolean): Promise<Intake> {
     const named = failure.unresolved ? await giveDigest(failure) : failure;
-    const isWanted = resolved.add(named.digest, failure.at) <= RESOLVED_PER_HOUR || isLast;
+    const isWanted = resolved.add(named.digest, failure.at) <= RESOLVED_PER_HOUR || isNewest;
     const stored: StoredFailure = isWanted ? await resolveFrames(named) : named;
     const shownAs = named.digest === failure.digest ? undefined : failure.digest;
-    return { entry: 'whole', failure: stored, ...(shownAs !== undefined && { shownAs }) };
+    return { entry: 'whole', failure: stored, sameVisitor, ...(shownAs !== undefined && { shownAs }) };
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
@@ -51,19 +53,21 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
   }
 
   return async function prepare(entries) {
-    const last = new Map(entries.map((entry, index) => [toDigest(entry), index]));
+    const newest = listNewest(entries);
     const intakes: Intake[] = [];
-    for (const [index, entry] of entries.entries()) {
+    for (const entry of entries) {
       if (entry.entry !== 'whole') intakes.push(entry);
-      else intakes.push(await prepareWhole(entry.failure, last.get(entry.failure.digest) === index));
+      else intakes.push(await prepareWhole(entry, newest.has(entry)));
     }
     return intakes;
   };
 }
 
-/** Of whole entries alone: the last one of a digest in a batch may become its latest. */
-function toDigest(entry: JournalEntry): string {
-  return entry.entry === 'whole' ? entry.failure.digest : '';
+/** The last ones of each digest in a batch: they may be the newest of their incident. */
+function listNewest(entries: readonly JournalEntry[]): ReadonlySet<JournalEntry> {
+  const wholes = entries.filter((entry) => entry.entry === 'whole');
+  const groups = Map.groupBy(wholes, ({ failure }) => failure.digest);
+  return new Set([...groups.values()].flatMap((group) => group.slice(-NEWEST_WHOLES)));
 }
 
 /** Digests that are counted at once (a count). */

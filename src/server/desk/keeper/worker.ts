@@ -17,6 +17,7 @@ const keeper = createKeeper({
   log: createMessageLog(),
   readStack: () => readMainThreadStack({ dist: start.dist }),
   onBlocked: (report) => say({ say: 'blocked', report }),
+  onRetained: (report) => say({ say: 'retained', report }),
   startSampler: (isOurs) => sampleMainThreadHeap({ dist: start.dist, isOurs }),
 });
 

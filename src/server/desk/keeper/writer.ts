@@ -1,9 +1,11 @@
+import { clearTaken } from '../clear-lines.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { removeJournal } from '../journal.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { GATHER_TIME, RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import { StoreAwayError } from '../store/sql.ts';
+import type { Batch } from '../store/take-in.ts';
 import type { Intake } from '../store/tally.ts';
 import { createTurns } from '../store/turns.ts';
 import { dropSegments, type JournalPiece, readJournal } from './read-journal.ts';
@@ -17,13 +19,12 @@ export interface Writer {
   /** Takes in what this process has appended so far. Rejects where the store is away. */
   flush(): Promise<void>;
   /** Takes in all of a dead process's journal, and removes it. */
-  adopt(journal: { run: string; folder: string }): Promise<void>;
+  adopt(journal: Pick<Source, 'run' | 'folder' | 'environment'>): Promise<void>;
   stop(): void;
 }
 
 export interface WriterOptions {
   readonly run: string;
-  readonly environment?: string | undefined;
   readonly folder: string;
   readonly signals: Pick<Signals, 'clearDirty' | 'position'>;
   readonly holder: Pick<StoreHolder, 'use'>;
@@ -34,16 +35,7 @@ export interface WriterOptions {
   readonly log: DeskLog;
 }
 
-export function createWriter({
-  run,
-  environment,
-  folder,
-  signals,
-  holder,
-  prepare,
-  onTaken,
-  log,
-}: WriterOptions): Writer {
+export function createWriter({ run, folder, signals, holder, prepare, onTaken, log }: WriterOptions): Writer {
   const turns = createTurns();
   let timer: NodeJS.Timeout | undefined;
   let wait = RETRY_FIRST;
@@ -70,7 +62,7 @@ export function createWriter({
     return turns.take(async () => {
       // Cleared first: what is appended from here on wakes again.
       signals.clearDirty();
-      await moveAll({ run, folder, live: true }, (position) => {
+      await moveAll({ run, folder, environment: undefined, live: true }, (position) => {
         signals.position = position;
       });
     });
@@ -94,34 +86,37 @@ export function createWriter({
     if (piece.skipped > 0) {
       log.warn({ run: journal.run, lines: piece.skipped }, 'Lines of a journal that are not whole were left out.');
     }
-    await takeIn(await prepare(piece.entries), { run: journal.run, next: piece.next });
+    await takeIn(await prepare(piece.entries), journal, piece.next);
+    // A salt must not outlive its day on the disk of a process that has few failures.
+    if (piece.entries.some(isSalt)) clearTaken(journal.folder, piece.next, isSalt);
   }
 
   /** A row that the database refuses is left out, rather than all that come behind it. */
-  async function takeIn(entries: readonly Intake[], from: { run: string; next: JournalPosition }): Promise<void> {
+  async function takeIn(
+    entries: readonly Intake[],
+    { run, environment }: Source,
+    next: JournalPosition,
+  ): Promise<void> {
+    const batch = { entries, from: { run, next }, environment };
     try {
-      await holder.use((store) => store.takeIn({ entries, from, environment }));
+      await holder.use((store) => store.takeIn(batch));
     } catch (error) {
       if (error instanceof StoreAwayError) throw error;
-      await takeInOneByOne(entries, from, error);
+      await takeInOneByOne(batch, error);
     }
     onTaken?.();
   }
 
-  async function takeInOneByOne(
-    entries: readonly Intake[],
-    from: { run: string; next: JournalPosition },
-    cause: unknown,
-  ): Promise<void> {
+  async function takeInOneByOne(batch: Batch, cause: unknown): Promise<void> {
     log.error(
       { err: cause },
       'The store refused something from the journal. It is left out, and the rest is taken in.',
     );
     const accepted: Intake[] = [];
-    for (const entry of entries) {
+    for (const entry of batch.entries) {
       if (await holder.use((store) => store.wouldTake(entry))) accepted.push(entry);
     }
-    await holder.use((store) => store.takeIn({ entries: accepted, from, environment }));
+    await holder.use((store) => store.takeIn({ ...batch, entries: accepted }));
   }
 
   return {
@@ -140,8 +135,14 @@ export function createWriter({
   };
 }
 
+function isSalt({ entry }: JournalEntry): boolean {
+  return entry === 'salt';
+}
+
 interface Source {
   readonly run: string;
+  /** Where its process ran; undefined for the environment of this one. */
+  readonly environment: string | undefined;
   readonly folder: string;
   readonly live: boolean;
 }

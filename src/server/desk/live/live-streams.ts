@@ -16,7 +16,7 @@ import {
   MAX_LIVE_STREAMS_OF_SESSION,
 } from '../limits.ts';
 import type { Access, ReadAccess } from '../sign-in/access.ts';
-import { readSessionCookie } from '../sign-in/session-cookie.ts';
+import { sessionCookieOf } from '../sign-in/credentials.ts';
 import type { ChangeWatch } from './watch-changes.ts';
 
 export interface LiveStreams {
@@ -131,7 +131,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
 
 /** Streams are counted by session; whom a proxy signs in has none, and is counted by name. */
 function toHolder(req: IncomingMessage, { operator }: Access): string {
-  return readSessionCookie(req) ?? operator?.name ?? '';
+  return sessionCookieOf(req) ?? operator?.name ?? '';
 }
 
 function setHeaders(res: ServerResponse): void {

@@ -4,6 +4,7 @@ import { STATE_WORDS, toCount, toPlural } from '../../../shared/desk/words.ts';
 import { presentIncident } from '../pages/present-incident.ts';
 import { presentTitle } from '../pages/present-title.ts';
 import type { ClaimedNotice } from '../store/claim-notice.ts';
+import { splitKey } from '../store/incident-key.ts';
 import type { Notice, NoticeKind } from '../store/notice-table.ts';
 import type { Incident, StoredFailure } from '../store/records.ts';
 
@@ -47,6 +48,8 @@ export interface Message {
 export interface MessageFacts {
   readonly environment: string;
   readonly deskOrigin: string | undefined;
+  /** Other environments use the store too. */
+  readonly hasOthers: boolean;
 }
 
 export const LABELS: Readonly<Record<NoticeKind, string>> = {
@@ -66,7 +69,7 @@ export function toMessage(
   const base = {
     uid: notice.uid,
     kind: notice.kind,
-    environment: facts.environment,
+    environment: incident?.environment ?? facts.environment,
     label: LABELS[notice.kind],
     link: toLink('/desk', facts),
   };
@@ -77,7 +80,7 @@ export function toMessage(
     ...base,
     why: toWhy(notice, incident),
     incident: toMessageIncident(incident, whole, facts),
-    link: toLink(toIncidentHref(incident.digest), facts),
+    link: toIncidentLink(incident, facts),
     ...(isLast && { note: 'This was the last message of its own for this hour: what follows is told in one summary.' }),
   };
 }
@@ -97,6 +100,14 @@ function toLink(path: string, { deskOrigin = '' }: MessageFacts): string {
   return deskOrigin + path;
 }
 
+/** Several environments may name one desk, whose server is of one of them: then the link names its own. */
+function toIncidentLink(
+  { digest, environment }: Pick<Incident, 'digest' | 'environment'>,
+  facts: MessageFacts,
+): string {
+  return toLink(toIncidentHref(digest, undefined, facts.hasOthers ? environment : ''), facts);
+}
+
 function toWhy({ kind, detail }: Notice, { regressed, firstRelease }: Incident): string {
   if (kind === 'new') return `It is new${firstRelease ? `, in release ${firstRelease}` : ''}.`;
   if (kind === 'regressed') {
@@ -113,9 +124,11 @@ function toSummaryWords(count: number): string {
 }
 
 function toSummed(notices: readonly Notice[], facts: MessageFacts): Message['summed'] {
-  return notices.flatMap(({ kind, digest }) =>
-    digest === undefined ? [] : [{ label: LABELS[kind], digest, link: toLink(toIncidentHref(digest), facts) }],
-  );
+  return notices.flatMap(({ kind, digest: key }) => {
+    if (key === undefined) return [];
+    const { digest, environment = facts.environment } = splitKey(key);
+    return [{ label: LABELS[kind], digest, link: toIncidentLink({ digest, environment }, facts) }];
+  });
 }
 
 function toMessageIncident(incident: Incident, whole: StoredFailure | undefined, facts: MessageFacts): MessageIncident {
@@ -132,7 +145,7 @@ function toMessageIncident(incident: Incident, whole: StoredFailure | undefined,
     lastAt: incident.lastAt,
     firstRelease: incident.firstRelease,
     lastRelease: incident.lastRelease,
-    link: toLink(toIncidentHref(incident.digest), facts),
+    link: toIncidentLink(incident, facts),
   };
 }
 

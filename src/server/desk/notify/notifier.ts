@@ -1,6 +1,7 @@
 import type { DeskLog } from '../desk-log.ts';
 import { NOTICE_INTERVAL } from '../limits.ts';
 import type { ClaimedNotice, NoticeOutcome } from '../store/claim-notice.ts';
+import { toDigest } from '../store/incident-key.ts';
 import { createUid } from '../store/notice-table.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { StoreAwayError } from '../store/sql.ts';
@@ -27,7 +28,7 @@ export interface Notifier {
 
 export interface NotifierOptions {
   readonly targets: readonly Target[];
-  readonly facts: MessageFacts;
+  readonly facts: Omit<MessageFacts, 'hasOthers'>;
   readonly holder: { use<T>(work: (store: Store) => Promise<T>): Promise<T> };
   readonly log: DeskLog;
 }
@@ -62,7 +63,8 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     async function sendNext(): Promise<boolean> {
       const claimed = await holder.use((store) => store.claimNotice(target));
       if (!claimed) return false;
-      const message = toMessage(claimed, await readWhole(claimed), facts);
+      const { length } = await holder.use((store) => store.listEnvironments());
+      const message = toMessage(claimed, await readWhole(claimed), { ...facts, hasOthers: length > 1 });
       const outcome = await target.send(message);
       tell(outcome);
       await holder.use((store) => store.settleNotice(claimed.notice, outcome));
@@ -97,15 +99,17 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
   async function readWhole({ incident }: ClaimedNotice): Promise<StoredFailure | undefined> {
     if (!incident) return undefined;
     return holder.use(async (store) => {
-      const { nearestWhole } = await store.findNeighbours(incident.digest, '');
-      const found = nearestWhole && (await store.find(nearestWhole));
+      const { nearestWhole } = await store.findNeighbours(incident.key, '');
+      if (!nearestWhole) return undefined;
+      const address = { ...nearestWhole, digest: toDigest(nearestWhole.digest) };
+      const found = await store.find(address, incident.environment);
       return found?.occurrence?.whole;
     });
   }
 
   async function testOne(target: Target): Promise<TestSent> {
     const uid = createUid();
-    const { ok, words } = await target.send(toTestMessage(uid, facts));
+    const { ok, words } = await target.send(toTestMessage(uid, { ...facts, hasOthers: false }));
     await holder.use((store) => store.storeTestNotice(target, { uid, ok, words }));
     return { target: target.name, ok, words };
   }

@@ -1,14 +1,13 @@
 import { type RequestHandler, Router } from 'express';
 import { Document } from '../../../shared/desk/document.tsx';
 import { errorPages } from '../../../shared/desk/error-pages.tsx';
-import { routes } from '../../../shared/desk/routes.tsx';
+import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
 import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { createContentPolicy } from '../../engine/http/content-policy.ts';
 import type { Origins } from '../../engine/http/origins.ts';
-import { toPageUrl } from '../../engine/http/page-url.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { unclaimedMethods } from '../../engine/http/resource.ts';
 import type { Step } from '../../engine/http/step.ts';
@@ -18,14 +17,15 @@ import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { createLiveStreams } from '../live/live-streams.ts';
 import { createChangeWatch } from '../live/watch-changes.ts';
-import type { ReadAccess } from '../sign-in/access.ts';
+import { createReadAccess } from '../sign-in/access.ts';
 import { createIsOperator, type IsOperator, knowOperator } from '../sign-in/know-operator.ts';
+import type { SignIn } from '../sign-in/sign-in.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 
 export interface DeskPagesOptions {
   readonly desk: Pick<Desk, 'ask'>;
-  readonly readAccess: ReadAccess;
+  readonly signIn: SignIn;
   readonly facts: DeskFacts;
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
@@ -57,9 +57,11 @@ export interface DeskPages {
  * its failures too, so that nothing of the product stands between an operator and the desk.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, readAccess, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
+  const { desk, signIn, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
+  const readAccess = createReadAccess(signIn);
   const pages = await createPages<DeskContext>({
     family: 'desk',
+    base: DESK_PATH,
     routes,
     pages: serverPages,
     document: Document,
@@ -90,7 +92,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
   });
 
-  const isOperator = createIsOperator(readAccess);
+  const isOperator = createIsOperator(signIn);
   const router = Router();
   router.use(keepPrivate);
   router.use(live.step);
@@ -107,7 +109,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     },
     covers: isDeskPath,
     isOperator,
-    knowOperator: knowOperator(isOperator, isDeskPath),
+    knowOperator: knowOperator({ signIn, isOperator, covers: isDeskPath }),
     endStreams: () => live.endAll(),
   };
 }
@@ -121,5 +123,5 @@ const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
 };
 
 function isDeskPath(path: string): boolean {
-  return /^\/desk(?:\/|$)/.test(toPageUrl(path) ?? path);
+  return path === DESK_PATH || path.startsWith(`${DESK_PATH}/`);
 }

@@ -1,42 +1,61 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { MissedShape } from '../../../shared/desk/shapes.ts';
-import { notFound, redirect } from '../../../shared/engine/outcome.ts';
+import { notFound, publicError, redirect } from '../../../shared/engine/outcome.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
 import type { Address } from '../address.ts';
+import { keyOf, toDigest } from '../store/incident-key.ts';
 import type { Found, Occurrence } from '../store/records.ts';
 import type { AskStore, Shown } from './read-incident.ts';
+import { toDeletedWords } from './standing-words.ts';
 
 /**
  * Leads an address to where its incident is by now, and finds the occurrence that it names, or the
  * whole one that comes nearest to it; the latest where it names none.
  *
- * @param params as the address spells them: another spelling is answered with a redirect
+ * Another spelling than the usual one is answered with a redirect.
  */
-export async function findShown(asked: Address, params: LoaderArgs['params'], ask: AskStore): Promise<Shown> {
-  const found = (await ask('find', toText(asked))) ?? notFound();
-  const { digest } = found.incident;
+export async function findShown(asked: Address, { params, scope, ask, own }: FindShownOptions): Promise<Shown> {
+  const found = await ask('find', toText(asked), scope || undefined);
+  if (!found) {
+    const deletion = await ask('readDeletion', asked.digest, scope || undefined);
+    return deletion ? publicError(410, toDeletedWords(deletion)) : notFound();
+  }
+  const { digest, environment } = found.incident;
   const occurrence = found.occurrence?.occurrence ?? asked.occurrence;
-  if (params.digest !== digest || params.occurrence !== occurrence) redirect(toIncidentHref(digest, occurrence));
+  const isAsked = params.digest === digest && params.occurrence === occurrence;
+  const isThere = (scope || own) === environment;
+  if (!isAsked || !isThere) redirect(toIncidentHref(digest, occurrence, environment === own ? '' : environment));
   return chooseShown(found, occurrence, ask);
+}
+
+export interface FindShownOptions {
+  readonly params: LoaderArgs['params'];
+  /** The environment that the address names; empty where it names none: then any will do. */
+  readonly scope: string;
+  /** That of this server. */
+  readonly own: string;
+  readonly ask: AskStore;
 }
 
 /** @param occurrence the one that was asked for; undefined for the latest whole one */
 export async function chooseShown(found: Found, occurrence: string | undefined, ask: AskStore): Promise<Shown> {
-  const { digest } = found.incident;
-  const neighbours = await ask('findNeighbours', digest, occurrence ?? '');
+  const key = keyOf(found.incident);
+  const neighbours = await ask('findNeighbours', key, occurrence ?? '');
   if (found.occurrence?.whole) return { found: found.incident, shown: found.occurrence, missed: undefined, neighbours };
-  const nearest = neighbours.nearestWhole && (await ask('find', toText(neighbours.nearestWhole)))?.occurrence;
+  const { nearestWhole } = neighbours;
+  const nearest = nearestWhole && (await ask('find', toText(nearestWhole), found.incident.environment))?.occurrence;
   const shown = nearest ?? found.occurrence;
   return {
     found: found.incident,
     shown,
     missed: toMissed(found, occurrence, shown),
-    neighbours: found.occurrence || !shown ? neighbours : await ask('findNeighbours', digest, shown.occurrence),
+    neighbours: found.occurrence || !shown ? neighbours : await ask('findNeighbours', key, shown.occurrence),
   };
 }
 
+/** @param address its digest may be a key */
 function toText({ digest, occurrence }: Pick<Address, 'digest' | 'occurrence'>): string {
-  return occurrence === undefined ? digest : `${digest}-${occurrence}`;
+  return [toDigest(digest), ...(occurrence === undefined ? [] : [occurrence])].join('-');
 }
 
 function toMissed(

@@ -1,5 +1,5 @@
 import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
-import { toIncidentHref } from '../../../shared/desk/href.ts';
+import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
 import { notFound, redirect } from '../../../shared/engine/outcome.ts';
@@ -15,10 +15,12 @@ import {
 import { type Address, parseAddress } from '../address.ts';
 import type { ChangeOutcome, IncidentChange, StateChange } from '../store/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
+import { type CallKey, toCallKey } from '../store/incident-key.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
 import { readIncident } from './read-incident.ts';
+import { readScope } from './read-view.ts';
 import { toStandingWords } from './standing-words.ts';
 import { unlessAway } from './unless-away.ts';
 
@@ -49,13 +51,14 @@ export const incident = {
       return change(args, { assignee: name || null }, name ? `Assigned to ${name}.` : 'Assigned to nobody.');
     },
 
-    async addNote({ form, params, context }) {
+    async addNote(args) {
+      const { form, context } = args;
       const text = readText(form, 'note');
       if (text === '') return invalid({ errors: { note: 'Write something first.' } });
       if (text.length > MAX_NOTE_LENGTH) {
         return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
       }
-      const added = await unlessAway(context.ask('addNote', toDigest(params), text, operatorOf(context).name));
+      const added = await unlessAway(context.ask('addNote', toKey(args), text, operatorOf(context).name));
       return added ? { words: 'Note added.' } : notFound();
     },
 
@@ -64,50 +67,57 @@ export const incident = {
       return { words: 'Note deleted.' }; // gone already is as good
     },
 
-    async merge({ form, params, context }) {
+    async merge(args) {
+      const { form, request, context } = args;
       const into = parseAddress(readText(form, 'into'));
       if (!into) return invalid({ errors: { into: 'This is no digest: it has 8 letters and digits, as 7K3QM2XA.' } });
       const author = operatorOf(context).name;
-      const merged = await unlessAway(context.ask('mergeIncidents', toDigest(params), into.digest, { author }));
+      const intoKey = toCallKey(into.digest, toEnvironment(request, context));
+      const merged = await unlessAway(context.ask('mergeIncidents', toKey(args), intoKey, { author }));
       if (merged.outcome === 'unknown') return invalid({ errors: { into: 'No incident has this digest.' } });
       if (merged.outcome === 'nothing-to-do') return invalid({ errors: { into: 'Both are one already.' } });
-      redirect(toIncidentHref(merged.incident.digest));
+      redirect(toIncidentHref(merged.incident.digest, undefined, readScope(request)));
     },
 
-    async separate({ form, context }) {
+    async separate({ form, request, context }) {
       const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
-      const apart = await unlessAway(context.ask('takeApart', digest, { author: operatorOf(context).name }));
+      const key = toCallKey(digest, toEnvironment(request, context));
+      const apart = await unlessAway(context.ask('takeApart', key, { author: operatorOf(context).name }));
       return apart.outcome === 'unknown' ? notFound() : { words: `${digest} stands for itself again.` };
     },
 
-    async removeFeedback({ form, params, context }) {
+    async removeFeedback(args) {
+      const { form, context } = args;
       const id = readText(form, 'id');
-      await unlessAway(context.ask('deleteFeedback', toDigest(params), id, operatorOf(context).name));
+      await unlessAway(context.ask('deleteFeedback', toKey(args), id, operatorOf(context).name));
       return { words: 'What the visitor said is deleted.' };
     },
 
-    async removeOccurrence({ form, params, context }) {
-      const digest = toDigest(params);
+    async removeOccurrence(args) {
+      const { form, request, params, context } = args;
+      const { digest } = toAddress(params);
       const { occurrence } = parseAddress(digest + readText(form, 'occurrence')) ?? {};
       if (occurrence === undefined) notFound();
-      await unlessAway(context.ask('deleteOccurrence', { digest, occurrence }, operatorOf(context).name));
-      redirect(toIncidentHref(digest));
+      await unlessAway(context.ask('deleteOccurrence', toKey(args), occurrence, operatorOf(context).name));
+      redirect(toIncidentHref(digest, undefined, readScope(request)));
     },
 
-    async remove({ params, context }) {
-      await unlessAway(context.ask('deleteIncident', toDigest(params)));
-      redirect('/desk');
+    async remove(args) {
+      const { name: author } = operatorOf(args.context);
+      await unlessAway(args.context.ask('deleteIncident', toKey(args), { author }));
+      redirect(toListHref(USUAL_VIEW, { environment: readScope(args.request) }));
     },
   },
 } satisfies LoadingPage<'incident', IncidentData, DeskContext> & ActingPage<'incident', IncidentActions, DeskContext>;
 
-async function load({ params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
+async function load({ request, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { ask, facts } = context;
+  const { sourceLink, environment } = facts;
   const { name, role } = operatorOf(context);
-  const shown = await findShown(toAddress(params), params, ask);
+  const shown = await findShown(toAddress(params), { params, scope: readScope(request), own: environment, ask });
   return {
     operator: { name, canChange: role === 'operator' },
-    ...(await readIncident(shown, { ask, sourceLink: facts.sourceLink, now: Date.now() })),
+    ...(await readIncident(shown, { ask, sourceLink, environment, now: Date.now() })),
   };
 }
 
@@ -116,8 +126,13 @@ function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Addr
   return parseAddress(digest + occurrence) ?? notFound();
 }
 
-function toDigest(params: LoaderArgs['params']): string {
-  return toAddress(params).digest;
+/** The incident whose page was posted to: the page's own address names another environment than that of this server. */
+function toKey({ request, params, context }: LoaderArgs<DeskContext>): CallKey {
+  return toCallKey(toAddress(params).digest, toEnvironment(request, context));
+}
+
+function toEnvironment(request: Request, { facts }: DeskContext): string {
+  return readScope(request) || facts.environment;
 }
 
 /** Empty where the form has none. */
@@ -142,13 +157,10 @@ function toIgnored(how: IgnoreChoice, now: number): StateChange {
 }
 
 /** The later of two changes wins, and says what it went over. */
-async function change(
-  { form, params, context }: ActionArgs<DeskContext>,
-  to: IncidentChange,
-  words: string,
-): Promise<Changed | Refusal> {
+async function change(args: ActionArgs<DeskContext>, to: IncidentChange, words: string): Promise<Changed | Refusal> {
+  const { form, context } = args;
   const author = operatorOf(context).name;
-  const changed = await unlessAway(context.ask('changeIncident', toDigest(params), to, { author }));
+  const changed = await unlessAway(context.ask('changeIncident', toKey(args), to, { author }));
   if (changed.outcome !== 'changed') notFound();
   const overtook = toOvertaken(changed, readText(form, 'version'));
   return { words, ...(overtook !== undefined && { overtook }) };

@@ -1,4 +1,4 @@
-import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
+import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { ChangedMany, IncidentsActions } from '../../../shared/desk/pages/incidents/incidents.tsx';
 import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
@@ -14,10 +14,11 @@ import {
 import { parseAddress } from '../address.ts';
 import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
+import { type CallKey, toCallKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { presentIncidentRow } from './present-incident-row.ts';
-import { ORDERS, readView, toFilter } from './read-view.ts';
+import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Incidents of one page (a count). */
@@ -53,12 +54,11 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
   const order = ORDERS[view.sort];
   const asked = search.get('after') ?? '';
   const cursor = isCursor(asked, order) ? asked : undefined;
-  const filter = toFilter(view, now);
-  const [page, totals, builds, environments] = await Promise.all([
+  const filter = toFilter(view, { now, environment: context.facts.environment });
+  const [page, totals, builds] = await Promise.all([
     context.ask('listIncidents', { ...filter, order, limit: ROWS, ...(cursor !== undefined && { cursor }) }),
     context.ask('countStates', filter),
-    context.ask('listBuilds'),
-    context.ask('listEnvironments'),
+    context.ask('listDeployments', filter.environment),
   ]);
   const { name, role } = operatorOf(context);
   return {
@@ -67,14 +67,11 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
     view,
     rows: page.incidents.map((incident) => presentIncidentRow(incident, view.span)),
     totals,
-    choices: {
-      ...toChoices(
-        page.incidents,
-        builds.map(({ release }) => release),
-        name,
-      ),
-      environments,
-    },
+    choices: toChoices(
+      page.incidents,
+      builds.map(({ release }) => release),
+      name,
+    ),
     ...(page.next !== undefined && { next: page.next }),
     ...(cursor !== undefined && { cursor }),
     isNew: isUnfiltered(view) && Object.values(totals).every((count) => count === 0),
@@ -82,9 +79,11 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
 }
 
 /** A digest, an address, or the id of a request or a trace leads to what it names. */
-async function goStraight(text: string, { ask }: DeskContext): Promise<void> {
+async function goStraight(text: string, { ask, facts }: DeskContext): Promise<void> {
   const found = await ask('resolveQuery', text);
-  if (found) redirect(toIncidentHref(found.digest, found.to === 'occurrence' ? found.occurrence : undefined));
+  if (!found) return;
+  const { digest, environment, occurrence } = found;
+  redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
 }
 
 /** What the page shows, and the releases that were started: the store is not asked for all that it ever saw. */
@@ -92,7 +91,7 @@ function toChoices(
   shown: readonly ListedIncident[],
   releases: readonly string[],
   own: string,
-): Omit<IncidentsData['choices'], 'environments'> {
+): IncidentsData['choices'] {
   const assignees = shown.flatMap(({ assignee }) => assignee ?? []);
   return {
     routes: unique(shown.flatMap(({ route }) => route ?? [])).sort(),
@@ -106,12 +105,11 @@ function unique(values: readonly string[]): string[] {
 }
 
 function isUnfiltered(view: ViewShape): boolean {
-  const { state, sort, span } = USUAL_VIEW;
-  return toListHref({ ...view, state, sort, span }) === toListHref(USUAL_VIEW);
+  return toListHref({ ...view, ...pickKept(USUAL_VIEW) }) === toListHref(USUAL_VIEW);
 }
 
 async function changeTicked(
-  { form, context }: ActionArgs<DeskContext>,
+  { form, request, context }: ActionArgs<DeskContext>,
   to: StateChange,
   done: string,
 ): Promise<ChangedMany | Refusal> {
@@ -120,20 +118,20 @@ async function changeTicked(
     .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
   if (ticked.length === 0) return invalid({ errors: { '': 'Tick an incident first.' } });
   const author = operatorOf(context).name;
-  return unlessAway(
-    changeAll([...new Set(ticked.map(({ digest }) => digest))], to, done, { author, ask: context.ask }),
-  );
+  const environment = readScope(request) || context.facts.environment;
+  const keys = [...new Set(ticked.map(({ digest }) => toCallKey(digest, environment)))];
+  return unlessAway(changeAll(keys, to, done, { author, ask: context.ask }));
 }
 
 /** Each for itself: one that is gone meanwhile stops none of the others. */
 async function changeAll(
-  digests: readonly string[],
+  keys: readonly CallKey[],
   to: StateChange,
   done: string,
   { author, ask }: { readonly author: string; readonly ask: DeskContext['ask'] },
 ): Promise<ChangedMany> {
   const outcomes = await Promise.all(
-    digests.slice(0, MAX_TICKED).map((digest) => ask('changeIncident', digest, { to }, { author })),
+    keys.slice(0, MAX_TICKED).map((key) => ask('changeIncident', key, { to }, { author })),
   );
   const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
   const gone = outcomes.length - changed;

@@ -2,6 +2,7 @@ import type { NotificationsActions } from '../../../shared/desk/pages/notificati
 import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
 import { LABELS } from '../notify/message.ts';
+import { toDigest } from '../store/incident-key.ts';
 import type { ListedNotice } from '../store/notice-table.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { presentTitle } from './present-title.ts';
@@ -30,6 +31,7 @@ async function load(context: DeskContext): Promise<NotificationsData> {
   return {
     now: Date.now(),
     operator: { name, canChange: role === 'operator' },
+    environment: context.facts.environment,
     targets: context.facts.notify?.targets ?? [],
     settings: context.facts.notify?.settings ?? [],
     waiting: waiting.map(presentNotice),
@@ -43,8 +45,8 @@ export function presentNotice(notice: ListedNotice): NoticeShape {
   return {
     id,
     label: LABELS[kind],
-    ...(digest !== undefined && { digest }),
-    ...(incident && { title: presentTitle(incident) }),
+    ...(digest !== undefined && { digest: toDigest(digest) }),
+    ...(incident && { environment: incident.environment, title: presentTitle(incident) }),
     state,
     at: doneAt ?? madeAt,
     ...(state === 'waiting' && { dueAt }),

@@ -29,6 +29,7 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> =
   grown: ({ count }) =>
     `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
   'ignore-ended': () => 'reopened it: its time was over',
+  deleted: ({ count }) => `deleted it, with ${toPlural(Number(count) || 0, 'occurrence')}`,
   merged: ({ digest }) => `merged ${digest} into it`,
   'taken-apart': ({ digest }) => `took ${digest} out again`,
   'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,

@@ -6,10 +6,11 @@ import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';
 
 export function presentIncidentRow(incident: ListedIncident, span: SpanName): IncidentRow {
-  const { digest, kind, counts, visitors, assignee, chart } = incident;
+  const { digest, environment, kind, counts, visitors, assignee, chart } = incident;
   const bars = span === '24h' ? { ...chart.hours, step: Hour } : { ...chart.days, step: Day };
   return {
     digest,
+    environment,
     kind,
     title: presentTitle(incident).slice(0, MAX_TITLE),
     place: presentPlace(incident),

@@ -16,6 +16,7 @@ import { presentTitle } from './present-title.ts';
 type Head = Pick<
   IncidentData,
   | 'digest'
+  | 'environment'
   | 'kind'
   | 'title'
   | 'message'
@@ -32,9 +33,10 @@ type Head = Pick<
 
 /** @param whole an occurrence of it, which tells the line */
 export function presentIncident(incident: Incident, whole: StoredFailure | undefined): Head {
-  const { digest, kind, message, version, assignee, aliases, counts, visitors } = incident;
+  const { digest, environment, kind, message, version, assignee, aliases, counts, visitors } = incident;
   return {
     digest,
+    environment,
     kind,
     title: presentTitle(incident),
     // Its title says it in words.

@@ -1,5 +1,6 @@
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
 import type { CallAnswer, CallArguments, CallName } from '../keeper/calls.ts';
+import { keyOf } from '../store/incident-key.ts';
 import type { Neighbours } from '../store/occurrence-table.ts';
 import type { Incident, Occurrence } from '../store/records.ts';
 import { presentChanges } from './present-changes.ts';
@@ -11,10 +12,12 @@ import { presentOccurrence } from './present-occurrence.ts';
 export type ReadCall = Extract<
   CallName,
   | 'find'
+  | 'readDeletion'
   | 'findNeighbours'
   | 'listHours'
   | 'listReleases'
-  | 'listBuilds'
+  | 'listDeployments'
+  | 'listKnownIn'
   | 'listOccurrences'
   | 'listFeedback'
   | 'listSimilar'
@@ -38,6 +41,8 @@ export interface ReadIncidentOptions {
   readonly ask: AskStore;
   /** The setting `SOURCE_LINK`. */
   readonly sourceLink: string | undefined;
+  /** Of this server. */
+  readonly environment: string;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -51,23 +56,27 @@ const CHANGES = 100;
 /** All that is told of an incident, whoever looks. */
 export async function readIncident(
   { found, shown, missed, neighbours }: Shown,
-  { ask, sourceLink, now }: ReadIncidentOptions,
+  { ask, sourceLink, environment, now }: ReadIncidentOptions,
 ): Promise<Omit<IncidentData, 'operator'>> {
   const { digest } = found;
-  const [hours, releases, builds, recent, feedback, similar, changes, notes] = await Promise.all([
-    ask('listHours', digest),
-    ask('listReleases', digest),
-    ask('listBuilds'),
-    ask('listOccurrences', digest, { limit: RECENT }),
-    ask('listFeedback', digest, FEEDBACK),
-    ask('listSimilar', digest, SIMILAR),
-    ask('listChanges', digest, CHANGES),
-    ask('listNotes', digest, CHANGES),
+  const key = keyOf(found);
+  const [hours, releases, builds, recent, feedback, similar, changes, notes, known] = await Promise.all([
+    ask('listHours', key),
+    ask('listReleases', key),
+    ask('listDeployments', found.environment),
+    ask('listOccurrences', key, { limit: RECENT }),
+    ask('listFeedback', key, FEEDBACK),
+    ask('listSimilar', key, SIMILAR),
+    ask('listChanges', key, CHANGES),
+    ask('listNotes', key, CHANGES),
+    ask('listKnownIn', digest),
   ]);
   const { day, fortnight } = presentCharts(hours, now);
   return {
     now,
     ...presentIncident(found, shown?.whole),
+    scope: found.environment === environment ? '' : found.environment,
+    elsewhere: known.filter((name) => name !== found.environment),
     day,
     fortnight,
     marks: presentMarks(builds, now),

@@ -25,6 +25,11 @@ export function readView(search: URLSearchParams): ViewShape {
   };
 }
 
+/** The environment that an address of the desk names: empty for that of this server. */
+export function readScope(request: Request): string {
+  return readView(new URL(request.url).searchParams).environment;
+}
+
 function pick<Value extends string>(text: string, known: readonly string[], usual: Value): Value {
   return known.includes(text) ? (text as Value) : usual; // the lists hold what the shape names
 }
@@ -40,8 +45,15 @@ export const ORDERS: Readonly<Record<SortName, IncidentOrder>> = {
   visitors: 'visitors',
 };
 
-/** What a view lets through, in the store's words. */
-export function toFilter(view: ViewShape, now: number): IncidentFilter {
+/**
+ * What a view lets through, in the store's words.
+ *
+ * @param environment of this server: what is listed where the view names none
+ */
+export function toFilter(
+  view: ViewShape,
+  { now, environment }: { readonly now: number; readonly environment: string },
+): IncidentFilter & { readonly environment: string } {
   const within = WITHIN_TIMES[view.within];
   return {
     ...(view.state !== 'all' && { states: [view.state] }),
@@ -49,7 +61,7 @@ export function toFilter(view: ViewShape, now: number): IncidentFilter {
     ...(view.kind !== '' && { kinds: [view.kind] }),
     ...(view.route !== '' && { route: view.route }),
     ...(view.release !== '' && { release: view.release }),
-    ...(view.environment !== '' && { environment: view.environment }),
+    environment: view.environment || environment,
     ...(view.assignee !== '' && { assignee: view.assignee === NOBODY ? null : view.assignee }),
     ...(within !== undefined && { from: now - within }),
     ...(view.search !== '' && { search: view.search }),

@@ -15,20 +15,22 @@ export const root = {
     if (request.method === 'POST' && access.operator.role !== 'operator') forbidden();
   },
 
-  loader({ context }): RootData {
+  async loader({ context }): Promise<RootData> {
     const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
     return {
       operator: { name, canChange: role === 'operator' },
       canSignOut,
       environment: context.facts.environment,
+      environments: await unlessAway(context.ask('listEnvironments')),
       release: context.facts.release,
     };
   },
 
-  version({ context }) {
+  async version({ context }) {
     const { name, role } = operatorOf(context);
-    return [name, role, context.facts.environment, context.facts.release].join(' ');
+    const environments = await unlessAway(context.ask('listEnvironments'));
+    return [name, role, context.facts.environment, context.facts.release, ...environments].join(' ');
   },
 
   openActions: ['signIn', 'signOut'],

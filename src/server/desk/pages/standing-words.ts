@@ -1,4 +1,5 @@
 import { toExactTime } from '../../../shared/desk/words.ts';
+import type { Deletion } from '../store/change-log.ts';
 import type { Incident } from '../store/records.ts';
 
 /** How an incident stands, for whom it is news: `resolved, assigned to ada, last by vera at 2026-11-21 20:31:07 UTC`. */
@@ -7,4 +8,8 @@ export function toStandingWords({ state, stateBy, stateAt, assignee }: Incident)
   const when = stateAt === undefined ? '' : ` at ${toExactTime(stateAt)}`;
   const assigned = assignee === undefined ? '' : `, assigned to ${assignee}`;
   return `${state}${assigned}, last by ${who}${when}`;
+}
+
+export function toDeletedWords({ author, at }: Deletion): string {
+  return `This incident was deleted by ${author} at ${toExactTime(at)}. If it happens again, it is a new incident.`;
 }

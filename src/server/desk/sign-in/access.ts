@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Second } from '../../../shared/units.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { StoreAwayError } from '../store/sql.ts';
-import { type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
-import { clearSessionCookie, readSessionCookie, setSessionCookie } from './session-cookie.ts';
+import { proxyOperatorOf, sessionCookieOf } from './credentials.ts';
+import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
 import type { Operator, SignedIn, SignIn } from './sign-in.ts';
 
 /** Who asks, for one request, and how they may become somebody. */
@@ -21,25 +21,22 @@ export interface Access {
 
 export type Proof = { readonly token: string } | { readonly ticket: string };
 
-export interface AccessOptions {
-  readonly signIn: SignIn;
-  readonly proxy: ProxySignIn | undefined;
-  /** Tells senders apart, without an address. */
-  readonly toSender: (address: string) => string;
-}
-
 export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<Access>;
 
-export function createReadAccess(options: AccessOptions): ReadAccess {
+const READS = new Set(['GET', 'HEAD']);
+
+/** A change asks the store about the session; to read, what the store said at most 2 s ago will do. */
+export function createReadAccess(signIn: SignIn): ReadAccess {
   return async function readAccess(req, res) {
-    const proxied = options.proxy && readProxyOperator(req, options.proxy);
-    if (proxied) return new RequestAccess(options, req, res, { operator: proxied, isProxied: true });
+    const proxied = proxyOperatorOf(req);
+    if (proxied) return new RequestAccess(signIn, req, res, { operator: proxied, isProxied: true });
+    const session = sessionCookieOf(req) ?? '';
     try {
-      const operator = await options.signIn.identify(readSessionCookie(req) ?? '');
-      return new RequestAccess(options, req, res, { operator });
+      const operator = await (READS.has(req.method ?? '') ? signIn.identify(session) : signIn.confirm(session));
+      return new RequestAccess(signIn, req, res, { operator });
     } catch (error) {
       if (!(error instanceof StoreAwayError)) throw error;
-      return new RequestAccess(options, req, res, { isAway: true });
+      return new RequestAccess(signIn, req, res, { isAway: true });
     }
   };
 }
@@ -48,17 +45,17 @@ class RequestAccess implements Access {
   readonly operator: Operator | undefined;
   readonly isAway: boolean;
   readonly canSignOut: boolean;
-  readonly #options: AccessOptions;
+  readonly #signIn: SignIn;
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
 
   constructor(
-    options: AccessOptions,
+    signIn: SignIn,
     req: IncomingMessage,
     res: ServerResponse,
     known: { operator?: Operator | undefined; isAway?: boolean; isProxied?: boolean },
   ) {
-    this.#options = options;
+    this.#signIn = signIn;
     this.#req = req;
     this.#res = res;
     this.operator = known.operator;
@@ -67,9 +64,9 @@ class RequestAccess implements Access {
   }
 
   async signIn(proof: Proof): Promise<SignedIn> {
-    const { signIn, toSender } = this.#options;
-    const sender = toSender(requestInfo(this.#req).address);
-    const result = 'ticket' in proof ? await signIn.byTicket(proof.ticket) : await signIn.byToken(proof.token, sender);
+    const { address } = requestInfo(this.#req);
+    const result =
+      'ticket' in proof ? await this.#signIn.byTicket(proof.ticket) : await this.#signIn.byToken(proof.token, address);
     if (result.kind === 'too-many') this.#res.setHeader('Retry-After', String(Math.ceil(result.waitMs / Second)));
     if (result.kind !== 'signed-in') return result;
     await this.#endSession();
@@ -84,7 +81,7 @@ class RequestAccess implements Access {
 
   /** The session that came with the request. */
   async #endSession(): Promise<void> {
-    const session = readSessionCookie(this.#req);
-    if (session !== undefined) await this.#options.signIn.end(session);
+    const session = sessionCookieOf(this.#req);
+    if (session !== undefined) await this.#signIn.end(session);
   }
 }

@@ -1,47 +1,61 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Millisecond } from '../../../shared/units.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
-import type { ReadAccess } from './access.ts';
-import { readSessionCookie } from './session-cookie.ts';
+import { sessionCookieOf } from './credentials.ts';
+import type { SignIn } from './sign-in.ts';
 
 /** A store that takes longer must not hold up a page of the site (ms). */
 const PATIENCE = 250 * Millisecond;
 
-export type IsOperator = (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
+/** Returns a promise only if the store has to be asked. */
+export type IsOperator = (req: IncomingMessage) => boolean | Promise<boolean>;
 
-/** Whether a visitor of the site is signed in to the desk. Who has no cookie of it is not, and costs nothing. */
-export function createIsOperator(readAccess: ReadAccess): IsOperator {
-  return async function isOperator(req, res) {
-    if (readSessionCookie(req) === undefined) return false;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE, false);
-    });
-    const known = readAccess(req, res).then(
-      ({ operator }) => operator !== undefined,
-      () => false,
-    );
-    const is = await Promise.race([known, late]);
-    clearTimeout(timer);
-    return is;
+/**
+ * Whether a visitor of the site is signed in to the desk: no, if the store does not answer in time. A
+ * session id that this desk did not issue costs no question to the store.
+ */
+export function createIsOperator(signIn: Pick<SignIn, 'identify'>): IsOperator {
+  return function isOperator(req) {
+    const operator = signIn.identify(sessionCookieOf(req) ?? '');
+    return operator instanceof Promise ? withinPatience(operator) : operator !== undefined;
   };
 }
 
-/**
- * Finds out before the site answers, because a failure's page is made without waiting for anything.
- *
- * @param covers what finds out for itself
- */
-export function knowOperator(isOperator: IsOperator, covers: (path: string) => boolean): Step {
-  return function knowOperator(req, res, next) {
+async function withinPatience(operator: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE, undefined);
+  });
+  const known = await Promise.race([operator.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return known !== undefined;
+}
+
+export interface KnowOperatorOptions {
+  readonly signIn: Pick<SignIn, 'isIssued'>;
+  readonly isOperator: IsOperator;
+  /** The paths that check the session themselves. */
+  readonly covers: (path: string) => boolean;
+}
+
+/** Asks before the site answers, because an error page is rendered without waiting for anything. */
+export function knowOperator({ signIn, isOperator, covers }: KnowOperatorOptions): Step {
+  return function knowOperator(req, _res, next) {
     const info = requestInfo(req);
-    if (readSessionCookie(req) === undefined || covers(info.path)) {
+    if (covers(info.path) || !signIn.isIssued(sessionCookieOf(req) ?? '')) {
       next();
       return;
     }
-    void isOperator(req, res).then((is) => {
+    info.showsTimings = true;
+    const is = isOperator(req);
+    if (typeof is === 'boolean') {
       info.isOperator = is;
+      next();
+      return;
+    }
+    void is.then((known) => {
+      info.isOperator = known;
       next();
     });
   };

@@ -1,40 +1,38 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
+import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
-import { createReadAccess, type ReadAccess } from './access.ts';
-import { type CheckBearer, createBearerCheck } from './bearer-check.ts';
+import { type CheckToken, createCheckToken } from './check-token.ts';
+import { takeCredentials } from './credentials.ts';
 import { createOperatorTokens, type OperatorToken } from './operator-tokens.ts';
 import type { ProxySignIn } from './proxy-operator.ts';
 import { createSessionStore } from './session-store.ts';
-import { createSignIn } from './sign-in.ts';
+import { createSignIn, makeTicket, type SignIn } from './sign-in.ts';
 
 export interface SignInSettings {
   readonly tokens: readonly OperatorToken[];
   readonly proxy: ProxySignIn | undefined;
   readonly desk: Pick<Desk, 'ask'>;
-  /** Tells addresses apart without keeping them. */
-  readonly toSender: (address: string) => string;
 }
 
 export interface OpenSignIn {
-  readonly readAccess: ReadAccess;
+  readonly signIn: SignIn;
+  /** Takes the desk's credentials off each request, before all product code. */
+  readonly takeCredentials: Step;
   /** Who may use the API. */
-  readonly checkBearer: CheckBearer;
+  readonly checkToken: CheckToken;
   /** The address of the desk by which the holder of a token signs in, once. @param origin `http://127.0.0.1:3000` */
   makeLink(origin: string, name: string): Promise<string>;
 }
 
 /** Puts the way into the desk together. */
-export function openSignIn({ tokens: listed, proxy, desk, toSender }: SignInSettings): OpenSignIn {
+export function openSignIn({ tokens: listed, proxy, desk }: SignInSettings): OpenSignIn {
   const tokens = createOperatorTokens(listed);
   const sessions = createSessionStore((name, ...args) => desk.ask(name, ...args));
-  const signIn = createSignIn({ tokens, sessions });
+  const checkToken = createCheckToken({ tokens, sessions });
   return {
-    readAccess: createReadAccess({
-      signIn,
-      proxy,
-      toSender,
-    }),
-    checkBearer: createBearerCheck({ tokens, sessions }),
-    makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await signIn.makeTicket(name)}`,
+    signIn: createSignIn({ tokens, sessions, checkToken }),
+    takeCredentials: takeCredentials(proxy),
+    checkToken,
+    makeLink: async (origin, name) => `${origin}/desk?${TICKET_KEY}=${await makeTicket(tokens, sessions, name)}`,
   };
 }

@@ -1,28 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/http/proxy-trust.ts';
-import { type ProxySettings, requireProxyAddresses } from './proxy-settings.ts';
+import { type ProxySettings, requireProxySettings } from './proxy-settings.ts';
+import { isSameText } from './same-text.ts';
 import type { Operator } from './sign-in.ts';
+
+/** The header in which the proxy proves that it set the name itself, in lower case. */
+export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
 
 export interface ProxySignIn {
   /** The header by which the proxy says who somebody is, in lower case. */
   readonly header: string;
+  /** Sent by the proxy with the name. A name without it proves nothing: most proxies pass on a visitor's headers. */
+  readonly secret: string;
   /** Who of them may change things; `*` for everyone. The others look. */
   readonly operators: readonly string[];
-  /** By addresses: whoever else sends the header is not believed. */
+  /** The proxy's addresses. The headers count only from there. */
   readonly trust: ProxyTrust;
 }
 
 /** What fits beside a change, on one line. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+'-]{0,79}$/u;
 
-/** Whom an authenticating proxy in front has let pass. A header that came twice is nobody's. */
-export function readProxyOperator(
-  req: IncomingMessage,
-  { header, operators, trust }: ProxySignIn,
-): Operator | undefined {
-  const [name, ...others] = req.headersDistinct[header] ?? [];
-  if (name === undefined || others.length > 0 || !NAME.test(name) || !isFromProxy(req, trust)) return undefined;
+/** Returns the person that an authenticating proxy signed in. A header that was sent twice counts for nothing. */
+export function readProxyOperator(req: IncomingMessage, proxy: ProxySignIn): Operator | undefined {
+  const { header, secret, operators, trust } = proxy;
+  const name = readOnly(req, header);
+  const proof = readOnly(req, AUTH_PROXY_SECRET_HEADER);
+  if (name === undefined || proof === undefined || !NAME.test(name)) return undefined;
+  if (!isFromProxy(req, trust) || !isSameText(proof, secret)) return undefined;
   return { name, role: operators.includes('*') || operators.includes(name) ? 'operator' : 'viewer' };
+}
+
+function readOnly(req: IncomingMessage, name: string): string | undefined {
+  if (req.headers[name] === undefined) return undefined;
+  const [value, ...others] = req.headersDistinct[name] ?? [];
+  return others.length === 0 ? value : undefined;
 }
 
 /**
@@ -32,5 +44,6 @@ export function readProxyOperator(
 export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined {
   const { authProxyHeader: header, authProxyOperators: operators } = settings;
   if (header === undefined) return undefined;
-  return { header, operators, trust: createProxyTrust(requireProxyAddresses(settings)) };
+  const { addresses, secret } = requireProxySettings(settings);
+  return { header, secret, operators, trust: createProxyTrust(addresses) };
 }

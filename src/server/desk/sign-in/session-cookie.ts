@@ -3,16 +3,15 @@ import { Second } from '../../../shared/units.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { SESSION_TIME } from '../limits.ts';
 
+const PLAIN_NAME = 'desk';
 /** Over TLS a name that neither another host of the domain nor a page without TLS can set. */
-function toName(req: IncomingMessage): string {
-  return requestInfo(req).secure ? '__Host-desk' : 'desk';
-}
+const SECURE_NAME = '__Host-desk';
 
-/** What the cookie says; the first where several have its name. */
-export function readSessionCookie(req: IncomingMessage): string | undefined {
-  const start = `${toName(req)}=`;
-  const pair = (req.headers.cookie ?? '').split(';').find((part) => part.trim().startsWith(start));
-  return pair?.trim().slice(start.length);
+export const SESSION_COOKIES = [PLAIN_NAME, SECURE_NAME];
+
+/** The name of the session cookie on the request's origin. */
+export function toCookieName(req: IncomingMessage): string {
+  return requestInfo(req).secure ? SECURE_NAME : PLAIN_NAME;
 }
 
 export function setSessionCookie(req: IncomingMessage, res: ServerResponse, session: string): void {
@@ -27,6 +26,6 @@ function addCookie(req: IncomingMessage, res: ServerResponse, value: string, sec
   const secure = requestInfo(req).secure ? '; Secure' : '';
   res.appendHeader(
     'Set-Cookie',
-    `${toName(req)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
+    `${toCookieName(req)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`,
   );
 }

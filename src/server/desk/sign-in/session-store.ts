@@ -2,7 +2,7 @@ import type { CallAnswer, CallArguments, CallName } from '../keeper/calls.ts';
 
 type SessionCall = Extract<
   CallName,
-  'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink' | 'countAttempt' | 'forgiveAttempt'
+  'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink' | 'countAttempts'
 >;
 
 /** What signing in needs of the store, which is the same for all replicas. Each method rejects with a `StoreAwayError` where it cannot be used. */
@@ -20,7 +20,6 @@ export function createSessionStore(ask: Ask): SessionStore {
     endSession: (...args) => ask('endSession', ...args),
     createLink: (...args) => ask('createLink', ...args),
     takeLink: (...args) => ask('takeLink', ...args),
-    countAttempt: (...args) => ask('countAttempt', ...args),
-    forgiveAttempt: (...args) => ask('forgiveAttempt', ...args),
+    countAttempts: (...args) => ask('countAttempts', ...args),
   };
 }

@@ -1,9 +1,12 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Minute } from '../../../shared/units.ts';
-import { MAX_ATTEMPTS, MAX_ATTEMPTS_OF_ALL, SESSION_TIME } from '../limits.ts';
+import { createHash, createHmac } from 'node:crypto';
+import { SESSION_TIME } from '../limits.ts';
 import type { Grant } from '../store/session-table.ts';
+import type { CheckToken } from './check-token.ts';
 import type { OperatorToken, OperatorTokens, Role } from './operator-tokens.ts';
+import { isSameText } from './same-text.ts';
+import { createSessionCache } from './session-cache.ts';
 import type { SessionStore } from './session-store.ts';
+import { createSignedIds } from './signed-ids.ts';
 
 /** Whoever looks at the desk. */
 export interface Operator {
@@ -18,14 +21,22 @@ export type SignedIn =
   | { readonly kind: 'too-many'; readonly waitMs: number };
 
 export interface SignIn {
-  /** Who holds a session. @param session what the cookie says, whatever that is */
-  identify(session: string): Promise<Operator | undefined>;
-  /** @param sender whose attempts are counted together: a hash, no address */
-  byToken(candidate: string, sender: string): Promise<SignedIn>;
-  /** By a sign-in link, which is used up by it. Nobody guesses 256 bits, so nothing is counted. */
+  /**
+   * Checks only the signature of a session id: this desk issued it, and the session may have ended. Base
+   * nothing on it that must be right.
+   */
+  isIssued(session: string): boolean;
+  /**
+   * Returns the holder of a session, as the store said at most 2 s ago, without a promise if that is
+   * known. The store is not asked about an id that this desk did not issue.
+   */
+  identify(session: string): Operator | undefined | Promise<Operator | undefined>;
+  /** Returns the holder of a session, and always asks the store about an id that this desk issued. */
+  confirm(session: string): Promise<Operator | undefined>;
+  /** @param address of the sender, whose wrong tokens are counted */
+  byToken(candidate: string, address: string): Promise<SignedIn>;
+  /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
   byTicket(ticket: string): Promise<SignedIn>;
-  /** Makes what a sign-in link holds, for the holder of a token. */
-  makeTicket(name: string): Promise<string>;
   /** Ends a session for good. */
   end(session: string): Promise<void>;
 }
@@ -33,98 +44,90 @@ export interface SignIn {
 export interface SignInOptions {
   readonly tokens: OperatorTokens;
   readonly sessions: SessionStore;
-  /** Milliseconds since 1970. */
+  readonly checkToken: CheckToken;
+  /** Milliseconds, never going back. */
   readonly now?: () => number;
 }
 
-/** 32 bytes in base64url: nothing else is looked up. */
-const SECRET = /^[\w-]{43}$/;
-
 /**
- * A session's secret is made at sign-in and never taken from a request, so that nobody can hand one
- * to somebody else in advance. The store knows it by its hash, and the token by a fingerprint that
- * this secret alone makes: a new token ends what the old one began, and whoever reads the store can
- * neither sign in nor try out tokens.
+ * The id of a session is made at sign-in and never taken from a request, so that an attacker cannot
+ * plant one in advance. The store holds a hash of the id, and a fingerprint of the token that is keyed
+ * with the id. So a new token ends the sessions of the old one, and a reader of the store can neither
+ * sign in nor try out tokens.
  */
-export function createSignIn({ tokens, sessions, now = Date.now }: SignInOptions): SignIn {
-  /** Until when nobody's token is looked at (ms since 1970). Kept here, so that a flood asks the store for nothing. */
-  let closedUntil = 0;
+export function createSignIn({ tokens, sessions, checkToken, now }: SignInOptions): SignIn {
+  const sessionIds = createSignedIds(tokens.all, 'session');
+  const linkIds = createSignedIds(tokens.all, 'link');
+  const cache = createSessionCache({ readSession, ...(now && { now }) });
 
   async function begin(token: OperatorToken): Promise<SignedIn> {
-    const session = createSecret();
+    const session = sessionIds.make(token);
     await sessions.createSession(toHash(session), toGrant(session, token), SESSION_TIME);
     return { kind: 'signed-in', session };
   }
 
-  /** The token that a grant stands for, if that is still the same. */
-  function findToken(grant: Grant | undefined, secret: string): OperatorToken | undefined {
-    const token = grant && tokens.named(grant.name);
-    return token && areEqual(grant.fingerprint, toGrant(secret, token).fingerprint) ? token : undefined;
-  }
-
-  /** @returns when the next attempt is looked at, undefined for this one */
-  async function countAttempt(sender: string): Promise<number | undefined> {
-    if (now() < closedUntil) return closedUntil;
-    // Counted before it is looked at, so that of many at once no more pass than of many in a row.
-    const { ofSender, inTotal } = await sessions.countAttempt(sender);
-    if (ofSender <= MAX_ATTEMPTS && inTotal <= MAX_ATTEMPTS_OF_ALL) return undefined;
-    // One sender's own limit must not use up what there is for all.
-    await sessions.forgiveAttempt(sender);
-    const nextMinute = (Math.floor(now() / Minute) + 1) * Minute;
-    if (inTotal > MAX_ATTEMPTS_OF_ALL) closedUntil = nextMinute;
-    return nextMinute;
+  async function readSession(session: string): Promise<Operator | undefined> {
+    const token = sessionIds.read(session);
+    if (!token || !isGrantOf(token, session, await sessions.readSession(toHash(session)))) return undefined;
+    return { name: token.name, role: token.role };
   }
 
   return {
-    async identify(session) {
-      if (!SECRET.test(session)) return undefined;
-      const token = findToken(await sessions.readSession(toHash(session)), session);
-      return token && { name: token.name, role: token.role };
-    },
+    isIssued: (session) => sessionIds.read(session) !== undefined,
+    identify: (session) => (sessionIds.read(session) ? cache.read(session) : undefined),
+    confirm: async (session) => (sessionIds.read(session) ? cache.ask(session) : undefined),
 
-    async byToken(candidate, sender) {
-      const nextAt = await countAttempt(sender);
-      if (nextAt !== undefined) return { kind: 'too-many', waitMs: nextAt - now() };
-      const token = tokens.find(candidate);
-      if (!token) return { kind: 'wrong' };
-      await sessions.forgiveAttempt(sender);
-      return begin(token);
+    async byToken(candidate, address) {
+      const checked = await checkToken(candidate, address);
+      return checked.kind === 'known' ? begin(checked.token) : checked;
     },
 
     async byTicket(ticket) {
-      if (!SECRET.test(ticket)) return { kind: 'wrong' };
-      const token = findToken(await sessions.takeLink(toHash(ticket)), ticket);
-      return token ? begin(token) : { kind: 'wrong' };
-    },
-
-    async makeTicket(name) {
-      const token = tokens.named(name);
-      if (!token) throw new Error(`There is no token of the name ${JSON.stringify(name)}.`);
-      const ticket = createSecret();
-      await sessions.createLink(toHash(ticket), toGrant(ticket, token));
-      return ticket;
+      const token = linkIds.read(ticket);
+      if (!token || !isGrantOf(token, ticket, await sessions.takeLink(toHash(ticket)))) return { kind: 'wrong' };
+      return begin(token);
     },
 
     async end(session) {
-      if (SECRET.test(session)) await sessions.endSession(toHash(session));
+      if (!sessionIds.read(session)) return;
+      try {
+        await sessions.endSession(toHash(session));
+      } finally {
+        // Also an answer that is still on its way: the store may have given it before the end.
+        cache.forget(session);
+      }
     },
   };
 }
 
-function createSecret(): string {
-  return randomBytes(32).toString('base64url');
+/**
+ * Makes the ticket of a sign-in link, for the holder of a token.
+ *
+ * @throws Error if no token has this name
+ * @throws StoreAwayError
+ */
+export async function makeTicket(
+  tokens: OperatorTokens,
+  sessions: Pick<SessionStore, 'createLink'>,
+  name: string,
+): Promise<string> {
+  const token = tokens.named(name);
+  if (!token) throw new Error(`No token has the name ${JSON.stringify(name)}.`);
+  const ticket = createSignedIds(tokens.all, 'link').make(token);
+  await sessions.createLink(toHash(ticket), toGrant(ticket, token));
+  return ticket;
 }
 
-function toHash(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url');
+function toHash(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
 }
 
-function toGrant(secret: string, { name, role, token }: OperatorToken): Grant {
-  const fingerprint = createHmac('sha256', secret).update(`${role} ${token}`).digest('base64url');
+function toGrant(id: string, { name, role, token }: OperatorToken): Grant {
+  const fingerprint = createHmac('sha256', id).update(`${role} ${token}`).digest('base64url');
   return { name, role, fingerprint };
 }
 
-function areEqual(one: string, other: string): boolean {
-  const [first, second] = [Buffer.from(one), Buffer.from(other)];
-  return first.length === second.length && timingSafeEqual(first, second);
+/** Checks that the store's row is of this id and this token, which still has the same name. */
+function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): boolean {
+  return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
 }

@@ -5,6 +5,8 @@ export interface BackupTable {
   readonly key: readonly string[];
   /** Rows that are read at once (a count): few where each may be large. */
   readonly page: number;
+  /** A condition on the rows. */
+  readonly where?: string;
   /** The database counts its `id` up. */
   readonly isSerial?: true;
 }
@@ -15,7 +17,8 @@ const LARGE = 200;
 
 /** All that a backup holds. */
 export const BACKUP_TABLES: readonly BackupTable[] = [
-  { name: 'desk_meta', key: ['name'], page: SMALL },
+  // With the salt of releases before schema 10, visitors can be looked up by trial.
+  { name: 'desk_meta', key: ['name'], page: SMALL, where: "name <> 'salt'" },
   { name: 'desk_incidents', key: ['digest'], page: LARGE },
   { name: 'desk_hours', key: ['digest', 'hour'], page: SMALL },
   { name: 'desk_releases', key: ['digest', 'release', 'build'], page: SMALL },
@@ -34,12 +37,17 @@ export const BACKUP_TABLES: readonly BackupTable[] = [
   { name: 'desk_journals', key: ['run'], page: SMALL },
   { name: 'desk_runs', key: ['id'], page: LARGE },
   { name: 'desk_builds', key: ['id'], page: SMALL },
+  { name: 'desk_deployments', key: ['environment', 'build'], page: SMALL },
   { name: 'desk_build_files', key: ['build', 'path'], page: SMALL },
   { name: 'desk_blobs', key: ['hash'], page: 4 },
 ];
 
-/** What a backup leaves out: who is signed in, or tried to; and what was told, so that nothing of it is told again. */
+/**
+ * Tables that a backup leaves out: the keys that visitors are hashed with; sessions and attempts to sign
+ * in; and notifications, so that none is sent again.
+ */
 export const NOT_BACKED_UP: readonly string[] = [
+  'desk_secrets',
   'desk_sessions',
   'desk_links',
   'desk_attempts',

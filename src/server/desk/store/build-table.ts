@@ -10,9 +10,20 @@ export interface BuildFile {
   read(): Uint8Array;
 }
 
-/** @returns whether all of its files are in the store */
-export async function useBuild(driver: SqlDriver, build: { id: string; release: string }): Promise<boolean> {
+/**
+ * @param environment where it runs: a release is new in each of them
+ * @returns whether all of its files are in the store
+ */
+export async function useBuild(
+  driver: SqlDriver,
+  build: { id: string; release: string },
+  environment: string,
+): Promise<boolean> {
   const { now } = driver.dialect;
+  await driver.run(
+    `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, ?, ${now}) ON CONFLICT DO NOTHING`,
+    [environment, build.id],
+  );
   await driver.run(
     `INSERT INTO desk_builds (id, release, first_at, used_at, published) VALUES (?, ?, ${now}, ${now}, 0)
       ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
@@ -73,12 +84,42 @@ export async function readAsset(sql: Sql, path: string): Promise<Uint8Array | un
   return rows[0] && unpackBytes(rows[0].data);
 }
 
-/** Names of builds that the store knows: events of others are not believed. */
-export async function listBuilds(sql: Sql): Promise<{ id: string; release: string; firstAt: number }[]> {
-  const rows = await sql.all<{ id: string; release: string; first_at: number }>(
-    'SELECT id, release, first_at FROM desk_builds ORDER BY first_at DESC',
+export interface KnownBuild {
+  readonly id: string;
+  readonly release: string;
+  /** When it was first started (ms since 1970, by the store's clock). */
+  readonly firstAt: number;
+}
+
+/** All builds that the store knows, in any environment. Events from other builds are not trusted. */
+export async function listBuilds(sql: Sql): Promise<KnownBuild[]> {
+  return sql.all<KnownBuild>(`SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC`);
+}
+
+/**
+ * Builds that were started in an environment, and when that was.
+ *
+ * @param home builds without a recorded deployment, which an earlier release started, count for it
+ */
+export async function listDeployments(sql: Sql, environment: string, home: string): Promise<KnownBuild[]> {
+  return sql.all<KnownBuild>(
+    `SELECT b.id, b.release, COALESCE(d.first_at, b.first_at) AS "firstAt" FROM desk_builds b
+      LEFT JOIN desk_deployments d ON d.build = b.id AND d.environment = ?
+      WHERE d.build IS NOT NULL OR (? = ? AND NOT EXISTS (SELECT 1 FROM desk_deployments o WHERE o.build = b.id))
+      ORDER BY 3 DESC`,
+    [environment, environment, home],
   );
-  return rows.map(({ id, release, first_at }) => ({ id, release, firstAt: first_at }));
+}
+
+/** The environments that used the store, sorted, and the one whose incidents have plain digests (`incident-key.ts`). */
+export async function readEnvironments(
+  sql: Sql,
+): Promise<{ readonly home: string; readonly names: readonly string[] }> {
+  const rows = await sql.all<{ environment: string; home: string }>(
+    `SELECT environment, (SELECT value FROM desk_meta WHERE name = 'home_environment') AS home FROM desk_deployments
+      WHERE build = '' ORDER BY environment`,
+  );
+  return { home: rows[0]?.home ?? '', names: rows.map(({ environment }) => environment) };
 }
 
 /**

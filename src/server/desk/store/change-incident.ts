@@ -45,7 +45,7 @@ export async function changeIncident(
   if (by.expected !== undefined && by.expected !== before.version) return { outcome: 'conflict', incident: before };
   if (change.to) await changeState(sql, dialect, before, change.to, by.author);
   if (change.assignee !== undefined) await assign(sql, dialect, before, change.assignee, by.author);
-  const after = await readIncident(sql, before.digest);
+  const after = await readIncident(sql, before.key);
   return after ? { outcome: 'changed', before, after } : { outcome: 'unknown' };
 }
 
@@ -65,7 +65,7 @@ export async function lockIncident(sql: Sql, dialect: SqlDialect, digest: string
 async function changeState(
   sql: Sql,
   dialect: SqlDialect,
-  { digest }: Incident,
+  { key: digest }: Incident,
   to: StateChange,
   author: string,
 ): Promise<void> {
@@ -108,7 +108,7 @@ async function countHour(
 async function assign(
   sql: Sql,
   dialect: SqlDialect,
-  { digest }: Incident,
+  { key: digest }: Incident,
   assignee: string | null,
   author: string,
 ): Promise<void> {

@@ -12,6 +12,7 @@ export type ChangeAction =
   | 'ignore-ended'
   | 'merged'
   | 'taken-apart'
+  | 'deleted'
   | 'occurrence-deleted'
   | 'feedback-deleted'
   | 'note-deleted';
@@ -23,7 +24,7 @@ export interface NewChange {
   readonly action: ChangeAction;
   /**
    * `resolved`: `in`. `ignored`: `until`, `growth`. `assigned`: `to`. `regressed`: `release`, `build`.
-   * `grown`: `count`. `merged`, `taken-apart`: `digest`. `occurrence-deleted`: `occurrence`.
+   * `grown`, `deleted`: `count`. `merged`, `taken-apart`: `digest`. `occurrence-deleted`: `occurrence`.
    */
   readonly detail: object;
 }
@@ -52,6 +53,22 @@ export async function listChanges(sql: Sql, digests: readonly string[], limit: n
     [...digests, limit],
   );
   return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as Record<string, unknown> }));
+}
+
+/** Who deleted the last incident of these keys, and when. */
+export async function readDeletion(sql: Sql, keys: readonly string[]): Promise<Deletion | undefined> {
+  const [row] = await sql.all<Deletion>(
+    `SELECT author, at FROM desk_changes WHERE digest IN (${placeholders(keys)}) AND action = 'deleted'
+      ORDER BY at DESC LIMIT 1`,
+    keys,
+  );
+  return row;
+}
+
+export interface Deletion {
+  readonly author: string;
+  /** Milliseconds since 1970, by the store's clock. */
+  readonly at: number;
 }
 
 export interface Note {

@@ -4,11 +4,14 @@ export interface Cursor {
   readonly order: string;
   readonly key: number;
   readonly id: string;
+  /** When its first page was read (ms since 1970), if rows can move while the pages are read. */
+  readonly asOf?: number | undefined;
 }
 
 /** Opaque to whoever holds it, and fit for a URL. */
-export function writeCursor({ order, key, id }: Cursor): string {
-  return Buffer.from(JSON.stringify([order, key, id])).toString('base64url');
+export function writeCursor({ order, key, id, asOf }: Cursor): string {
+  const parts = [order, key, id, ...(asOf === undefined ? [] : [asOf])];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /** Whether a list in this order can go on there: what came in a URL must be asked first. */
@@ -32,7 +35,8 @@ function parseCursor(text: string): Cursor | undefined {
     return undefined;
   }
   if (!Array.isArray(value)) return undefined;
-  const [order, key, id]: unknown[] = value;
+  const [order, key, id, asOf = undefined]: unknown[] = value;
   if (typeof order !== 'string' || typeof id !== 'string' || !Number.isSafeInteger(key)) return undefined;
-  return { order, key: Number(key), id: id.replaceAll('\0', '') };
+  if (asOf !== undefined && !Number.isSafeInteger(asOf)) return undefined;
+  return { order, key: Number(key), id: id.replaceAll('\0', ''), ...(asOf !== undefined && { asOf: Number(asOf) }) };
 }

@@ -1,7 +1,9 @@
 import { toOccurrence } from '../../../shared/engine/address.ts';
 import { KiB } from '../../../shared/units.ts';
-import { parseAddress } from '../address.ts';
+import { type Address, parseAddress } from '../address.ts';
 import type { Feedback } from '../journal-entry.ts';
+import { MAX_SAID_WHOLES } from '../limits.ts';
+import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import { insertRows, placeholders, type Sql, type SqlValue } from './sql.ts';
 import { toColumn, toOptionalColumn } from './to-column.ts';
@@ -22,15 +24,26 @@ interface FeedbackRow {
   readonly visitor: string | null;
 }
 
-/** What is said twice under one id was said once. */
-export async function storeFeedback(sql: Sql, feedback: readonly Feedback[]): Promise<void> {
-  const rows = feedback.map(({ id, eventId, address, text, name, email, url, at, visitor }): SqlValue[] => {
-    const about = address === undefined ? undefined : parseAddress(address);
+/**
+ * Stores feedback once per id, and marks the occurrences that it is about to be kept in full.
+ *
+ * @param toKey maps a digest to the incident's key in the environment where the feedback was given
+ */
+export async function storeFeedback(
+  sql: Sql,
+  feedback: readonly Feedback[],
+  toKey: (digest: string) => string,
+): Promise<void> {
+  const about = feedback.map((said) => {
+    const { digest, occurrence } = toSubject(said);
+    return { key: digest === undefined ? undefined : toKey(digest), occurrence };
+  });
+  const rows = feedback.map(({ id, eventId, text, name, email, url, at, visitor }, index): SqlValue[] => {
     return [
       toColumn(id),
       toOptionalColumn(eventId),
-      about?.digest ?? null,
-      about?.occurrence ?? (eventId === undefined ? null : toOccurrence(eventId)),
+      about[index]?.key ?? null,
+      about[index]?.occurrence ?? null,
       toColumn(text, MAX_TEXT),
       toOptionalColumn(name),
       toOptionalColumn(email),
@@ -41,23 +54,42 @@ export async function storeFeedback(sql: Sql, feedback: readonly Feedback[]): Pr
   });
   const columns = ['id', 'event_id', 'digest', 'occurrence', 'text', 'name', 'email', 'url', 'at', 'visitor'];
   await insertRows(sql, 'desk_feedback', columns, rows, 'ON CONFLICT (id) DO NOTHING');
+  for (const { key, occurrence } of about) {
+    if (key !== undefined && occurrence !== undefined) await keepInFull(sql, key, occurrence);
+  }
 }
 
-/**
- * What was said of an incident, the latest first: of its occurrences that are kept, of echoes and
- * other addresses that lead to them, and of what was merged into it.
- */
+async function keepInFull(sql: Sql, key: string, occurrence: string): Promise<void> {
+  await sql.run(
+    `UPDATE desk_wholes SET role = 'said' WHERE digest = ? AND occurrence = ?
+      AND (SELECT COUNT(*) FROM desk_wholes w WHERE w.digest = ? AND w.role = 'said') < ${MAX_SAID_WHOLES}`,
+    [key, occurrence, key],
+  );
+}
+
+/** Adds the digest to feedback that earlier releases stored without one. */
+export async function assignFeedback(sql: Sql): Promise<void> {
+  await sql.run(
+    `UPDATE desk_feedback SET digest = (SELECT o.digest FROM desk_occurrences o WHERE o.occurrence = desk_feedback.occurrence LIMIT 1)
+      WHERE digest IS NULL AND occurrence IS NOT NULL`,
+  );
+}
+
+/** The failure that a message is about, as far as the message says so. */
+export function toSubject({ address = '', eventId }: Pick<Feedback, 'address' | 'eventId'>): Partial<Address> {
+  const about = parseAddress(address);
+  const occurrence = about?.occurrence ?? (eventId === undefined ? undefined : toOccurrence(eventId));
+  return { ...about, ...(occurrence !== undefined && { occurrence }) };
+}
+
+/** Feedback about an incident and the incidents merged into it, the latest first. */
 export async function listFeedback(sql: Sql, digest: string, limit: number): Promise<Feedback[]> {
   const digests = await listFamily(sql, digest);
   const some = placeholders(digests);
   const rows = await sql.all<FeedbackRow>(
     `SELECT f.id, f.event_id, f.digest, f.occurrence, f.text, f.name, f.email, f.url, f.at, f.visitor FROM desk_feedback f
-      WHERE f.digest IN (${some})
-        OR EXISTS (SELECT 1 FROM desk_occurrences o WHERE o.occurrence = f.occurrence AND o.digest IN (${some}))
-        OR EXISTS (SELECT 1 FROM desk_aliases a
-          WHERE a.occurrence = f.occurrence AND a.occurrence <> '' AND substr(a.target, 1, 8) IN (${some}))
-      ORDER BY f.at DESC, f.id LIMIT ?`,
-    [...digests, ...digests, ...digests, limit],
+      WHERE f.digest IN (${some}) ORDER BY f.at DESC, f.id LIMIT ?`,
+    [...digests, limit],
   );
   return rows.map(toFeedback);
 }
@@ -69,7 +101,7 @@ function toFeedback(row: FeedbackRow): Feedback {
     text,
     at,
     ...(eventId !== null && { eventId }),
-    ...(digest !== null && { address: occurrence === null ? digest : `${digest}-${occurrence}` }),
+    ...(digest !== null && { address: [toDigest(digest), ...(occurrence === null ? [] : [occurrence])].join('-') }),
     ...(name !== null && { name }),
     ...(email !== null && { email }),
     ...(url !== null && { url }),

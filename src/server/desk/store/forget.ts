@@ -1,9 +1,10 @@
 import type { Address } from '../address.ts';
-import { lockIncident } from './change-incident.ts';
+import { type ChangeBy, lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
-import { storeForgotten } from './forgotten-table.ts';
+import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import type { Incident } from './records.ts';
+import { removeOccurrences, removeReferences } from './remove-occurrences.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 
 /** Tables with rows of an incident under its digest. */
@@ -27,20 +28,20 @@ export type DeleteOutcome =
 
 /**
  * Deletes an incident with all that is merged into it, in a transaction: its counts too. When it
- * happens again it is a new one.
+ * happens again it is a new one. Who deleted it and when stays on record.
  *
- * @param expected the `version` that was shown: where another one is stored, nothing is deleted
+ * @param by with `expected`, the version that was shown: if another one is stored, nothing is deleted
  */
 export async function deleteIncident(
   sql: Sql,
   dialect: SqlDialect,
   digest: string,
-  expected?: number,
+  by: ChangeBy,
 ): Promise<DeleteOutcome> {
   const incident = await lockIncident(sql, dialect, digest);
   if (!incident) return { outcome: 'unknown' };
-  if (expected !== undefined && expected !== incident.version) return { outcome: 'conflict', incident };
-  const family = await listFamily(sql, incident.digest);
+  if (by.expected !== undefined && by.expected !== incident.version) return { outcome: 'conflict', incident };
+  const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
   await sql.run(
     `DELETE FROM desk_feedback WHERE digest IN (${some}) OR occurrence IN
@@ -48,16 +49,33 @@ export async function deleteIncident(
     [...family, ...family],
   );
   for (const table of TABLES_OF_INCIDENT) await sql.run(`DELETE FROM ${table} WHERE digest IN (${some})`, family);
-  await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR substr(target, 1, 8) IN (${some})`, [
-    ...family,
-    ...family,
-  ]);
+  await sql.run(`DELETE FROM desk_aliases WHERE digest IN (${some}) OR target IN (${some})`, [...family, ...family]);
+  for (const key of family) await dropAliasesOfOccurrences(sql, key);
   await sql.run(`DELETE FROM desk_incidents WHERE digest IN (${some})`, family);
+  const count = incident.counts.server + incident.counts.browser;
+  // An address may have led to any of them.
+  for (const key of by.author === '' ? [] : family) {
+    await storeChange(sql, dialect, { digest: key, author: by.author, action: 'deleted', detail: { count } });
+  }
   return { outcome: 'deleted' };
 }
 
+/** Deletes the aliases that lead to occurrences of an incident: `7K3QM2XA-9F4W0R6B`, with `@environment` outside of the home environment. */
+async function dropAliasesOfOccurrences(sql: Sql, key: string): Promise<void> {
+  const digest = toDigest(key);
+  const start = `${digest}-`;
+  const name = '9F4W0R6B';
+  await sql.run('DELETE FROM desk_aliases WHERE substr(target, 1, ?) = ? AND substr(target, ?) = ?', [
+    start.length,
+    start,
+    start.length + name.length + 1,
+    key.slice(digest.length),
+  ]);
+}
+
 /**
- * Deletes one time that it happened, with what was said of it, in a transaction. It stays counted.
+ * Deletes one time that it happened, with what was said about it and what the incident says because of
+ * it, in a transaction. It stays counted.
  *
  * @returns false where it is not kept
  */
@@ -69,60 +87,20 @@ export async function deleteOccurrence(
 ): Promise<boolean> {
   const incident = await lockIncident(sql, dialect, digest);
   if (!incident) return false;
-  const family = await listFamily(sql, incident.digest);
+  const family = await listFamily(sql, incident.key);
   const some = placeholders(family);
-  const gone = await deleteRows(sql, `occurrence = ? AND digest IN (${some})`, [occurrence, ...family]);
-  if (gone === 0) return false;
-  await sql.run('DELETE FROM desk_feedback WHERE occurrence = ?', [occurrence]);
+  const rows = await sql.all<{ digest: string }>(
+    `SELECT digest FROM desk_occurrences WHERE occurrence = ? AND digest IN (${some})`,
+    [occurrence, ...family],
+  );
+  if (rows.length === 0) return false;
+  await removeReferences(sql, new Set([occurrence]));
+  for (const row of rows) await removeOccurrences(sql, dialect, row.digest, [occurrence]);
   await storeChange(sql, dialect, {
-    digest: incident.digest,
+    digest: incident.key,
     author,
     action: 'occurrence-deleted',
     detail: { occurrence },
   });
   return true;
-}
-
-async function deleteRows(sql: Sql, condition: string, values: readonly string[]): Promise<number> {
-  await sql.run(`DELETE FROM desk_wholes WHERE ${condition}`, values);
-  return sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, values);
-}
-
-/** Whom to forget. */
-export interface Forgotten {
-  /** Their hashes: one for each day, because it changes daily. */
-  readonly visitors?: readonly string[];
-  /** As it was given with feedback; capitals do not count. */
-  readonly email?: string;
-}
-
-/**
- * Deletes what is kept of a visitor, in a transaction: occurrences and what they said. Counts remain,
- * and so does their part in the number of visitors, which names nobody.
- *
- * @returns how many rows went (counts)
- */
-export async function forgetVisitor(
-  sql: Sql,
-  dialect: SqlDialect,
-  { visitors = [], email }: Forgotten,
-): Promise<{ occurrences: number; feedback: number }> {
-  // What is on its way from a journal is not taken in either.
-  await storeForgotten(sql, dialect, { visitors, ...(email !== undefined && { email }) });
-  const condition = `visitor IN (${placeholders(visitors)})`;
-  let occurrences = 0;
-  let feedback = 0;
-  if (visitors.length > 0) {
-    await sql.run(
-      `DELETE FROM desk_wholes WHERE (digest, occurrence) IN
-        (SELECT o.digest, o.occurrence FROM desk_occurrences o WHERE o.${condition})`,
-      visitors,
-    );
-    occurrences = await sql.run(`DELETE FROM desk_occurrences WHERE ${condition}`, visitors);
-    feedback = await sql.run(`DELETE FROM desk_feedback WHERE ${condition}`, visitors);
-  }
-  if (email !== undefined) {
-    feedback += await sql.run('DELETE FROM desk_feedback WHERE lower(email) = lower(?)', [email]);
-  }
-  return { occurrences, feedback };
 }

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { Minute } from '../../../shared/units.ts';
 import type { CountRecord } from '../journal-entry.ts';
+import { listSecrets, useMarkKey } from './secret-table.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Intake } from './tally.ts';
 
 /**
- * Whom the desk was told to forget, by marks that name nobody: the hash of a visitor on a day, or the
- * keyed hash of an e-mail address. What a journal still holds of them when it is taken in is counted
- * and no more.
+ * A deletion mark: the keyed hash of a visitor's hash or of an email, which identifies no one. Entries
+ * of the visitor that are still in a journal are only counted, and a restore deletes the visitor again.
  */
 export interface ForgottenMark {
   readonly mark: string;
@@ -28,14 +28,19 @@ export async function storeForgotten(
   { visitors, email }: { readonly visitors: readonly string[]; readonly email?: string },
 ): Promise<void> {
   const [clock] = await sql.all<{ now: number }>(`SELECT ${dialect.now} AS now`);
-  const marks = [...visitors, ...(email === undefined ? [] : [toEmailMark(email, await readSalt(sql))])];
-  await keepMarks(
+  const key = await useMarkKey(sql, dialect);
+  const marks = [
+    ...visitors.map((visitor) => toMark(key, 'visitor', visitor)),
+    ...(email === undefined ? [] : [toMark(key, 'email', email)]),
+  ];
+  await putMarks(
     sql,
     marks.map((mark) => ({ mark, at: clock?.now ?? Date.now() })),
   );
 }
 
-async function keepMarks(sql: Sql, marks: readonly ForgottenMark[]): Promise<void> {
+/** Adds marks. Of two that are the same the later one counts. */
+export async function putMarks(sql: Sql, marks: readonly ForgottenMark[]): Promise<void> {
   await insertRows(
     sql,
     'desk_forgotten',
@@ -46,12 +51,48 @@ async function keepMarks(sql: Sql, marks: readonly ForgottenMark[]): Promise<voi
   );
 }
 
-/** In the place of a failure of somebody who was forgotten, that it happened; what they said is left out. */
+export function listForgotten(sql: Sql): Promise<ForgottenMark[]> {
+  return sql.all<ForgottenMark>('SELECT mark, at FROM desk_forgotten ORDER BY mark');
+}
+
+/** Makes all marks under which a visitor or an email may be found. */
+export interface ToMarks {
+  ofVisitor(visitor: string): string[];
+  ofEmail(email: string): string[];
+}
+
+export async function createToMarks(sql: Sql): Promise<ToMarks> {
+  const secrets = await listSecrets(sql);
+  const listOf = (wanted: string) => secrets.filter(({ name }) => name === wanted).map(({ secret }) => secret);
+  const [keys, old] = [listOf('mark'), listOf('old')];
+  return {
+    // Releases before schema 10 stored the visitor's hash itself, and emails hashed with their salt.
+    ofVisitor: (visitor) => [visitor, ...keys.map((key) => toMark(key, 'visitor', visitor))],
+    ofEmail: (email) => [
+      ...keys.map((key) => toMark(key, 'email', email)),
+      ...old.map((salt) => `e-${toHmac(salt, normalizeEmail(email))}`),
+    ],
+  };
+}
+
+function toMark(key: string, what: 'visitor' | 'email', text: string): string {
+  return toHmac(key, `${what} ${what === 'email' ? normalizeEmail(text) : text}`);
+}
+
+function normalizeEmail(email: string): string {
+  return email.trim().toLowerCase();
+}
+
+function toHmac(key: string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+/** Replaces failures of visitors who were forgotten by the fact that they happened. What they said is left out. */
 export async function withoutForgotten(sql: Sql, entries: readonly Intake[]): Promise<readonly Intake[]> {
   const some = await sql.all('SELECT 1 AS one FROM desk_forgotten LIMIT 1');
   if (some.length === 0) return entries;
-  const salt = await readSalt(sql);
-  const marksOf = new Map(entries.map((intake) => [intake, listMarks(intake, salt)]));
+  const toMarks = await createToMarks(sql);
+  const marksOf = new Map(entries.map((intake) => [intake, listMarks(intake, toMarks)]));
   const known = await readMarks(sql, [...new Set([...marksOf.values()].flat())]);
   return entries.flatMap((intake) => {
     const until = Math.max(...(marksOf.get(intake) ?? []).map((mark) => known.get(mark) ?? 0)) + CLOCK_SKEW;
@@ -59,18 +100,19 @@ export async function withoutForgotten(sql: Sql, entries: readonly Intake[]): Pr
   });
 }
 
-/** What says who it was. */
-function listMarks(intake: Intake, salt: string): string[] {
+/** All marks that the visitor or the author of an entry may have. */
+function listMarks(intake: Intake, { ofVisitor, ofEmail }: ToMarks): string[] {
   switch (intake.entry) {
     case 'whole':
-      return intake.failure.visitor === undefined ? [] : [intake.failure.visitor];
+      return intake.failure.visitor === undefined ? [] : ofVisitor(intake.failure.visitor);
     case 'thin':
-      return intake.thin.visitor === undefined ? [] : [intake.thin.visitor];
+      return intake.thin.visitor === undefined ? [] : ofVisitor(intake.thin.visitor);
     case 'feedback': {
       const { visitor, email } = intake.feedback;
-      return [...(visitor === undefined ? [] : [visitor]), ...(email === undefined ? [] : [toEmailMark(email, salt)])];
+      return [...(visitor === undefined ? [] : ofVisitor(visitor)), ...(email === undefined ? [] : ofEmail(email))];
     }
     case 'count':
+    case 'salt':
       return [];
   }
 }
@@ -97,14 +139,16 @@ function toTime(intake: Intake): number {
     case 'feedback':
       return intake.feedback.at;
     case 'count':
+    case 'salt':
       return Number.POSITIVE_INFINITY;
   }
 }
 
+/** Without the title, which has the words of the message. */
 function toCount(intake: Intake): Intake[] {
   if (intake.entry === 'whole' && intake.failure.echoOf === undefined) {
-    const { digest, side, kind, title, build, release, at } = intake.failure;
-    return [toCountOf({ digest, side, kind, title, build, release, at })];
+    const { digest, side, kind, errors, build, release, at } = intake.failure;
+    return [toCountOf({ digest, side, kind, title: errors[0]?.class ?? kind, build, release, at })];
   }
   if (intake.entry === 'thin') {
     const { digest, side, build, release, at } = intake.thin;
@@ -115,54 +159,4 @@ function toCount(intake: Intake): Intake[] {
 
 function toCountOf({ at, ...of }: Omit<CountRecord, 'firstAt' | 'lastAt' | 'count'> & { readonly at: number }): Intake {
   return { entry: 'count', record: { ...of, firstAt: at, lastAt: at, count: 1 } };
-}
-
-/** Of an address as it is typed: capitals do not count. It cannot be told from a visitor's hash, nor who it is. */
-export function toEmailMark(email: string, salt: string): string {
-  return `e-${createHmac('sha256', salt).update(email.trim().toLowerCase()).digest('base64url')}`;
-}
-
-async function readSalt(sql: Sql): Promise<string> {
-  const [row] = await sql.all<{ value: string }>("SELECT value FROM desk_meta WHERE name = 'salt'");
-  return row?.value ?? '';
-}
-
-/** All marks, and the salt that those of e-mail addresses were made with. */
-export async function readForgotten(
-  sql: Sql,
-): Promise<{ readonly salt: string; readonly marks: readonly ForgottenMark[] }> {
-  return { salt: await readSalt(sql), marks: await sql.all<ForgottenMark>('SELECT mark, at FROM desk_forgotten') };
-}
-
-/**
- * Forgets once more, in a transaction: an older backup knows whom the desk has been told to forget
- * since. With another salt the marks are another desk's, and name nobody here.
- */
-export async function forgetAgain(
-  sql: Sql,
-  { salt, marks }: { readonly salt: string; readonly marks: readonly ForgottenMark[] },
-): Promise<void> {
-  if (marks.length === 0 || salt !== (await readSalt(sql))) return;
-  await keepMarks(sql, marks);
-  await sql.run(
-    `DELETE FROM desk_wholes WHERE (digest, occurrence) IN
-      (SELECT o.digest, o.occurrence FROM desk_occurrences o JOIN desk_forgotten g ON g.mark = o.visitor WHERE o.at <= g.at)`,
-  );
-  for (const table of ['desk_occurrences', 'desk_feedback']) {
-    await sql.run(
-      `DELETE FROM ${table} WHERE EXISTS
-        (SELECT 1 FROM desk_forgotten g WHERE g.mark = ${table}.visitor AND ${table}.at <= g.at)`,
-    );
-  }
-  await forgetEmails(sql, new Map(marks.map(({ mark, at }) => [mark, at])), salt);
-}
-
-async function forgetEmails(sql: Sql, marks: ReadonlyMap<string, number>, salt: string): Promise<void> {
-  const rows = await sql.all<{ id: string; email: string; at: number }>(
-    'SELECT id, email, at FROM desk_feedback WHERE email IS NOT NULL',
-  );
-  for (const { id, email, at } of rows) {
-    const until = marks.get(toEmailMark(email, salt));
-    if (until !== undefined && at <= until) await sql.run('DELETE FROM desk_feedback WHERE id = ?', [id]);
-  }
 }

@@ -1,9 +1,12 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
+import { toDigest } from './incident-key.ts';
 import type { Incident } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
 
 export interface IncidentRow {
+  /** The key. */
   readonly digest: string;
+  readonly environment_name: string;
   readonly rule: number;
   readonly kind: Incident['kind'];
   readonly title: string;
@@ -46,6 +49,8 @@ export interface IncidentRow {
   readonly regressed_release: string | null;
 }
 
+const COLUMNS = `*, COALESCE(environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS environment_name`;
+
 export async function readIncident(sql: Sql, digest: string): Promise<Incident | undefined> {
   return (await readIncidents(sql, [digest]))[0];
 }
@@ -55,8 +60,8 @@ export async function readIncidents(sql: Sql, digests: readonly string[]): Promi
   if (digests.length === 0) return [];
   const some = placeholders(digests);
   const rows = await sql.all<IncidentRow>(
-    `SELECT * FROM desk_incidents WHERE digest IN (${some}) UNION ALL
-      SELECT * FROM desk_incidents WHERE merged_into IN (${some}) AND digest NOT IN (${some})`,
+    `SELECT ${COLUMNS} FROM desk_incidents WHERE digest IN (${some}) UNION ALL
+      SELECT ${COLUMNS} FROM desk_incidents WHERE merged_into IN (${some}) AND digest NOT IN (${some})`,
     [...digests, ...digests, ...digests],
   );
   const own = new Map(rows.map((row) => [row.digest, row]));
@@ -90,7 +95,9 @@ function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident 
   const first = all.reduce((found, row) => (row.first_at < found.first_at ? row : found), own);
   const last = all.reduce((found, row) => (row.last_at > found.last_at ? row : found), own);
   return {
-    digest: own.digest,
+    key: own.digest,
+    digest: toDigest(own.digest),
+    environment: own.environment_name,
     rule: own.rule,
     kind: own.kind,
     title: own.title,
@@ -115,7 +122,7 @@ function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident 
       browser: all.reduce((sum, row) => sum + row.browser_count, 0),
     },
     visitors: own.visitors,
-    aliases: merged.map(({ digest }) => digest),
+    aliases: merged.map(({ digest }) => toDigest(digest)),
   };
 }
 

@@ -2,6 +2,7 @@ import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
+import { toKeyBeside } from './incident-key.ts';
 import { readIncidents } from './incident-table.ts';
 import type { Incident } from './records.ts';
 import { matchSearch, type SearchMatch } from './search-table.ts';
@@ -18,7 +19,7 @@ export interface IncidentFilter {
   readonly route?: string;
   /** Seen in this release. */
   readonly release?: string;
-  /** Seen on a server of this environment. */
+  /** Each environment has its own incidents. The default is the one that the store was opened for. */
   readonly environment?: string;
   /** A name; `null` for those that nobody has. */
   readonly assignee?: string | null;
@@ -37,7 +38,7 @@ export interface IncidentQuery extends IncidentFilter {
   readonly order?: IncidentOrder;
   /** The most that are answered (a count). */
   readonly limit: number;
-  /** `next` of the page before, of the same order. New incidents move nothing from one page to another. */
+  /** `next` of the page before, of the same order. Incidents that happen while the pages are read are neither left out nor listed twice. */
   readonly cursor?: string;
   /** Where the charts end (ms since 1970): at present by default. */
   readonly now?: number;
@@ -71,12 +72,12 @@ const ORDERS: Readonly<Record<IncidentOrder, string>> = {
 /** Incidents that nothing is merged into: nearly all. */
 const PLAIN = '(SELECT * FROM desk_incidents WHERE merged_into IS NULL AND merged_count = 0)';
 /** The others, with what was merged into them. */
-const JOINED = `(SELECT r.digest, r.state, r.kind, r.route, r.assignee, r.visitors,
+const JOINED = `(SELECT r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors,
     MIN(f.first_at) AS first_at, MAX(f.last_at) AS last_at,
     SUM(f.server_count) AS server_count, SUM(f.browser_count) AS browser_count
   FROM desk_incidents r JOIN desk_incidents f ON f.digest = r.digest OR f.merged_into = r.digest
   WHERE r.merged_count > 0 AND r.merged_into IS NULL
-  GROUP BY r.digest, r.state, r.kind, r.route, r.assignee, r.visitors)`;
+  GROUP BY r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors)`;
 
 const OF_PLAIN = '= i.digest';
 const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.digest OR f.merged_into = i.digest)';
@@ -88,7 +89,8 @@ const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.
  */
 export async function listIncidents(sql: Sql, dialect: SqlDialect, query: IncidentQuery): Promise<IncidentPage> {
   const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
-  const rows = await chooseDigests(sql, dialect, query, cursor === undefined ? undefined : readCursor(cursor, order));
+  const from = cursor === undefined ? undefined : readCursor(cursor, order);
+  const rows = await chooseDigests(sql, dialect, query, from);
   const page = rows.slice(0, limit);
   const incidents = await readIncidents(
     sql,
@@ -98,8 +100,15 @@ export async function listIncidents(sql: Sql, dialect: SqlDialect, query: Incide
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
-    ...(last && { next: writeCursor({ order, key: last.sort_key, id: last.digest }) }),
+    ...(last && {
+      next: writeCursor({ order, key: last.sort_key, id: last.digest, asOf: from ? from.asOf : await readLatest(sql) }),
+    }),
   };
+}
+
+async function readLatest(sql: Sql): Promise<number> {
+  const [row] = await sql.all<{ at: number | null }>('SELECT MAX(last_at) AS at FROM desk_incidents');
+  return row?.at ?? 0;
 }
 
 interface ChosenRow {
@@ -113,19 +122,49 @@ async function chooseDigests(
   query: IncidentQuery,
   cursor: Cursor | undefined,
 ): Promise<ChosenRow[]> {
-  const key = ORDERS[query.order ?? 'lastSeen'];
-  const legs = (await toLegs(sql, dialect, query)).map(({ table, conditions }) => {
+  const order = query.order ?? 'lastSeen';
+  const key = ORDERS[order];
+  const legs = (await toLegs(sql, dialect, query)).flatMap((leg) => {
+    const { table, conditions } = leg;
+    const moved = cursor && toMoved(leg, order, cursor);
+    if (moved) conditions.add('i.last_at <= ?', cursor.asOf ?? 0);
     if (cursor) conditions.add(`${key} <= ? AND (${key} < ? OR i.digest > ?)`, cursor.key, cursor.key, cursor.id);
-    return {
+    const stayed = {
       text: `SELECT * FROM (SELECT i.digest AS digest, ${key} AS sort_key FROM ${table} i ${conditions.text()}
         ORDER BY ${key} DESC, i.digest LIMIT ?) AS leg`,
       values: [...conditions.values, query.limit + 1],
     };
+    return moved ? [stayed, moved] : [stayed];
   });
   return sql.all<ChosenRow>(
     `${legs.map(({ text }) => text).join(' UNION ALL ')} ORDER BY sort_key DESC, digest LIMIT ?`,
     [...legs.flatMap(({ values }) => values), query.limit + 1],
   );
+}
+
+/** The sort key that an incident had before it happened again: `?` is the time of the first page. */
+const KEYS_BEFORE: Readonly<Record<Exclude<IncidentOrder, 'firstSeen'>, (family: string) => string>> = {
+  lastSeen: (family) =>
+    `COALESCE((SELECT MAX(o.at) FROM desk_occurrences o WHERE o.digest ${family} AND o.at <= ?), 0)`,
+  count: (family) =>
+    `${ORDERS.count} - (SELECT COUNT(*) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+  visitors: (family) =>
+    `i.visitors - (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+};
+
+/** Lists incidents that happened again since the first page was read, in the place that they had by then. */
+function toMoved(
+  { table, family, conditions }: Leg,
+  order: IncidentOrder,
+  { key, id, asOf }: Cursor,
+): { readonly text: string; readonly values: SqlValue[] } | undefined {
+  if (order === 'firstSeen' || asOf === undefined) return undefined;
+  return {
+    text: `SELECT * FROM (SELECT i.digest AS digest, ${KEYS_BEFORE[order](family)} AS sort_key FROM ${table} i
+      ${conditions.text()} AND i.last_at > ? AND i.first_at <= ?) AS moved
+      WHERE sort_key <= ? AND (sort_key < ? OR digest > ?)`,
+    values: [asOf, ...conditions.values, asOf, asOf, key, key, id],
+  };
 }
 
 /** How many incidents there are in each state, of those that the filter lets through otherwise. */
@@ -149,18 +188,6 @@ export async function countStates(
   return counts;
 }
 
-/** More names than anybody chooses from (a count). */
-const MAX_ENVIRONMENTS = 50;
-
-/** Where incidents were seen: names, sorted. */
-export async function listEnvironments(sql: Sql): Promise<string[]> {
-  const rows = await sql.all<{ environment: string }>(
-    'SELECT DISTINCT environment FROM desk_environments ORDER BY environment LIMIT ?',
-    [MAX_ENVIRONMENTS],
-  );
-  return rows.map(({ environment }) => environment);
-}
-
 class Conditions {
   readonly values: SqlValue[] = [];
   readonly #texts: string[] = [];
@@ -176,22 +203,27 @@ class Conditions {
 }
 
 /** What is listed comes from two tables, with the same conditions. */
-async function toLegs(
-  sql: Sql,
-  dialect: SqlDialect,
-  filter: IncidentFilter,
-): Promise<{ readonly table: string; readonly conditions: Conditions }[]> {
+async function toLegs(sql: Sql, dialect: SqlDialect, filter: IncidentFilter): Promise<Leg[]> {
   const match = filter.search === undefined ? undefined : await matchSearch(sql, dialect, filter.search);
   return [
-    { table: PLAIN, conditions: toConditions(filter, OF_PLAIN, match) },
-    { table: JOINED, conditions: toConditions(filter, OF_JOINED, match) },
+    { table: PLAIN, family: OF_PLAIN, conditions: toConditions(filter, OF_PLAIN, match) },
+    { table: JOINED, family: OF_JOINED, conditions: toConditions(filter, OF_JOINED, match) },
   ];
+}
+
+interface Leg {
+  readonly table: string;
+  /** Which digests of other tables are an incident's. */
+  readonly family: string;
+  readonly conditions: Conditions;
 }
 
 /** @param family which digests of other tables are an incident's */
 function toConditions(filter: IncidentFilter, family: string, match: SearchMatch | undefined): Conditions {
   const conditions = new Conditions();
   const { states, side, kinds, route, release, environment, assignee, from, to } = filter;
+  if (environment === undefined) conditions.add('i.environment IS NULL');
+  else conditions.add('i.environment = ?', environment);
   if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
   if (side) conditions.add(`i.${side}_count > 0`);
   if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
@@ -200,12 +232,6 @@ function toConditions(filter: IncidentFilter, family: string, match: SearchMatch
   else if (assignee !== undefined) conditions.add('i.assignee = ?', assignee);
   if (release !== undefined) {
     conditions.add(`EXISTS (SELECT 1 FROM desk_releases e WHERE e.digest ${family} AND e.release = ?)`, release);
-  }
-  if (environment !== undefined) {
-    conditions.add(
-      `EXISTS (SELECT 1 FROM desk_environments n WHERE n.digest ${family} AND n.environment = ?)`,
-      environment,
-    );
   }
   if (from !== undefined || to !== undefined) {
     conditions.add(
@@ -232,11 +258,15 @@ async function readCharts(
 ): Promise<(incident: Incident) => IncidentChart> {
   const hours = toHour(now) - (CHART_HOURS - 1) * Hour;
   const days = Math.floor(now / Day) * Day - (CHART_DAYS - 1) * Day;
-  const root = new Map(incidents.flatMap(({ digest, aliases }) => [digest, ...aliases].map((of) => [of, digest])));
+  const root = new Map(
+    incidents.flatMap(({ key, aliases }) =>
+      [key, ...aliases.map((digest) => toKeyBeside(digest, key))].map((of) => [of, key]),
+    ),
+  );
   const digests = [...root.keys()];
   const counts = new Map(
-    incidents.map(({ digest }) => [
-      digest,
+    incidents.map(({ key }) => [
+      key,
       { hours: new Array<number>(CHART_HOURS).fill(0), days: new Array<number>(CHART_DAYS).fill(0) },
     ]),
   );
@@ -259,8 +289,8 @@ async function readCharts(
     const bar = Math.min(index, (bars?.length ?? 1) - 1);
     if (bars) bars[bar] = (bars[bar] ?? 0) + count;
   }
-  return ({ digest }) => {
-    const of = counts.get(digest) ?? { hours: [], days: [] };
+  return ({ key }) => {
+    const of = counts.get(key) ?? { hours: [], days: [] };
     return { hours: { start: hours, counts: of.hours }, days: { start: days, counts: of.days } };
   };
 }

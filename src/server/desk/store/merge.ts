@@ -1,6 +1,7 @@
 import { type ChangeBy, lockIncident } from './change-incident.ts';
 import { storeChange } from './change-log.ts';
-import { readIncident } from './incident-table.ts';
+import { toDigest } from './incident-key.ts';
+import { listFamily, readIncident } from './incident-table.ts';
 import type { Incident } from './records.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 import { recountVisitors } from './visitor-table.ts';
@@ -33,17 +34,17 @@ export async function mergeIncidents(
   if (!low || !high) return { outcome: 'unknown' };
   const [merged, kept] = first === digest ? [low, high] : [high, low];
   if (by.expected !== undefined && by.expected !== merged.version) return { outcome: 'conflict', incident: merged };
-  if (merged.digest === kept.digest) return { outcome: 'nothing-to-do', incident: kept };
+  if (merged.key === kept.key) return { outcome: 'nothing-to-do', incident: kept };
   await sql.run(
     `INSERT INTO desk_aliases (digest, occurrence, target, reason, at) VALUES (?, '', ?, 'merged', ${dialect.now})
       ON CONFLICT (digest, occurrence) DO UPDATE SET target = excluded.target, reason = excluded.reason, at = excluded.at`,
-    [merged.digest, kept.digest],
+    [merged.key, kept.key],
   );
-  await setRoot(sql, [merged.digest, ...merged.aliases], kept.digest);
-  await settle(sql, [merged.digest, kept.digest]);
+  await setRoot(sql, await listFamily(sql, merged.key), kept.key);
+  await settle(sql, [merged.key, kept.key]);
   const detail = { digest: merged.digest };
-  await storeChange(sql, dialect, { digest: kept.digest, author: by.author, action: 'merged', detail });
-  return answer(sql, kept.digest, 'merged');
+  await storeChange(sql, dialect, { digest: kept.key, author: by.author, action: 'merged', detail });
+  return answer(sql, kept.key, 'merged');
 }
 
 /** The reverse, for one digest of an incident, in a transaction. What was merged into that one before stays with it. */
@@ -51,16 +52,16 @@ export async function takeApart(sql: Sql, dialect: SqlDialect, digest: string, b
   const root = await lockIncident(sql, dialect, digest);
   if (!root) return { outcome: 'unknown' };
   if (by.expected !== undefined && by.expected !== root.version) return { outcome: 'conflict', incident: root };
-  if (root.digest === digest) return { outcome: 'nothing-to-do', incident: root };
+  if (root.key === digest) return { outcome: 'nothing-to-do', incident: root };
   await sql.run("DELETE FROM desk_aliases WHERE digest = ? AND occurrence = ''", [digest]);
   await setRoot(sql, await listMergedBelow(sql, digest), digest);
   await sql.run('UPDATE desk_incidents SET merged_into = NULL WHERE digest = ?', [digest]);
-  await settle(sql, [digest, root.digest]);
+  await settle(sql, [digest, root.key]);
   await storeChange(sql, dialect, {
-    digest: root.digest,
+    digest: root.key,
     author: by.author,
     action: 'taken-apart',
-    detail: { digest },
+    detail: { digest: toDigest(digest) },
   });
   return answer(sql, digest, 'taken-apart');
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { adoptOldSalt } from './secret-table.ts';
 import type { Sql, SqlDialect, SqlDriver } from './sql.ts';
 import { StoreAwayError } from './sql.ts';
 
@@ -310,6 +310,37 @@ const migrations: readonly Migration[] = [
     version: 8,
     statements: () => ['ALTER TABLE desk_incidents ADD COLUMN site_line BIGINT'],
   },
+  {
+    version: 9,
+    statements: ({ keyed }) => [
+      // Of incidents outside of the home environment (`incident-key.ts`).
+      'ALTER TABLE desk_incidents ADD COLUMN environment TEXT',
+      'CREATE INDEX desk_incidents_environment ON desk_incidents (environment, last_at)',
+      // When a build was first started in an environment; the empty build stands for the environment itself.
+      `CREATE TABLE desk_deployments (
+        environment TEXT NOT NULL,
+        build TEXT NOT NULL,
+        first_at BIGINT NOT NULL,
+        PRIMARY KEY (environment, build)
+      ) ${keyed}`,
+      'CREATE INDEX desk_occurrences_name ON desk_occurrences (occurrence)',
+    ],
+  },
+  {
+    version: 10,
+    statements: ({ keyed }) => [
+      // `secret-table.ts` says what is in it, and when it goes. No backup holds it.
+      `CREATE TABLE desk_secrets (
+        name TEXT NOT NULL,
+        day BIGINT NOT NULL,
+        secret TEXT NOT NULL,
+        common BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (name, day, secret)
+      ) ${keyed}`,
+      'CREATE UNIQUE INDEX desk_secrets_common ON desk_secrets (name, day) WHERE common = 1',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */
@@ -320,13 +351,36 @@ export const SCHEMA_VERSION = migrations.at(-1)?.version ?? 0;
  *
  * @throws StoreAwayError where a newer release has made the store into what this one may not write
  */
-export async function migrate(driver: SqlDriver, { rule }: { rule: number }): Promise<void> {
+export async function migrate(
+  driver: SqlDriver,
+  { rule, environment }: { readonly rule: number; readonly environment: string },
+): Promise<void> {
+  const { dialect } = driver;
   await driver.transaction(async (sql) => {
-    await lockSchema(sql, driver.dialect);
-    const meta = await applyMigrations(sql, driver.dialect);
-    await writeMeta(sql, 'salt', meta.salt ?? randomBytes(32).toString('hex'));
+    await lockSchema(sql, dialect);
+    const meta = await applyMigrations(sql, dialect);
+    await adoptOldSalt(sql, dialect);
+    if (meta.home_environment === undefined)
+      await writeMeta(sql, 'home_environment', await chooseHome(sql, environment));
+    await sql.run(
+      `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, '', ${dialect.now}) ON CONFLICT DO NOTHING`,
+      [environment],
+    );
     if (Number(meta.rule ?? 0) < rule) await writeMeta(sql, 'rule', String(rule));
   });
+}
+
+/**
+ * Chooses the environment that takes over the incidents of earlier releases, which kept one set for all
+ * environments: production if it was seen, else the most frequent one. A new store takes the first
+ * environment that opens it.
+ */
+async function chooseHome(sql: Sql, own: string): Promise<string> {
+  const [known] = await sql.all<{ environment: string }>(
+    `SELECT environment FROM desk_environments GROUP BY environment
+      ORDER BY CASE WHEN environment = 'production' THEN 0 ELSE 1 END, COUNT(*) DESC, environment LIMIT 1`,
+  );
+  return known?.environment ?? own;
 }
 
 /** Until the transaction ends, nobody else changes the schema. */
@@ -379,7 +433,7 @@ function requireWriter(meta: Readonly<Record<string, string>>): void {
   );
 }
 
-/** What the store says of itself: schema, oldest_writer, rule, salt, changes. */
+/** What the store says about itself: schema, oldest_writer, rule, changes, home_environment; and `salt`, which releases before schema 10 use. */
 export async function readMeta(sql: Sql): Promise<Readonly<Record<string, string>>> {
   const rows = await sql.all<{ name: string; value: string }>('SELECT name, value FROM desk_meta');
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

@@ -3,7 +3,7 @@ import { Day, Hour } from '../../../shared/units.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import { BELIEVED_VISITORS, STORM } from '../limits.ts';
 import { type NoticeTarget, storeNotices } from './notice-table.ts';
-import { countVisitorsSince } from './occurrence-table.ts';
+import { hasOtherVisitor } from './occurrence-table.ts';
 import type { CountedRow } from './settle-states.ts';
 import { placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Tally } from './tally.ts';
@@ -82,13 +82,40 @@ function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): 
   );
 }
 
-/** Anybody can send what a browser would: of that alone nobody is told before a second visitor met it. */
+/**
+ * Strangers can forge browser reports, so two visitors must have reported it within a day. A visitor who
+ * returns after midnight has another hash by then, and still counts as one.
+ */
 async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
   if (row.server > 0) return true;
   // Counted per day and never less, so that most are answered without looking at occurrences.
   if (row.visitors < BELIEVED_VISITORS) return false;
-  const last = Math.max(...tallies.map(({ lastAt }) => lastAt));
-  return (await countVisitorsSince(sql, row.digest, last - Day)) >= BELIEVED_VISITORS;
+  for (const { at, hashes } of listVisitors(tallies)) {
+    // The hash of the same visitor on a later day is not known here.
+    const until = (Math.floor(at / Day) + 1) * Day;
+    if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known: [...hashes] })) return true;
+  }
+  return false;
+}
+
+interface Visitor {
+  /** All hashes that are known to be of this visitor. */
+  readonly hashes: ReadonlySet<string>;
+  /** When it was seen last (ms since 1970). */
+  readonly at: number;
+}
+
+/** Returns the visitors of a batch. A visitor with several hashes in it is one. */
+function listVisitors(tallies: readonly Tally[]): ReadonlySet<Visitor> {
+  const byHash = new Map<string, Visitor>();
+  for (const [own, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {
+    const told = [own, ...others];
+    const same = told.flatMap((hash) => byHash.get(hash) ?? []);
+    const hashes = new Set([...told, ...same.flatMap((visitor) => [...visitor.hashes])]);
+    const visitor = { hashes, at: Math.max(at, ...same.map((before) => before.at)) };
+    for (const hash of hashes) byHash.set(hash, visitor);
+  }
+  return new Set(byHash.values());
 }
 
 async function noteUntold(

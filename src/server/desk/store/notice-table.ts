@@ -31,6 +31,7 @@ export interface NoticeDetail {
 
 export interface NewNotice {
   readonly kind: 'new' | 'regressed' | 'storming';
+  /** The key of the incident. */
   readonly digest: string;
   readonly detail: NoticeDetail;
 }
@@ -43,7 +44,8 @@ export interface Notice {
   readonly target: string;
   readonly targetName: string;
   readonly kind: NoticeKind;
-  readonly digest?: string;
+  /** The key of the incident. */
+  readonly digest?: string | undefined;
   readonly detail: NoticeDetail;
   /** Times in milliseconds since 1970, by the store's clock. */
   readonly madeAt: number;
@@ -132,7 +134,7 @@ export async function readClock(sql: Sql, { now }: SqlDialect): Promise<number> 
 
 /** With what its incident is called, as long as that is there. */
 export interface ListedNotice extends Notice {
-  readonly incident?: { readonly kind: FailureKind; readonly title: string };
+  readonly incident?: { readonly environment: string; readonly kind: FailureKind; readonly title: string };
 }
 
 /** What waits, the one that is due next first, and what is done, the latest first. */
@@ -154,21 +156,23 @@ export async function listNotices(sql: Sql, limit: number): Promise<NoticeLists>
 
 interface ListedRow extends NoticeRow {
   readonly next_at: number;
+  readonly incident_environment: string | null;
   readonly incident_kind: FailureKind | null;
   readonly incident_title: string | null;
 }
 
 /** A target that failed is left alone, whatever is due for it. */
-const LISTED = `SELECT n.*, i.kind AS incident_kind, i.title AS incident_title,
+const LISTED = `SELECT n.*, i.kind AS incident_kind,
+  COALESCE(i.environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS incident_environment, i.title AS incident_title,
   CASE WHEN t.paused_until > n.due_at THEN t.paused_until ELSE n.due_at END AS next_at
   FROM desk_notices n LEFT JOIN desk_incidents i ON i.digest = n.digest LEFT JOIN desk_targets t ON t.id = n.target`;
 
 function toListed(row: ListedRow): ListedNotice {
-  const { incident_kind: kind, incident_title: title } = row;
+  const { incident_kind: kind, incident_title: title, incident_environment: environment } = row;
   return {
     ...toNotice(row),
     dueAt: row.next_at,
-    ...(kind !== null && { incident: { kind, title: title ?? '' } }),
+    ...(kind !== null && { incident: { environment: environment ?? '', kind, title: title ?? '' } }),
   };
 }
 

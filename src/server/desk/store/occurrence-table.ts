@@ -1,5 +1,6 @@
 import { readCursor, writeCursor } from './cursor.ts';
 import { unpackWhole } from './dictionary-table.ts';
+import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import type { Occurrence, StoredFailure } from './records.ts';
 import { placeholders, type Sql } from './sql.ts';
@@ -82,7 +83,7 @@ export async function readOccurrence(
   return rows[0] && toOccurrence(rows[0]);
 }
 
-/** What stands beside an occurrence, each as it stands in an address. */
+/** What stands beside an occurrence. */
 export interface Neighbours {
   readonly newer?: OccurrenceKey;
   readonly older?: OccurrenceKey;
@@ -91,6 +92,7 @@ export interface Neighbours {
 }
 
 export interface OccurrenceKey {
+  /** The key of the incident that it was stored under. */
   readonly digest: string;
   readonly occurrence: string;
   readonly at: number;
@@ -141,18 +143,28 @@ async function findNearestWhole(sql: Sql, digests: readonly string[], at: number
 /** Occurrences that are looked through for their visitors (a count). */
 const MAX_COUNTED = 10_000;
 
-/**
- * How many different visitors an incident touched since a time (ms since 1970), by its occurrences
- * that are kept. Within a day nobody counts twice.
- */
-export async function countVisitorsSince(sql: Sql, digest: string, since: number): Promise<number> {
+export interface VisitorQuery {
+  /** From when, and before when (ms since 1970). */
+  readonly since: number;
+  readonly until: number;
+  /** All hashes of one visitor. */
+  readonly known: readonly string[];
+}
+
+/** Whether the occurrences that are kept include one of another visitor. */
+export async function hasOtherVisitor(
+  sql: Sql,
+  digest: string,
+  { since, until, known }: VisitorQuery,
+): Promise<boolean> {
   const digests = await listFamily(sql, digest);
-  const [row] = await sql.all<{ count: number }>(
-    `SELECT COUNT(DISTINCT visitor) AS count FROM (SELECT o.visitor FROM desk_occurrences o
-      WHERE o.digest IN (${placeholders(digests)}) AND o.at >= ? ORDER BY o.at DESC LIMIT ${MAX_COUNTED}) AS seen`,
-    [...digests, since],
+  const rows = await sql.all(
+    `SELECT 1 AS one FROM (SELECT o.visitor FROM desk_occurrences o
+      WHERE o.digest IN (${placeholders(digests)}) AND o.at >= ? AND o.at < ? ORDER BY o.at DESC LIMIT ${MAX_COUNTED}) AS seen
+      WHERE visitor NOT IN (${placeholders(known)}) LIMIT 1`,
+    [...digests, since, until, ...known],
   );
-  return row?.count ?? 0;
+  return rows.length > 0;
 }
 
 /** A request may fail more than once, and a trace has many requests: the latest of them. */
@@ -172,7 +184,7 @@ function toOccurrence(row: OccurrenceRow): Occurrence {
   const { data, shared = 0, dictionary = null } = row;
   const whole = data ? unpackWhole({ data, shared, dictionary }) : undefined;
   return {
-    digest: row.digest,
+    digest: toDigest(row.digest),
     occurrence: row.occurrence,
     at: row.at,
     side: row.side,

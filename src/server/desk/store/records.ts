@@ -25,7 +25,11 @@ export interface StoredFailure extends Failure {
 
 /** Failures of one kind: what stands under one digest. */
 export interface Incident {
+  /** Its name in the store's tables (`incident-key.ts`). */
+  readonly key: string;
   readonly digest: string;
+  /** Where it happened: `SENTRY_ENVIRONMENT` of the servers that stored it. */
+  readonly environment: string;
   /** The version of the rule that made the digest. */
   readonly rule: number;
   readonly kind: FailureKind;
@@ -68,7 +72,7 @@ export interface Incident {
    * Exact up to 240, within about 3 % beyond; what was only counted, past the journal's bound, named none.
    */
   readonly visitors: number;
-  /** Other digests that lead here. */
+  /** Other digests of its environment that lead here. */
   readonly aliases: readonly string[];
 }
 

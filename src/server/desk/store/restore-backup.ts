@@ -1,7 +1,9 @@
 import { BACKUP_VERSION, type BackupHeader, type BackupLine } from './backup-lines.ts';
 import { BACKUP_TABLES, NOT_BACKED_UP } from './backup-tables.ts';
-import { forgetAgain, type readForgotten } from './forgotten-table.ts';
-import { applyMigrations, lockSchema, SCHEMA_VERSION, writeMeta } from './migrations.ts';
+import { forgetMarked } from './forget-visitor.ts';
+import { type ForgottenMark, listForgotten, putMarks } from './forgotten-table.ts';
+import { applyMigrations, lockSchema, readMeta, SCHEMA_VERSION, writeMeta } from './migrations.ts';
+import { adoptOldSalt, listSecrets, putSecrets, type Secret } from './secret-table.ts';
 import { insertRows, type Sql, type SqlDialect, type SqlDriver, type SqlValue } from './sql.ts';
 
 /** A file that is no whole backup, or that this release cannot read. */
@@ -67,16 +69,38 @@ function isKnown(table: string): boolean {
   return BACKUP_TABLES.some(({ name }) => name === table);
 }
 
+/** Rows that a restore takes over from the store that it replaces: backups lack them, or have older ones. */
+export interface TakenOver {
+  readonly marks: readonly ForgottenMark[];
+  readonly secrets: readonly Secret[];
+  /** The salt of releases before schema 10. */
+  readonly salt?: string;
+}
+
+/** @param sql a store of any schema */
+export async function readTakenOver(sql: Sql): Promise<TakenOver> {
+  const { schema, salt } = await readMeta(sql);
+  return {
+    marks: Number(schema) >= FORGOTTEN_SINCE ? await listForgotten(sql) : [],
+    secrets: Number(schema) >= SECRETS_SINCE ? await listSecrets(sql) : [],
+    ...(salt !== undefined && { salt }),
+  };
+}
+
+/** The first schemas that have these tables. */
+const FORGOTTEN_SINCE = 4;
+const SECRETS_SINCE = 10;
+
 /**
  * Puts a backup that was checked in the place of whatever there is, in one transaction.
  *
  * @param again makes a fresh reading of it: PostgreSQL may have to begin anew
- * @param forgotten whom the desk was told to forget until now: the backup may be older
+ * @param takenOver of the store that is replaced
  */
 export function restoreBackup(
   driver: SqlDriver,
   again: () => AsyncIterable<BackupLine | undefined>,
-  { forgotten }: { readonly forgotten: Awaited<ReturnType<typeof readForgotten>> },
+  { takenOver }: { readonly takenOver: TakenOver },
 ): Promise<void> {
   const { dialect } = driver;
   return driver.transaction(async (sql) => {
@@ -89,11 +113,20 @@ export function restoreBackup(
     await applyMigrations(sql, dialect);
     await countOn(sql, dialect);
     // How they ended is not known, and they did not die of what was restored.
-    await sql.run("UPDATE desk_runs SET ended = 'clean', ended_at = beat_at WHERE ended IS NULL");
-    await forgetAgain(sql, forgotten);
+    await sql.run("UPDATE desk_runs SET ended = 'clean', ended_at = beat_at, in_flight = '[]' WHERE ended IS NULL");
+    await takeOver(sql, dialect, takenOver);
+    await forgetMarked(sql, dialect);
     // More than it ever was, so that nobody takes what they saw before for what is there now.
     await writeMeta(sql, 'changes', String(Date.now()));
   });
+}
+
+async function takeOver(sql: Sql, dialect: SqlDialect, { marks, secrets, salt }: TakenOver): Promise<void> {
+  // Backups of releases before schema 10 have a salt, and only that one finds the visitors in them.
+  await adoptOldSalt(sql, dialect);
+  if (salt !== undefined) await writeMeta(sql, 'salt', salt);
+  await putSecrets(sql, secrets);
+  await putMarks(sql, marks);
 }
 
 async function fill(sql: Sql, dialect: SqlDialect, lines: AsyncIterable<BackupLine | undefined>): Promise<void> {

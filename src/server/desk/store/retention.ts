@@ -1,78 +1,300 @@
-import { DELETE_BATCH, MAX_STORE_BYTES, OCCURRENCE_AGE, RUN_AGE } from '../limits.ts';
+import { DELETE_BATCH, HOUR_AGE, MAX_CLOCK_SKEW, RUN_AGE } from '../limits.ts';
 import { dropOldBuilds } from './build-table.ts';
-import { dropOldNotices } from './notice-table.ts';
+import { assignFeedback } from './feedback-table.ts';
+import { deleteIncident } from './forget.ts';
+import { dropOldNotices, readClock } from './notice-table.ts';
+import { adoptOldSalt, dropOldSalts, dropOldSecrets } from './secret-table.ts';
 import { dropOldSessions } from './session-table.ts';
-import type { SqlDriver } from './sql.ts';
-import type { WholeRole } from './take-in.ts';
+import { placeholders, type SqlDriver, type SqlValue } from './sql.ts';
+import { measureTables, TABLE_GROUPS, type TableGroup, type TableSizes } from './table-sizes.ts';
 
 export interface RetentionOptions {
   /** Its files are never deleted. */
   readonly build: string;
-  /** Milliseconds since 1970. */
+  /** By the clock of this process (ms since 1970): if the store's differs by minutes, nothing is deleted. */
   readonly now: number;
-  readonly maxBytes?: number;
-  readonly maxAge?: number;
+  /** Of everything but builds (bytes). */
+  readonly maxBytes: number;
+  /** How long occurrences and feedback are kept (ms). */
+  readonly maxAge: number;
+}
+
+export type DeletionReason = 'age' | 'size' | 'orphan';
+
+export interface Deletion {
+  readonly table: string;
+  readonly reason: DeletionReason;
+  readonly rows: number;
+}
+
+export interface RetentionReport {
+  /** How far the clock of this process is ahead of the store's (ms). */
+  readonly clockSkew: number;
+  /** Whether nothing was deleted because of that. */
+  readonly isRefused: boolean;
+  readonly deleted: readonly Deletion[];
+  /** By table (bytes), after the deletions. */
+  readonly bytes: Readonly<Record<string, number>>;
 }
 
 /**
- * Deletes what is too old and what is too much, in batches, so that what comes in waits for none of
- * it. Incidents and their counts stay: a digest on somebody's screenshot must lead somewhere.
+ * Deletes what is too old, what belongs to nothing any more, and what is too much, in batches, so that
+ * failures can be stored in between. Incidents that a server saw and their counts stay: a digest on a
+ * screenshot must lead somewhere. All times are the store's: the clock of a replica may be wrong.
  */
-export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<void> {
-  const { now, maxAge = OCCURRENCE_AGE } = options;
+export async function retain(driver: SqlDriver, options: RetentionOptions): Promise<RetentionReport> {
+  const storeNow = await readClock(driver, driver.dialect);
+  const clockSkew = options.now - storeNow;
+  if (Math.abs(clockSkew) > MAX_CLOCK_SKEW) {
+    return { clockSkew, isRefused: true, deleted: [], bytes: toBytes(await measureTables(driver)) };
+  }
+  const deletions = new Deletions(driver);
   await dropOldBuilds(driver, options.build);
-  await deleteBatches(driver, 'desk_wholes', now - maxAge);
-  await deleteBatches(driver, 'desk_occurrences', now - maxAge);
-  await driver.run('DELETE FROM desk_feedback WHERE at < ?', [now - maxAge]);
-  await driver.run('DELETE FROM desk_runs WHERE ended_at < ?', [now - RUN_AGE]);
-  await driver.run('DELETE FROM desk_journals WHERE at < ?', [now - maxAge]);
-  // What it would keep out is as old.
-  await driver.run('DELETE FROM desk_forgotten WHERE at < ?', [now - maxAge]);
+  await adoptOldSalt(driver, driver.dialect);
+  await dropOldSalts(driver, driver.dialect);
+  await dropOldSecrets(driver, driver.dialect, options.maxAge);
   await dropOldSessions(driver, driver.dialect);
   await dropOldNotices(driver, driver.dialect);
-  await shrink(driver, options);
+  await dropOld(deletions, storeNow, options.maxAge);
+  await dropOrphans(driver, deletions, storeNow - options.maxAge);
   await driver.reclaim();
+  const sizes = await shrink(driver, deletions, options.maxBytes, storeNow);
+  return { clockSkew, isRefused: false, deleted: deletions.list(), bytes: toBytes(sizes) };
 }
 
-type Table = 'desk_wholes' | 'desk_occurrences';
-
-async function deleteBatches(driver: SqlDriver, table: Table, before: number): Promise<void> {
-  let deleted: number;
-  do {
-    deleted = await deleteOldest(driver, { table, before });
-  } while (deleted === DELETE_BATCH);
+function toBytes(sizes: TableSizes): Record<string, number> {
+  return Object.fromEntries([...sizes].map(([table, { bytes }]) => [table, bytes]));
 }
 
-interface Oldest {
-  readonly table: Table;
-  /** Milliseconds since 1970. */
-  readonly before?: number;
-  readonly role?: WholeRole;
-}
+/** Deletes rows in batches, and counts them. */
+class Deletions {
+  readonly #driver: SqlDriver;
+  readonly #counts = new Map<string, Deletion>();
 
-function deleteOldest(driver: SqlDriver, { table, before = Number.MAX_SAFE_INTEGER, role }: Oldest): Promise<number> {
-  return driver.run(
-    `DELETE FROM ${table} WHERE (digest, occurrence) IN
-      (SELECT digest, occurrence FROM ${table} WHERE at < ?${role ? ' AND role = ?' : ''} ORDER BY at LIMIT ${DELETE_BATCH})`,
-    [before, ...(role ? [role] : [])],
-  );
-}
-
-/** What goes first where there is too much: of an incident, its first and its latest tell most. */
-const SHRINKING: readonly Oldest[] = [
-  { table: 'desk_wholes', role: 'spread' },
-  { table: 'desk_wholes' },
-  { table: 'desk_occurrences' },
-];
-
-/** The oldest first: what is whole, then the rest of it, until a tenth below the bound. */
-async function shrink(driver: SqlDriver, { maxBytes = MAX_STORE_BYTES }: RetentionOptions): Promise<void> {
-  if ((await driver.usedBytes()) <= maxBytes) return;
-  const enough = maxBytes * 0.9;
-  for (const oldest of SHRINKING) {
-    while ((await driver.usedBytes()) > enough) {
-      if ((await deleteOldest(driver, oldest)) === 0) break;
-      await driver.reclaim();
-    }
+  constructor(driver: SqlDriver) {
+    this.#driver = driver;
   }
+
+  /** @param max rows (a count). @returns how many there were */
+  async drop(reason: DeletionReason, rows: OldRows, max = Number.POSITIVE_INFINITY): Promise<number> {
+    const { table, key, where, values = [], order } = rows;
+    const keys = key.join(', ');
+    const chosen = `SELECT ${keys} FROM ${table} WHERE ${where}${order ? ` ORDER BY ${order}` : ''}`;
+    let dropped = 0;
+    for (;;) {
+      const batch = Math.min(DELETE_BATCH, max - dropped);
+      if (batch <= 0) break;
+      const count = await this.#driver.run(
+        `DELETE FROM ${table} WHERE (${keys}) IN (${chosen} LIMIT ${batch})`,
+        values,
+      );
+      dropped += count;
+      if (count < batch) break;
+    }
+    this.note(table, reason, dropped);
+    return dropped;
+  }
+
+  note(table: string, reason: DeletionReason, rows: number): void {
+    const name = `${table} ${reason}`;
+    this.#counts.set(name, { table, reason, rows: (this.#counts.get(name)?.rows ?? 0) + rows });
+  }
+
+  list(): Deletion[] {
+    return [...this.#counts.values()].filter(({ rows }) => rows > 0);
+  }
+}
+
+interface OldRows {
+  readonly table: string;
+  /** The columns of its primary key. */
+  readonly key: readonly string[];
+  readonly where: string;
+  readonly values?: readonly SqlValue[];
+  readonly order?: string;
+}
+
+const OF_OCCURRENCE = ['digest', 'occurrence'];
+
+/** A process without an end may be alive and quiet: the position of its journal must stay, or all of it would count again. */
+const OF_NO_PROCESS = 'NOT EXISTS (SELECT 1 FROM desk_runs r WHERE r.id = run AND r.ended IS NULL)';
+
+async function dropOld(deletions: Deletions, now: number, maxAge: number): Promise<void> {
+  const before = [now - maxAge];
+  const old: readonly OldRows[] = [
+    { table: 'desk_wholes', key: OF_OCCURRENCE, where: 'at < ?', values: before },
+    { table: 'desk_occurrences', key: OF_OCCURRENCE, where: 'at < ?', values: before },
+    { table: 'desk_feedback', key: ['id'], where: 'at < ?', values: before },
+    { table: 'desk_runs', key: ['id'], where: 'ended_at < ?', values: [now - RUN_AGE] },
+    { table: 'desk_journals', key: ['run'], where: `at < ? AND ${OF_NO_PROCESS}`, values: before },
+    // What it would keep out is as old.
+    { table: 'desk_forgotten', key: ['mark'], where: 'at < ?', values: before },
+  ];
+  for (const rows of old) await deletions.drop('age', rows);
+}
+
+const NO_INCIDENT = 'digest NOT IN (SELECT i.digest FROM desk_incidents i)';
+
+/** @param before milliseconds since 1970 */
+async function dropOrphans(driver: SqlDriver, deletions: Deletions, before: number): Promise<void> {
+  await assignFeedback(driver);
+  const orphans: readonly OldRows[] = [
+    { table: 'desk_wholes', key: OF_OCCURRENCE, where: NO_INCIDENT },
+    { table: 'desk_occurrences', key: OF_OCCURRENCE, where: NO_INCIDENT },
+    { table: 'desk_hours', key: ['digest', 'hour'], where: NO_INCIDENT },
+    { table: 'desk_releases', key: ['digest', 'release', 'build'], where: NO_INCIDENT },
+    { table: 'desk_environments', key: ['digest', 'environment'], where: NO_INCIDENT },
+    { table: 'desk_visitors', key: ['digest'], where: NO_INCIDENT },
+    { table: 'desk_search', key: ['id'], where: NO_INCIDENT },
+    { table: 'desk_feedback', key: ['id'], where: `digest IS NULL OR ${NO_INCIDENT}` },
+    // Of an occurrence that is gone; one of each digest stays, so that the digest leads somewhere.
+    {
+      table: 'desk_aliases',
+      key: OF_OCCURRENCE,
+      where: `occurrence <> '' AND at < ? AND (reason = 'echo' OR EXISTS
+        (SELECT 1 FROM desk_aliases n WHERE n.digest = desk_aliases.digest AND n.at > desk_aliases.at))`,
+      values: [before],
+    },
+    // Who deleted an incident stays known for as long as the rest would have.
+    { table: 'desk_changes', key: ['id'], where: `at < ? AND ${NO_INCIDENT}`, values: [before] },
+  ];
+  for (const rows of orphans) await deletions.drop('orphan', rows);
+  await dropDictionaries(driver, deletions);
+}
+
+/** A dictionary that nothing is packed with. Its incident is locked, so that nothing is packed with it now. */
+async function dropDictionaries(driver: SqlDriver, deletions: Deletions): Promise<void> {
+  const unused = 'NOT EXISTS (SELECT 1 FROM desk_wholes w WHERE w.digest = desk_dictionaries.digest)';
+  for (;;) {
+    const dropped = await driver.transaction(async (sql) => {
+      const some = await sql.all<{ digest: string }>(
+        `SELECT digest FROM desk_dictionaries WHERE ${unused} ORDER BY digest LIMIT ${DELETE_BATCH}`,
+      );
+      const digests = some.map(({ digest }) => digest);
+      if (digests.length === 0) return 0;
+      const list = placeholders(digests);
+      const lock = driver.dialect.forUpdate;
+      await sql.all(`SELECT digest FROM desk_incidents WHERE digest IN (${list}) ORDER BY digest ${lock}`, digests);
+      return sql.run(`DELETE FROM desk_dictionaries WHERE digest IN (${list}) AND ${unused}`, digests);
+    });
+    deletions.note('desk_dictionaries', 'orphan', dropped);
+    if (dropped < DELETE_BATCH) return;
+  }
+}
+
+const EVIDENCE_TABLES = TABLE_GROUPS.flatMap(({ tables }) => tables);
+
+/** How far below the limit it is brought, so that it does not reach it again soon (a share). */
+const ENOUGH = TABLE_GROUPS.reduce((sum, { share }) => sum + share, 0);
+/** Rows differ in size: what was deleted is measured again after each pass (a count). */
+const MAX_PASSES = 4;
+
+/** @returns the sizes at the end */
+async function shrink(driver: SqlDriver, deletions: Deletions, maxBytes: number, now: number): Promise<TableSizes> {
+  let sizes = await measureTables(driver);
+  if (sumOf(sizes) <= maxBytes) return sizes;
+  for (let pass = 0; pass < MAX_PASSES && sumOf(sizes) > maxBytes * ENOUGH; pass += 1) {
+    let excess = sumOf(sizes) - maxBytes * ENOUGH;
+    for (const group of TABLE_GROUPS.toSorted(
+      (one, other) => overOf(other, sizes, maxBytes) - overOf(one, sizes, maxBytes),
+    )) {
+      const over = Math.min(excess, overOf(group, sizes, maxBytes));
+      if (over <= 0) break;
+      await shrinkGroup(driver, deletions, { group, over, sizes, now });
+      excess -= over;
+    }
+    await driver.reclaim();
+    sizes = await measureTables(driver);
+  }
+  return sizes;
+}
+
+/** @param tables by default all except the tables of builds */
+function sumOf(sizes: TableSizes, tables: readonly string[] = EVIDENCE_TABLES): number {
+  return tables.reduce((sum, table) => sum + (sizes.get(table)?.bytes ?? 0), 0);
+}
+
+/** How far a group is over its share (bytes). */
+function overOf({ tables, share }: TableGroup, sizes: TableSizes, maxBytes: number): number {
+  return sumOf(sizes, tables) - maxBytes * share;
+}
+
+interface Shrinking {
+  readonly group: TableGroup;
+  /** How much to delete (bytes). */
+  readonly over: number;
+  readonly sizes: TableSizes;
+  readonly now: number;
+}
+
+async function shrinkGroup(
+  driver: SqlDriver,
+  deletions: Deletions,
+  { group, over, sizes, now }: Shrinking,
+): Promise<void> {
+  let left = over;
+  for (const rows of listShrinking(group, now)) {
+    const each = meanOf(sizes, rows.table);
+    if (left <= 0) return;
+    left -= (await deletions.drop('size', rows, Math.ceil(left / each))) * each;
+  }
+  if (group.name === 'incidents' && left > 0) await dropMadeUp(driver, deletions, left, sizes);
+}
+
+/** @returns bytes, at least 1 */
+function meanOf(sizes: TableSizes, table: string): number {
+  const { rows, bytes } = sizes.get(table) ?? { rows: 0, bytes: 0 };
+  return Math.max(1, bytes / Math.max(1, rows));
+}
+
+/** In this order, the oldest of each first. The first and the newest occurrences of an incident are the most useful. */
+function listShrinking({ name }: TableGroup, now: number): readonly OldRows[] {
+  const wholes = (where: string) => ({ table: 'desk_wholes', key: OF_OCCURRENCE, where, order: 'at' });
+  switch (name) {
+    case 'occurrences':
+      return [
+        wholes("role = 'browser'"),
+        wholes("role = 'spread'"),
+        wholes("role = 'browser-latest'"),
+        wholes('1 = 1'),
+        { table: 'desk_occurrences', key: OF_OCCURRENCE, where: "side = 'browser'", order: 'at' },
+        { table: 'desk_occurrences', key: OF_OCCURRENCE, where: '1 = 1', order: 'at' },
+      ];
+    case 'incidents':
+      return [
+        // Totals stay: these are for charts, which go back for 14 days.
+        { table: 'desk_hours', key: ['digest', 'hour'], where: 'hour < ?', values: [now - HOUR_AGE], order: 'hour' },
+        { table: 'desk_aliases', key: OF_OCCURRENCE, where: "occurrence <> ''", order: 'at' },
+      ];
+    case 'feedback':
+      return [{ table: 'desk_feedback', key: ['id'], where: '1 = 1', order: 'at' }];
+    case 'records':
+      return [
+        { table: 'desk_notices', key: ['id'], where: "state <> 'waiting'", order: 'made_at' },
+        { table: 'desk_runs', key: ['id'], where: 'ended IS NOT NULL', order: 'ended_at' },
+        { table: 'desk_changes', key: ['id'], where: '1 = 1', order: 'at' },
+      ];
+  }
+}
+
+/** Nothing is recorded: records would grow with what strangers make up. */
+const NOBODY = { author: '' };
+
+/**
+ * Deletes incidents that only browsers reported and no operator has worked on, because strangers can
+ * create them. Incidents that have been quiet longest go first.
+ */
+async function dropMadeUp(driver: SqlDriver, deletions: Deletions, over: number, sizes: TableSizes): Promise<void> {
+  const tables = TABLE_GROUPS.find(({ name }) => name === 'incidents')?.tables ?? [];
+  const each = sumOf(sizes, tables) / Math.max(1, sizes.get('desk_incidents')?.rows ?? 1);
+  const some = await driver.all<{ digest: string }>(
+    `SELECT i.digest FROM desk_incidents i WHERE i.server_count = 0 AND i.state = 'open' AND i.assignee IS NULL
+      AND i.merged_into IS NULL AND i.merged_count = 0
+      AND NOT EXISTS (SELECT 1 FROM desk_notes n WHERE n.digest = i.digest)
+      AND NOT EXISTS (SELECT 1 FROM desk_changes c WHERE c.digest = i.digest)
+      ORDER BY i.last_at LIMIT ?`,
+    [Math.ceil(over / Math.max(1, each))],
+  );
+  for (const { digest } of some) await driver.transaction((sql) => deleteIncident(sql, driver.dialect, digest, NOBODY));
+  deletions.note('desk_incidents', 'size', some.length);
 }

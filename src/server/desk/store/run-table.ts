@@ -79,7 +79,7 @@ function toStoryText({ memoryStory }: StoredBeat): string | null {
 }
 
 export async function storeEnd(sql: Sql, dialect: SqlDialect, id: string): Promise<void> {
-  await sql.run(`UPDATE desk_runs SET ended = 'clean', ended_at = ${dialect.now} WHERE id = ?`, [id]);
+  await sql.run(`UPDATE desk_runs SET ended = 'clean', ended_at = ${dialect.now}, in_flight = '[]' WHERE id = ?`, [id]);
 }
 
 /** Runs that did not say that they end, and were not heard of for this long (ms). */
@@ -120,7 +120,8 @@ export async function readEnvironment(sql: Sql, id: string): Promise<string | un
 /** @returns false where the run has ended by now, or somebody else told */
 export async function claimDead(sql: Sql, id: string): Promise<boolean> {
   const claimed = await sql.run(
-    "UPDATE desk_runs SET ended = 'unclean', ended_at = beat_at WHERE id = ? AND ended IS NULL",
+    // The incident has the requests in flight.
+    "UPDATE desk_runs SET ended = 'unclean', ended_at = beat_at, in_flight = '[]' WHERE id = ? AND ended IS NULL",
     [id],
   );
   return claimed > 0;

@@ -48,6 +48,33 @@ async function prepareSqlite(sql: Sql): Promise<void> {
   await sql.run("INSERT INTO desk_search_index (desk_search_index) VALUES ('rebuild')");
 }
 
+/**
+ * Merges the segments of SQLite's search index, which drops words of texts that were changed or deleted.
+ * In steps, so that other writers can go in between.
+ */
+export async function mergeIndex(driver: SqlDriver): Promise<void> {
+  if (driver.dialect.name !== 'sqlite') return;
+  for (let step = 0; step < MAX_MERGE_STEPS; step += 1) {
+    const isDone = await driver.transaction(async (sql) => {
+      const before = await countChanges(sql);
+      await sql.run(`INSERT INTO desk_search_index (desk_search_index, rank) VALUES ('merge', -${MERGE_PAGES})`);
+      // By SQLite's documentation, nothing is left to merge then.
+      return (await countChanges(sql)) - before < 2;
+    });
+    if (isDone) return;
+  }
+}
+
+/** Pages that one step merges (a count): it takes about 0.1 s. */
+const MERGE_PAGES = 200;
+/** More than any index needs (a count). */
+const MAX_MERGE_STEPS = 10_000;
+
+async function countChanges(sql: Sql): Promise<number> {
+  const [row] = await sql.all<{ count: number }>('SELECT total_changes() AS count');
+  return row?.count ?? 0;
+}
+
 async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
   const isReady = async (sql: Sql) =>
     (await sql.all("SELECT 1 AS one WHERE to_regclass('desk_search_trigrams') IS NOT NULL")).length > 0;
@@ -161,7 +188,7 @@ export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]):
   const texts = new Map(known.map(({ digest, text }) => [digest, text]));
   const rows = [...groups].flatMap(([digest, group]): SqlValue[][] => {
     const before = texts.get(digest);
-    const text = group.reduce(addLines, before ?? '');
+    const text = group.map(listLines).reduce(addLines, before ?? '');
     return text === before ? [] : [[digest, text]];
   });
   await insertRows(
@@ -173,10 +200,26 @@ export async function storeSearch(sql: Sql, failures: readonly StoredFailure[]):
   );
 }
 
-function addLines(text: string, failure: StoredFailure): string {
+/**
+ * Rebuilds the text of an incident, from its own columns and the full records that are left.
+ *
+ * @param left the full records that are left, the oldest first
+ */
+export async function rebuildSearch(sql: Sql, digest: string, left: readonly StoredFailure[]): Promise<void> {
+  const [facts] = await sql.all<Record<string, string | null>>(
+    'SELECT digest, title, site_path, site_function, route FROM desk_incidents WHERE digest = ?',
+    [digest],
+  );
+  if (!facts) return;
+  const known = Object.values(facts).map((fact) => fact ?? '');
+  const text = [known, ...left.map(listLines)].reduce(addLines, '');
+  await sql.run('UPDATE desk_search SET text = ? WHERE digest = ?', [text, digest]);
+}
+
+function addLines(text: string, added: readonly string[]): string {
   const lines = new Set(text.split('\n').filter(Boolean));
   let length = text.length;
-  for (const line of listLines(failure)) {
+  for (const line of added) {
     const clean = toColumn(line.replace(/\s+/g, ' '), MAX_LINE).toLowerCase();
     if (clean === '' || lines.has(clean) || length + clean.length + 1 > MAX_TEXT) continue;
     if (isUrl(clean) && [...lines].filter(isUrl).length >= MAX_URLS) continue;

@@ -91,34 +91,41 @@ function toGrant({ name, role, fingerprint }: Grant): Grant {
   return { name, role, fingerprint };
 }
 
-/** Attempts to sign in within the minute that runs, this one included, over all replicas. */
+/** Wrong tokens within the current minute, over all replicas. */
 export interface AttemptCounts {
-  readonly ofSender: number;
+  readonly bySender: readonly (readonly [sender: string, count: number])[];
   readonly inTotal: number;
 }
 
 /** Stands for all senders: a hash is never empty. */
 const ALL_SENDERS = '';
 
-/** @param sender a hash of the address */
-export async function countAttempt(sql: Sql, { now }: SqlDialect, sender: string): Promise<AttemptCounts> {
-  const minute = `${now} / ${Minute}`;
+/**
+ * Counts wrong tokens.
+ *
+ * @param bySender hashes of senders, each once, with their number of wrong tokens since the last call
+ * @param inTotal the number of all senders together
+ */
+export async function countAttempts(
+  sql: Sql,
+  { now }: SqlDialect,
+  bySender: AttemptCounts['bySender'],
+  inTotal: number,
+): Promise<AttemptCounts> {
+  // All replicas lock rows in the same order, so that two never wait for each other.
+  const sorted = [...bySender].sort(([one], [other]) => (one < other ? -1 : 1));
+  const wrong = [...sorted, [ALL_SENDERS, inTotal] as const];
   const rows = await sql.all<{ sender: string; count: number }>(
-    `INSERT INTO desk_attempts (sender, minute, count) VALUES (?, ${minute}, 1), ('${ALL_SENDERS}', ${minute}, 1)
-      ON CONFLICT (sender, minute) DO UPDATE SET count = desk_attempts.count + 1 RETURNING sender, count`,
-    [sender],
+    `INSERT INTO desk_attempts (sender, minute, count)
+      VALUES ${wrong.map(() => `(?, ${now} / ${Minute}, ?)`).join(', ')}
+      ON CONFLICT (sender, minute) DO UPDATE SET count = desk_attempts.count + excluded.count RETURNING sender, count`,
+    wrong.flat(),
   );
-  const read = (of: string) => rows.find((row) => row.sender === of)?.count ?? 1;
-  return { ofSender: read(sender), inTotal: read(ALL_SENDERS) };
-}
-
-/** Takes one back: a sign-in that went well is none, and neither is one that was not looked at. */
-export async function forgiveAttempt(sql: Sql, { now }: SqlDialect, sender: string): Promise<void> {
-  await sql.run(
-    `UPDATE desk_attempts SET count = count - 1
-      WHERE sender IN (?, '${ALL_SENDERS}') AND minute = ${now} / ${Minute} AND count > 0`,
-    [sender],
-  );
+  const counts = rows.map(({ sender, count }) => [sender, count] as const);
+  return {
+    bySender: counts.filter(([sender]) => sender !== ALL_SENDERS),
+    inTotal: counts.find(([sender]) => sender === ALL_SENDERS)?.[1] ?? inTotal,
+  };
 }
 
 /** Deletes what has run out. */

@@ -1,5 +1,7 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
+import { listDeployments, readEnvironments } from './build-table.ts';
 import { storeChange } from './change-log.ts';
+import { splitKey } from './incident-key.ts';
 import { placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { type ReleaseTally, type Tally, toHour } from './tally.ts';
 
@@ -66,8 +68,7 @@ async function settleResolved(
   const later = tallies
     .flatMap(({ releases }) => releases)
     .filter((release) => toBelievedTime(release, standing) > standing.state_at);
-  const returned =
-    standing.resolved_in === 'next' ? await findFirstPublishedSince(sql, standing.state_at, later) : later[0];
+  const returned = standing.resolved_in === 'next' ? await findFirstPublishedSince(sql, standing, later) : later[0];
   if (!returned) return;
   const { release, build } = returned;
   const at = toBelievedTime(returned, standing);
@@ -80,20 +81,18 @@ function toBelievedTime(release: ReleaseTally, { family_server }: StandingRow): 
   return family_server > 0 ? release.lastServerAt : release.lastAt;
 }
 
-/** A release is later where no build of it was in the store at that time, whatever its name. */
+/** A release is later, whatever its name, if none of its builds had been started in the environment by that time. */
 async function findFirstPublishedSince(
   sql: Sql,
-  since: number,
+  { digest, state_at }: StandingRow,
   releases: readonly ReleaseTally[],
 ): Promise<ReleaseTally | undefined> {
   if (releases.length === 0) return undefined;
-  const names = [...new Set(releases.map(({ release }) => release))];
-  const rows = await sql.all<{ release: string }>(
-    `SELECT release FROM desk_builds WHERE release IN (${placeholders(names)}) GROUP BY release HAVING MIN(first_at) > ?`,
-    [...names, since],
-  );
-  const later = new Set(rows.map(({ release }) => release));
-  return releases.find(({ release }) => later.has(release));
+  const { home } = await readEnvironments(sql);
+  const builds = await listDeployments(sql, splitKey(digest).environment ?? home, home);
+  const firstAt = new Map<string, number>();
+  for (const { release, firstAt: at } of builds) firstAt.set(release, Math.min(at, firstAt.get(release) ?? at));
+  return releases.find(({ release }) => (firstAt.get(release) ?? 0) > state_at);
 }
 
 async function settleIgnored(

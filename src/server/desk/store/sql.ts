@@ -17,10 +17,15 @@ export interface SqlDriver extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Reads what is stored at one moment, however long it takes, and holds up nobody who writes meanwhile. */
   snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T>;
-  /** What the rows take (bytes), without what was deleted. */
+  /** How much room the database uses (bytes). PostgreSQL's files keep that of deleted rows for a time. */
   usedBytes(): Promise<number>;
   /** Gives room that was deleted back to the disk, a part of it at a time. */
   reclaim(): Promise<void>;
+  /**
+   * Overwrites deleted bytes on the disk. PostgreSQL does nothing here: it overwrites them when it uses
+   * the space again.
+   */
+  overwriteDeleted(): Promise<void>;
   /** Looks whether it is still the database that was opened. @throws StoreAwayError where it is not */
   check(): Promise<void>;
   close(): Promise<void>;

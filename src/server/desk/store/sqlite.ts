@@ -17,6 +17,9 @@ const MAX_KEPT_LENGTH = 2000;
 /** Free pages that are given back at a time (a count): 4 MB. */
 const RECLAIMED_PAGES = 1000;
 
+/** Deleted bytes are overwritten, so that a visitor who was forgotten is nowhere in the file. */
+const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
+
 /** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
 const BROKEN = new Set([11, 26]);
 /** What a value can do wrong: `SQLITE_ERROR`, `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. All else is the file's fault. */
@@ -66,7 +69,7 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
 export function openMadeSqlite(path: string): SqlDriver {
   try {
     const database = new DatabaseSync(path, { timeout: PATIENT_TIMEOUT });
-    database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF');
+    database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}`);
     return new SqliteDriver(path, database);
   } catch (error) {
     throw toStoreError(error);
@@ -79,7 +82,7 @@ function openSound(path: string): DatabaseSync {
   try {
     // Takes effect before the first table alone.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = OFF');
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CONNECTION}`);
     const answer = database.prepare('PRAGMA quick_check(1)').get();
     if (answer?.quick_check !== 'ok') throw new BrokenFileError();
     return database;
@@ -169,6 +172,13 @@ class SqliteDriver implements SqlDriver {
     // A prepared statement would take one page a step.
     await this.#turns.take(async () => {
       this.#ask(() => this.#database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`));
+    });
+  }
+
+  async overwriteDeleted(): Promise<void> {
+    // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
+    await this.#turns.take(async () => {
+      this.#ask(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
     });
   }
 

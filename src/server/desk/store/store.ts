@@ -1,15 +1,19 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
-import type { Address } from '../address.ts';
+import { type Address, parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../journal-entry.ts';
+import { FEEDBACK_AGE } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
 import * as changes from './change-incident.ts';
 import * as changeLog from './change-log.ts';
 import * as claims from './claim-notice.ts';
+import { readAwaited } from './echo-table.ts';
 import { deleteFeedback, listFeedback } from './feedback-table.ts';
 import * as forget from './forget.ts';
+import { type Forgot, type Forgotten, forgetVisitor } from './forget-visitor.ts';
+import { splitKey, toCallKey, toDigest, toKey, toKeyIn } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';
 import * as list from './list-incidents.ts';
 import * as lookUp from './look-up.ts';
@@ -19,9 +23,10 @@ import type { NewsRules } from './note-news.ts';
 import * as notices from './notice-table.ts';
 import * as occurrences from './occurrence-table.ts';
 import type { Found, Incident, IncidentHour, IncidentRelease, Run } from './records.ts';
-import { type RetentionOptions, retain } from './retention.ts';
+import { type RetentionOptions, type RetentionReport, retain } from './retention.ts';
 import * as runs from './run-table.ts';
 import { prepareSearch } from './search-table.ts';
+import * as secrets from './secret-table.ts';
 import * as sessions from './session-table.ts';
 import { endIgnores } from './settle-states.ts';
 import { type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
@@ -42,39 +47,51 @@ export interface Store {
   readPosition(run: string): Promise<JournalPosition>;
   forgetJournal(run: string): Promise<void>;
 
-  find(address: Address): Promise<Found | undefined>;
-  isKnown(digest: string): Promise<boolean>;
+  /** @param environment where to look; by default everywhere, first in the environment that the store was opened for */
+  find(address: Address, environment?: string): Promise<Found | undefined>;
+  isKnown(key: string): Promise<boolean>;
+  /** The failure of the last day in the environment of this process. @param name the second half of its address */
+  findEvent(name: string): Promise<Required<Address> | undefined>;
+  /**
+   * Whether an echo of a server's failure of the last hour can be stored: there is none yet.
+   *
+   * @returns undefined if the store does not have that failure
+   */
+  readAwaited(address: string): Promise<boolean | undefined>;
   resolveQuery(text: string): Promise<lookUp.Resolved | undefined>;
   listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage>;
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
-  listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
-  findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours>;
-  countVisitorsSince(digest: string, since: number): Promise<number>;
-  listHours(digest: string): Promise<IncidentHour[]>;
-  listReleases(digest: string): Promise<IncidentRelease[]>;
-  listEnvironments(): Promise<string[]>;
-  listSimilar(digest: string, limit: number): Promise<Incident[]>;
-  listFeedback(digest: string, limit: number): Promise<Feedback[]>;
+  listOccurrences(key: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
+  findNeighbours(key: string, occurrence: string): Promise<occurrences.Neighbours>;
+  listHours(key: string): Promise<IncidentHour[]>;
+  listReleases(key: string): Promise<IncidentRelease[]>;
+  listEnvironments(): Promise<readonly string[]>;
+  /** The environments in which a digest is known: names, sorted. */
+  listKnownIn(digest: string): Promise<string[]>;
+  listSimilar(key: string, limit: number): Promise<Incident[]>;
+  listFeedback(key: string, limit: number): Promise<Feedback[]>;
   /** What people and the store itself changed, the latest first, also before a merge. */
-  listChanges(digest: string, limit: number): Promise<changeLog.LoggedChange[]>;
-  listNotes(digest: string, limit: number): Promise<changeLog.Note[]>;
+  listChanges(key: string, limit: number): Promise<changeLog.LoggedChange[]>;
+  listNotes(key: string, limit: number): Promise<changeLog.Note[]>;
   /** Grows with each change that is seen on the desk. */
   readChanges(): Promise<number>;
 
-  changeIncident(digest: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome>;
+  changeIncident(key: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome>;
   /** Opens those that were ignored until a time that is over. */
   endIgnores(): Promise<void>;
-  mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
-  takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome>;
+  mergeIncidents(key: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
+  takeApart(key: string, by: changes.ChangeBy): Promise<MergeOutcome>;
   /** @returns undefined where there is no such incident */
-  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined>;
+  addNote(key: string, text: string, author: string): Promise<changeLog.Note | undefined>;
   /** @returns false where it is gone already */
   deleteNote(id: number, author: string): Promise<boolean>;
-  /** @param digest the incident whose log tells of it. @returns false where it is gone already */
-  deleteFeedback(digest: string, id: string, author: string): Promise<boolean>;
-  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome>;
-  deleteOccurrence(address: Required<Address>, author: string): Promise<boolean>;
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }>;
+  /** @param key of the incident whose log records it. @returns false if it is already deleted */
+  deleteFeedback(key: string, id: string, author: string): Promise<boolean>;
+  deleteIncident(key: string, by: changes.ChangeBy): Promise<forget.DeleteOutcome>;
+  /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
+  readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined>;
+  deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean>;
+  forgetVisitor(whom: Forgotten): Promise<Forgot>;
 
   createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void>;
   readSession(idHash: string): Promise<sessions.Session | undefined>;
@@ -82,20 +99,23 @@ export interface Store {
   keepSessions(fingerprints: readonly string[]): Promise<number>;
   createLink(idHash: string, grant: sessions.Grant): Promise<void>;
   takeLink(idHash: string): Promise<sessions.Grant | undefined>;
-  countAttempt(sender: string): Promise<sessions.AttemptCounts>;
-  forgiveAttempt(sender: string): Promise<void>;
+  countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts>;
 
   /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean>;
+  /** Builds that were started in an environment. */
+  listDeployments(environment: string): Promise<builds.KnownBuild[]>;
   storeBuildFile(build: string, file: builds.BuildFile): Promise<void>;
   setPublished(build: string): Promise<void>;
   readBuildFile(build: string, path: string): Promise<Uint8Array | undefined>;
   readAsset(path: string): Promise<Uint8Array | undefined>;
-  listBuilds(): Promise<{ id: string; release: string; firstAt: number }[]>;
+  listBuilds(): Promise<builds.KnownBuild[]>;
 
   storeBeat(run: runs.RunStart, beat: runs.StoredBeat): Promise<void>;
   storeLateBeat(late: runs.LateBeat): Promise<void>;
   storeEnd(run: string): Promise<void>;
+  /** `SENTRY_ENVIRONMENT` of a process; undefined if it is not known. */
+  readEnvironment(run: string): Promise<string | undefined>;
   listSilent(forMs: number): Promise<string[]>;
   /** @returns undefined where the run ended, or is not known */
   readUnended(run: string): Promise<runs.DeadRun | undefined>;
@@ -118,7 +138,10 @@ export interface Store {
   listNotices(limit: number): Promise<notices.NoticeLists>;
 
   readMeta(): Promise<Readonly<Record<string, string>>>;
-  retain(options: RetentionOptions): Promise<void>;
+  /** All salts, the common ones first. @param offers become the common salts of days that have none */
+  readSalts(offers: readonly Salt[]): Promise<Salt[]>;
+  listSecrets(): Promise<secrets.Secret[]>;
+  retain(options: RetentionOptions): Promise<RetentionReport>;
   usedBytes(): Promise<number>;
   /** Looks whether it can be written to. @throws StoreAwayError */
   check(): Promise<void>;
@@ -128,6 +151,8 @@ export interface Store {
 export interface StoreOptions {
   /** The version of the digest's rule, which the store remembers. */
   readonly rule: number;
+  /** `SENTRY_ENVIRONMENT` of the process: where that happens which it takes in. */
+  readonly environment: string;
   /** Told of what the database does not allow, and the desk goes on without. */
   readonly log?: DeskLog;
   /** What is told, and whom; nobody where it is left out. */
@@ -137,15 +162,23 @@ export interface StoreOptions {
 const TOLD_TO_NOBODY: NewsRules = { after: 1, targets: [] };
 
 /** @throws StoreAwayError */
-export async function openStore(driver: SqlDriver, { rule, log, news }: StoreOptions): Promise<Store> {
+export async function openStore(driver: SqlDriver, { rule, environment, log, news }: StoreOptions): Promise<Store> {
   try {
-    await migrate(driver, { rule });
+    await migrate(driver, { rule, environment });
     await prepareSearch(driver, log);
+    return await createStore(driver, { environment, news });
   } catch (error) {
     await driver.close();
     throw error;
   }
-  return new SqlStore(driver, news ?? TOLD_TO_NOBODY);
+}
+
+async function createStore(
+  driver: SqlDriver,
+  { environment, news = TOLD_TO_NOBODY }: Pick<StoreOptions, 'environment' | 'news'>,
+): Promise<Store> {
+  const { home } = await builds.readEnvironments(driver);
+  return new SqlStore(driver, { own: environment, home, news });
 }
 
 /**
@@ -157,9 +190,7 @@ export async function openStore(driver: SqlDriver, { rule, log, news }: StoreOpt
 export async function openMadeStore(driver: SqlDriver, options: StoreOptions): Promise<Store | undefined> {
   if (!(await hasSchema(driver, driver.dialect))) return undefined;
   const { schema } = await readMeta(driver);
-  return Number(schema) === SCHEMA_VERSION
-    ? new SqlStore(driver, options.news ?? TOLD_TO_NOBODY)
-    : openStore(driver, options);
+  return Number(schema) === SCHEMA_VERSION ? createStore(driver, options) : openStore(driver, options);
 }
 
 /** Ends a transaction that was only a trial. */
@@ -169,21 +200,48 @@ class SqlStore implements Store {
   readonly isShared: boolean;
   readonly #driver: SqlDriver;
   readonly #news: NewsRules;
+  /** The environment of this process, and the one whose incidents have plain digests. */
+  readonly #own: string;
+  readonly #home: string;
 
-  constructor(driver: SqlDriver, news: NewsRules) {
+  constructor(driver: SqlDriver, { own, home, news }: { own: string; home: string; news: NewsRules }) {
     this.#driver = driver;
+    this.#own = own;
+    this.#home = home;
     this.#news = news;
     this.isShared = driver.isShared;
   }
 
+  #key(callKey: string): string {
+    return toKey(callKey, this.#home);
+  }
+
+  /** Two environments may notify the same address: each has its own limits and pauses there. */
+  #target<Target extends notices.NoticeTarget>(target: Target): Target {
+    return { ...target, id: toKeyIn(target.id, this.#own, this.#home) };
+  }
+
+  /** Spells out the environment of a key, the home environment too. */
+  #spellOut(key: string | undefined): string | undefined {
+    if (key === undefined) return undefined;
+    const { digest, environment = this.#home } = splitKey(key);
+    return toCallKey(digest, environment);
+  }
+
+  #takeIn(sql: Sql, batch: Batch): Promise<void> {
+    const { environment = this.#own } = batch;
+    const news = { ...this.#news, targets: this.#news.targets.map((target) => this.#target(target)) };
+    return takeIn(sql, this.#driver.dialect, { ...batch, environment, home: this.#home }, news);
+  }
+
   takeIn(batch: Batch): Promise<void> {
-    return this.#driver.transaction((sql) => takeIn(sql, this.#driver.dialect, batch, this.#news));
+    return this.#driver.transaction((sql) => this.#takeIn(sql, batch));
   }
 
   async wouldTake(intake: Intake): Promise<boolean> {
     try {
       await this.#driver.transaction(async (sql) => {
-        await takeIn(sql, this.#driver.dialect, { entries: [intake] }, this.#news);
+        await this.#takeIn(sql, { entries: [intake] });
         throw new TriedError();
       });
     } catch (error) {
@@ -205,72 +263,100 @@ class SqlStore implements Store {
     await this.#driver.run('DELETE FROM desk_journals WHERE run = ?', [run]);
   }
 
-  find(address: Address): Promise<Found | undefined> {
-    return lookUp.find(this.#driver, address);
+  async find(address: Address, environment?: string): Promise<Found | undefined> {
+    const environments = environment === undefined ? await this.#everywhere() : [environment];
+    return lookUp.find(this.#driver, address, { home: this.#home, environments });
   }
 
-  isKnown(digest: string): Promise<boolean> {
-    return lookUp.isKnown(this.#driver, digest);
+  /** This process's first. */
+  async #everywhere(): Promise<string[]> {
+    const { names } = await builds.readEnvironments(this.#driver);
+    return [...new Set([this.#own, ...names])];
   }
 
-  resolveQuery(text: string): Promise<lookUp.Resolved | undefined> {
-    return lookUp.resolveQuery(this.#driver, text);
+  isKnown(key: string): Promise<boolean> {
+    return lookUp.isKnown(this.#driver, this.#key(key));
+  }
+
+  async findEvent(name: string): Promise<Required<Address> | undefined> {
+    const found = await lookUp.findByName(this.#driver, this.#driver.dialect, name, FEEDBACK_AGE);
+    const own = found.find(({ digest: key }) => (splitKey(key).environment ?? this.#home) === this.#own);
+    return own && { digest: toDigest(own.digest), occurrence: own.occurrence };
+  }
+
+  async readAwaited(text: string): Promise<boolean | undefined> {
+    const address = parseAddress(text);
+    if (address?.occurrence === undefined) return undefined;
+    const key = toKeyIn(address.digest, this.#own, this.#home);
+    return readAwaited(this.#driver, this.#driver.dialect, key, address.occurrence);
+  }
+
+  async resolveQuery(text: string): Promise<lookUp.Resolved | undefined> {
+    return lookUp.resolveQuery(this.#driver, text, { home: this.#home, environments: await this.#everywhere() });
   }
 
   listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage> {
-    return list.listIncidents(this.#driver, this.#driver.dialect, query);
+    return list.listIncidents(this.#driver, this.#driver.dialect, this.#scope(query));
   }
 
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
-    return list.countStates(this.#driver, this.#driver.dialect, filter);
+    return list.countStates(this.#driver, this.#driver.dialect, this.#scope(filter));
   }
 
-  listOccurrences(digest: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage> {
-    return occurrences.listOccurrences(this.#driver, digest, query);
+  /** Rows of the home environment name no environment. */
+  #scope<Filter extends list.IncidentFilter>({ environment = this.#own, ...filter }: Filter): Filter {
+    return { ...filter, ...(environment !== this.#home && { environment }) } as Filter;
   }
 
-  findNeighbours(digest: string, occurrence: string): Promise<occurrences.Neighbours> {
-    return occurrences.findNeighbours(this.#driver, digest, occurrence);
+  listOccurrences(key: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage> {
+    return occurrences.listOccurrences(this.#driver, this.#key(key), query);
   }
 
-  countVisitorsSince(digest: string, since: number): Promise<number> {
-    return occurrences.countVisitorsSince(this.#driver, digest, since);
+  findNeighbours(key: string, occurrence: string): Promise<occurrences.Neighbours> {
+    return occurrences.findNeighbours(this.#driver, this.#key(key), occurrence);
   }
 
-  listHours(digest: string): Promise<IncidentHour[]> {
-    return lookUp.listHours(this.#driver, digest);
+  listHours(key: string): Promise<IncidentHour[]> {
+    return lookUp.listHours(this.#driver, this.#key(key));
   }
 
-  listReleases(digest: string): Promise<IncidentRelease[]> {
-    return lookUp.listReleases(this.#driver, digest);
+  listReleases(key: string): Promise<IncidentRelease[]> {
+    return lookUp.listReleases(this.#driver, this.#key(key));
   }
 
-  listEnvironments(): Promise<string[]> {
-    return list.listEnvironments(this.#driver);
+  async listEnvironments(): Promise<readonly string[]> {
+    return (await builds.readEnvironments(this.#driver)).names;
   }
 
-  listFeedback(digest: string, limit: number): Promise<Feedback[]> {
-    return listFeedback(this.#driver, digest, limit);
+  async listKnownIn(digest: string): Promise<string[]> {
+    const { names } = await builds.readEnvironments(this.#driver);
+    const keys = names.map((environment) => toKeyIn(digest, environment, this.#home));
+    const known = await lookUp.listKnown(this.#driver, keys);
+    return names.filter((_name, index) => known.has(keys[index] ?? ''));
   }
 
-  listSimilar(digest: string, limit: number): Promise<Incident[]> {
-    return lookUp.listSimilar(this.#driver, digest, limit);
+  listFeedback(key: string, limit: number): Promise<Feedback[]> {
+    return listFeedback(this.#driver, this.#key(key), limit);
   }
 
-  async listChanges(digest: string, limit: number): Promise<changeLog.LoggedChange[]> {
-    return changeLog.listChanges(this.#driver, await listFamily(this.#driver, digest), limit);
+  listSimilar(key: string, limit: number): Promise<Incident[]> {
+    return lookUp.listSimilar(this.#driver, this.#key(key), limit);
   }
 
-  async listNotes(digest: string, limit: number): Promise<changeLog.Note[]> {
-    return changeLog.listNotes(this.#driver, await listFamily(this.#driver, digest), limit);
+  async listChanges(key: string, limit: number): Promise<changeLog.LoggedChange[]> {
+    return changeLog.listChanges(this.#driver, await listFamily(this.#driver, this.#key(key)), limit);
+  }
+
+  async listNotes(key: string, limit: number): Promise<changeLog.Note[]> {
+    return changeLog.listNotes(this.#driver, await listFamily(this.#driver, this.#key(key)), limit);
   }
 
   readChanges(): Promise<number> {
     return readChanges(this.#driver);
   }
 
-  changeIncident(digest: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome> {
-    return this.#change((sql) => changes.changeIncident(sql, this.#driver.dialect, digest, change, by));
+  changeIncident(key: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome> {
+    return this.#change((sql) => changes.changeIncident(sql, this.#driver.dialect, this.#key(key), change, by));
   }
 
   async endIgnores(): Promise<void> {
@@ -279,18 +365,18 @@ class SqlStore implements Store {
     });
   }
 
-  mergeIncidents(digest: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome> {
-    return this.#change((sql) => mergeIncidents(sql, this.#driver.dialect, digest, into, by));
+  mergeIncidents(key: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome> {
+    return this.#change((sql) => mergeIncidents(sql, this.#driver.dialect, this.#key(key), this.#key(into), by));
   }
 
-  takeApart(digest: string, by: changes.ChangeBy): Promise<MergeOutcome> {
-    return this.#change((sql) => takeApart(sql, this.#driver.dialect, digest, by));
+  takeApart(key: string, by: changes.ChangeBy): Promise<MergeOutcome> {
+    return this.#change((sql) => takeApart(sql, this.#driver.dialect, this.#key(key), by));
   }
 
-  addNote(digest: string, text: string, author: string): Promise<changeLog.Note | undefined> {
+  addNote(key: string, text: string, author: string): Promise<changeLog.Note | undefined> {
     return this.#change(async (sql) => {
-      const incident = await changes.lockIncident(sql, this.#driver.dialect, digest);
-      return incident && changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.digest, author, text });
+      const incident = await changes.lockIncident(sql, this.#driver.dialect, this.#key(key));
+      return incident && changeLog.storeNote(sql, this.#driver.dialect, { digest: incident.key, author, text });
     });
   }
 
@@ -303,25 +389,32 @@ class SqlStore implements Store {
     });
   }
 
-  deleteFeedback(digest: string, id: string, author: string): Promise<boolean> {
+  deleteFeedback(key: string, id: string, author: string): Promise<boolean> {
     return this.#change(async (sql) => {
       if (!(await deleteFeedback(sql, id))) return false;
-      const change = { digest, author, action: 'feedback-deleted', detail: {} } as const;
+      const change = { digest: this.#key(key), author, action: 'feedback-deleted', detail: {} } as const;
       await changeLog.storeChange(sql, this.#driver.dialect, change);
       return true;
     });
   }
 
-  deleteIncident(digest: string, expected?: number): Promise<forget.DeleteOutcome> {
-    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, digest, expected));
+  deleteIncident(key: string, by: changes.ChangeBy): Promise<forget.DeleteOutcome> {
+    return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, this.#key(key), by));
   }
 
-  deleteOccurrence(address: Required<Address>, author: string): Promise<boolean> {
-    return this.#change((sql) => forget.deleteOccurrence(sql, this.#driver.dialect, address, author));
+  async readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined> {
+    const environments = environment === undefined ? await this.#everywhere() : [environment];
+    const keys = environments.map((of) => toKeyIn(digest, of, this.#home));
+    return changeLog.readDeletion(this.#driver, keys);
   }
 
-  forgetVisitor(whom: forget.Forgotten): Promise<{ occurrences: number; feedback: number }> {
-    return this.#change((sql) => forget.forgetVisitor(sql, this.#driver.dialect, whom));
+  deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean> {
+    const of = { digest: this.#key(key), occurrence };
+    return this.#change((sql) => forget.deleteOccurrence(sql, this.#driver.dialect, of, author));
+  }
+
+  forgetVisitor(whom: Forgotten): Promise<Forgot> {
+    return forgetVisitor(this.#driver, whom);
   }
 
   /** A change that is shown somewhere: whoever looks at it hears of it. */
@@ -357,16 +450,16 @@ class SqlStore implements Store {
     return sessions.takeLink(this.#driver, this.#driver.dialect, idHash);
   }
 
-  countAttempt(sender: string): Promise<sessions.AttemptCounts> {
-    return sessions.countAttempt(this.#driver, this.#driver.dialect, sender);
-  }
-
-  forgiveAttempt(sender: string): Promise<void> {
-    return sessions.forgiveAttempt(this.#driver, this.#driver.dialect, sender);
+  countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts> {
+    return sessions.countAttempts(this.#driver, this.#driver.dialect, bySender, inTotal);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {
-    return builds.useBuild(this.#driver, build);
+    return builds.useBuild(this.#driver, build, this.#own);
+  }
+
+  listDeployments(environment: string): Promise<builds.KnownBuild[]> {
+    return builds.listDeployments(this.#driver, environment, this.#home);
   }
 
   storeBuildFile(build: string, file: builds.BuildFile): Promise<void> {
@@ -385,7 +478,7 @@ class SqlStore implements Store {
     return builds.readAsset(this.#driver, path);
   }
 
-  listBuilds(): Promise<{ id: string; release: string; firstAt: number }[]> {
+  listBuilds(): Promise<builds.KnownBuild[]> {
     return builds.listBuilds(this.#driver);
   }
 
@@ -401,6 +494,10 @@ class SqlStore implements Store {
     return runs.storeEnd(this.#driver, this.#driver.dialect, run);
   }
 
+  readEnvironment(run: string): Promise<string | undefined> {
+    return runs.readEnvironment(this.#driver, run);
+  }
+
   listSilent(forMs: number): Promise<string[]> {
     return runs.listSilent(this.#driver, this.#driver.dialect, forMs);
   }
@@ -413,7 +510,7 @@ class SqlStore implements Store {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
       const environment = await runs.readEnvironment(sql, run);
-      await takeIn(sql, this.#driver.dialect, { entries: [incident], environment }, this.#news);
+      await this.#takeIn(sql, { entries: [incident], environment });
       return true;
     });
   }
@@ -422,9 +519,13 @@ class SqlStore implements Store {
     return runs.listRuns(this.#driver, limit);
   }
 
-  async claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
+  async claimNotice(of: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
+    const target = this.#target(of);
     if (!(await claims.hasWaiting(this.#driver, target))) return undefined;
-    return this.#driver.transaction((sql) => claims.claimNotice(sql, this.#driver.dialect, target));
+    const claimed = await this.#driver.transaction((sql) => claims.claimNotice(sql, this.#driver.dialect, target));
+    if (!claimed?.summed) return claimed;
+    const notices = claimed.summed.notices.map((notice) => ({ ...notice, digest: this.#spellOut(notice.digest) }));
+    return { ...claimed, summed: { ...claimed.summed, notices } };
   }
 
   settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void> {
@@ -435,7 +536,7 @@ class SqlStore implements Store {
     target: notices.NoticeTarget,
     sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
   ): Promise<void> {
-    return this.#change((sql) => notices.storeTest(sql, this.#driver.dialect, target, sent));
+    return this.#change((sql) => notices.storeTest(sql, this.#driver.dialect, this.#target(target), sent));
   }
 
   listNotices(limit: number): Promise<notices.NoticeLists> {
@@ -446,7 +547,15 @@ class SqlStore implements Store {
     return readMeta(this.#driver);
   }
 
-  retain(options: RetentionOptions): Promise<void> {
+  readSalts(offers: readonly Salt[]): Promise<Salt[]> {
+    return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, offers));
+  }
+
+  listSecrets(): Promise<secrets.Secret[]> {
+    return secrets.listSecrets(this.#driver);
+  }
+
+  retain(options: RetentionOptions): Promise<RetentionReport> {
     return retain(this.#driver, options);
   }
 

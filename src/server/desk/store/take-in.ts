@@ -1,14 +1,18 @@
 import { hash } from 'node:crypto';
+import { Hour } from '../../../shared/units.ts';
 import { maskMessage } from '../../engine/errors/digest/mask-message.ts';
-import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, MAX_SPREAD_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
+import { withoutUnfoundedEchoes } from './echo-table.ts';
 import { storeFeedback } from './feedback-table.ts';
 import { withoutForgotten } from './forgotten-table.ts';
+import { splitKey, toAliasTarget, toKeyIn } from './incident-key.ts';
 import { type CountedHour, type NewsRules, noteNews } from './note-news.ts';
 import type { StoredFailure } from './records.ts';
 import { storeSearch } from './search-table.ts';
+import { storeSalts } from './secret-table.ts';
 import { type CountedRow, settleStates } from './settle-states.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect, type SqlValue } from './sql.ts';
 import { type HourTally, type IncidentFacts, type Intake, type Tally, tallyBatch } from './tally.ts';
@@ -18,7 +22,7 @@ import { storeVisitors } from './visitor-table.ts';
 /** What is taken in at once. */
 export interface Batch {
   readonly entries: readonly Intake[];
-  /** Where it happened: `SENTRY_ENVIRONMENT` of the server, whatever the browser says. */
+  /** Where it happened: `SENTRY_ENVIRONMENT` of the server. The default is the environment that the store was opened for. */
   readonly environment?: string | undefined;
   /** The journal that it came from, and where that goes on behind it. */
   readonly from?: { readonly run: string; readonly next: JournalPosition };
@@ -28,18 +32,101 @@ export interface Batch {
  * Takes a batch in, and with it the place where the journal goes on: both or none, so that each line
  * counts once whatever dies in between.
  */
-export async function takeIn(sql: Sql, dialect: SqlDialect, batch: Batch, news: NewsRules): Promise<void> {
-  const entries = await withoutForgotten(sql, batch.entries);
+export async function takeIn(
+  sql: Sql,
+  dialect: SqlDialect,
+  { environment, home, ...batch }: Batch & { readonly environment: string; readonly home: string },
+  news: NewsRules,
+): Promise<void> {
+  const toKey = (digest: string) => toKeyIn(digest, environment, home);
+  await storeSalts(
+    sql,
+    dialect,
+    batch.entries.flatMap((intake) => (intake.entry === 'salt' ? [intake.salt] : [])),
+  );
+  const scoped = scopeEntries(await withoutForgotten(sql, batch.entries), toKey);
+  const entries = await withoutUnfoundedEchoes(sql, scoped);
   const tallies = tallyBatch(entries);
+  const aliases = await listNewAliases(sql, entries);
+  await beginInEnvironment(sql, tallies, { environment, home });
   if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
-  if (batch.environment) await storeEnvironment(sql, tallies, batch.environment);
-  await storeAliases(sql, entries);
+  await storeAliases(sql, aliases);
   await storeFeedback(
     sql,
     entries.flatMap((intake) => (intake.entry === 'feedback' ? [intake.feedback] : [])),
+    toKey,
   );
   if (batch.from) await storePosition(sql, dialect, batch.from);
   if (batch.entries.length > 0) await noteChange(sql);
+}
+
+/** Replaces the digests of a batch by the keys of their incidents. */
+function scopeEntries(entries: readonly Intake[], toKey: (digest: string) => string): readonly Intake[] {
+  return entries.map((intake) => scopeEntry(intake, toKey));
+}
+
+function scopeEntry(intake: Intake, toKey: (digest: string) => string): Intake {
+  switch (intake.entry) {
+    case 'whole': {
+      const { failure, shownAs } = intake;
+      const { echoOf } = failure;
+      const scoped = {
+        ...failure,
+        digest: toKey(failure.digest),
+        ...(echoOf !== undefined && { echoOf: toEchoTarget(echoOf, toKey) }),
+      };
+      return { ...intake, failure: scoped, ...(shownAs !== undefined && { shownAs: toKey(shownAs) }) };
+    }
+    case 'thin':
+      return { ...intake, thin: { ...intake.thin, digest: toKey(intake.thin.digest) } };
+    case 'count':
+      return { ...intake, record: { ...intake.record, digest: toKey(intake.record.digest) } };
+    case 'feedback':
+    case 'salt':
+      return intake;
+  }
+}
+
+function toEchoTarget(address: string, toKey: (digest: string) => string): string {
+  const [digest = '', occurrence] = address.split('-');
+  return toAliasTarget(toKey(digest), occurrence);
+}
+
+/**
+ * Records the environment of incidents that are new in it. Before schema 9 all environments shared one
+ * incident: its state is kept in the environments that had seen it by then, and it is new in all others.
+ */
+async function beginInEnvironment(
+  sql: Sql,
+  tallies: readonly Tally[],
+  { environment, home }: { readonly environment: string; readonly home: string },
+): Promise<void> {
+  const begun = await insertRows<{ digest: string }>(
+    sql,
+    'desk_environments',
+    ['digest', 'environment'],
+    tallies.map(({ digest }) => [digest, environment]),
+    'ON CONFLICT DO NOTHING RETURNING digest',
+  );
+  if (begun.length === 0) return;
+  const digests = begun.map(({ digest }) => splitKey(digest).digest);
+  const some = placeholders(digests);
+  if (environment === home) {
+    await sql.run(
+      `UPDATE desk_incidents SET state = 'open', resolved_in = NULL, ignored_until = NULL, ignored_growth = NULL,
+        untold = 'new' WHERE digest IN (${some})
+        AND EXISTS (SELECT 1 FROM desk_environments e WHERE e.digest = desk_incidents.digest AND e.environment <> ?)`,
+      [...digests, environment],
+    );
+    return;
+  }
+  await sql.run(
+    `INSERT INTO desk_incidents (digest, environment, server_count, browser_count, untold, ${KNOWN_COLUMNS})
+      SELECT i.digest || '@' || e.environment, e.environment, 0, 0, NULL, ${KNOWN_COLUMNS}
+      FROM desk_incidents i JOIN desk_environments e ON e.digest = i.digest
+      WHERE i.digest IN (${some}) AND e.environment = ? ON CONFLICT DO NOTHING`,
+    [...digests, environment],
+  );
 }
 
 async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[], news: NewsRules): Promise<void> {
@@ -51,7 +138,7 @@ async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tal
   const wholes = await chooseWholes(sql, kept);
   await storeWholes(sql, wholes);
   await storeKept(sql, kept, wholes);
-  await thinSpread(sql, wholes);
+  await dropOlder(sql, wholes);
   await storeVisitors(sql, tallies, counted);
   await storeSearch(
     sql,
@@ -66,17 +153,7 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<Coun
   const rows = tallies.map(
     ({ digest, facts, firstSide, firstAt, lastAt, first, last, counts, siteLine }): SqlValue[] => [
       digest,
-      facts.rule,
-      facts.kind,
-      toColumn(facts.title),
-      toColumn(facts.class),
-      toColumn(facts.message),
-      facts.site ? toColumn(facts.site.path) : null,
-      facts.site ? toColumn(facts.site.function) : null,
-      facts.site ? toColumn(facts.site.detail) : null,
-      toOptionalColumn(facts.route),
-      facts.weak ? 1 : 0,
-      facts.rule > 0 ? toShape(facts) : null,
+      ...toFactValues(facts),
       'open',
       firstSide,
       firstAt,
@@ -88,6 +165,7 @@ async function storeIncidents(sql: Sql, tallies: readonly Tally[]): Promise<Coun
       counts.server,
       counts.browser,
       siteLine ?? null,
+      splitKey(digest).environment ?? null,
     ],
   );
   const suffix = `${ON_KNOWN_INCIDENT} RETURNING digest, state, merged_into, merged_count`;
@@ -99,7 +177,8 @@ function toShape({ class: name, message }: IncidentFacts): string {
   return hash('sha1', `${name}\n${maskMessage(message)}`, 'base64url').slice(0, 12);
 }
 
-const FACT_COLUMNS = [
+/** Columns of `desk_incidents` that a full record tells. */
+export const FACT_COLUMNS = [
   'rule',
   'kind',
   'title',
@@ -112,6 +191,23 @@ const FACT_COLUMNS = [
   'weak',
   'shape',
 ];
+
+/** In the order of `FACT_COLUMNS`. */
+export function toFactValues(facts: IncidentFacts): SqlValue[] {
+  return [
+    facts.rule,
+    facts.kind,
+    toColumn(facts.title),
+    toColumn(facts.class),
+    toColumn(facts.message),
+    facts.site ? toColumn(facts.site.path) : null,
+    facts.site ? toColumn(facts.site.function) : null,
+    facts.site ? toColumn(facts.site.detail) : null,
+    toOptionalColumn(facts.route),
+    facts.weak ? 1 : 0,
+    facts.rule > 0 ? toShape(facts) : null,
+  ];
+}
 
 const INCIDENT_COLUMNS = [
   'digest',
@@ -127,11 +223,21 @@ const INCIDENT_COLUMNS = [
   'server_count',
   'browser_count',
   'site_line',
+  'environment',
 ];
+
+/** The facts and the state of an incident in one environment. */
+const KNOWN_COLUMNS = [
+  ...FACT_COLUMNS,
+  ...['state', 'state_at', 'state_by', 'resolved_in', 'ignored_until', 'ignored_growth', 'assignee'],
+  ...['first_side', 'first_at', 'last_at', 'first_release', 'first_build', 'last_release', 'last_build', 'site_line'],
+].join(', ');
 
 /** Journals of dead processes come late, so what is taken in may be older than what is known. */
 const ON_KNOWN_INCIDENT = `ON CONFLICT (digest) DO UPDATE SET ${[
-  ...FACT_COLUMNS.map((name) => exchangeWhere('desk_incidents.rule = 0', name)),
+  ...FACT_COLUMNS.map((name) =>
+    exchangeWhere("desk_incidents.rule = 0 AND (excluded.rule > 0 OR desk_incidents.title = '')", name),
+  ),
   ...['first_release', 'first_build', 'first_at'].map((name) =>
     exchangeWhere('excluded.first_at < desk_incidents.first_at', name),
   ),
@@ -172,11 +278,6 @@ async function storeReleases(sql: Sql, tallies: readonly Tally[]): Promise<void>
       last_at = CASE WHEN excluded.last_at > desk_releases.last_at THEN excluded.last_at ELSE desk_releases.last_at END,
       count = desk_releases.count + excluded.count`,
   );
-}
-
-async function storeEnvironment(sql: Sql, tallies: readonly Tally[], environment: string): Promise<void> {
-  const rows = tallies.map(({ digest }): SqlValue[] => [digest, toColumn(environment)]);
-  await insertRows(sql, 'desk_environments', ['digest', 'environment'], rows, 'ON CONFLICT DO NOTHING');
 }
 
 interface HourRow extends CountedHour {
@@ -256,8 +357,12 @@ async function storeOccurrences(sql: Sql, kept: readonly KeptHour[]): Promise<vo
   );
 }
 
-/** Why it is kept. */
-export type WholeRole = 'first' | 'spread' | 'latest';
+/**
+ * Why an occurrence is kept in full: it is among the first of its incident, a sample of its hour, among
+ * the newest, or a visitor wrote about it. Browsers have their own share, because anyone can send events
+ * from a browser and must not displace what servers saw.
+ */
+export type WholeRole = 'first' | 'spread' | 'latest' | 'browser' | 'browser-latest' | 'said';
 
 interface ChosenWhole {
   readonly failure: StoredFailure;
@@ -265,43 +370,70 @@ interface ChosenWhole {
   readonly hour: number;
 }
 
-/** The first of an incident, some of each hour, and the latest. */
+const SPREAD_ROLES = { server: 'spread', browser: 'browser' } as const;
+const LATEST_ROLES = { server: 'latest', browser: 'browser-latest' } as const;
+
 async function chooseWholes(sql: Sql, kept: readonly KeptHour[]): Promise<readonly ChosenWhole[]> {
   const withWholes = kept.filter(({ tally, occurrences }) =>
     occurrences.some(({ occurrence }) => tally.wholes.has(occurrence)),
   );
   if (withWholes.length === 0) return [];
-  const firsts = await countFirsts(
-    sql,
-    withWholes.map(({ tally }) => tally.digest),
-  );
+  const digests = [...new Set(withWholes.map(({ tally }) => tally.digest))];
+  const firsts = await countFirsts(sql, digests);
+  const ofBrowsers = await countOfBrowsers(sql, digests, Math.min(...withWholes.map(({ hour }) => hour.hour)));
   return withWholes.flatMap(({ tally, occurrences, row }) => {
     const wholes = occurrences.flatMap(({ occurrence }) => tally.wholes.get(occurrence) ?? []);
-    const roomFirst = Math.max(0, FIRST_WHOLES - (firsts.get(tally.digest) ?? 0));
-    const roomSpread = roomFirst + Math.max(0, WHOLES_PER_HOUR - row.wholes);
-    firsts.set(tally.digest, (firsts.get(tally.digest) ?? 0) + Math.min(roomFirst, wholes.length));
-    return wholes.flatMap((failure, index): ChosenWhole[] => {
-      const role = index < roomFirst ? 'first' : index < roomSpread ? 'spread' : 'latest';
-      const isChosen = role !== 'latest' || index === wholes.length - 1;
-      return isChosen ? [{ failure, role, hour: row.hour }] : [];
-    });
+    const chosen: ChosenWhole[] = [];
+    let roomFirst = Math.max(0, FIRST_WHOLES - (firsts.get(tally.digest) ?? 0));
+    const room = {
+      server: WHOLES_PER_HOUR - row.wholes,
+      browser: WHOLES_PER_HOUR - (ofBrowsers.get(`${tally.digest} ${row.hour}`) ?? 0),
+    };
+    for (const failure of wholes) {
+      const { side } = failure;
+      const role = roomFirst > 0 ? 'first' : room[side] > 0 ? SPREAD_ROLES[side] : LATEST_ROLES[side];
+      if (roomFirst > 0) roomFirst -= 1;
+      else room[side] -= 1;
+      chosen.push({ failure, role, hour: row.hour });
+    }
+    firsts.set(tally.digest, FIRST_WHOLES - roomFirst);
+    return (['latest', 'browser-latest'] as const).reduce<readonly ChosenWhole[]>(keepNewest, chosen);
   });
 }
 
+/** Drops occurrences of a role, except the newest. */
+function keepNewest(chosen: readonly ChosenWhole[], role: WholeRole): readonly ChosenWhole[] {
+  const newest = new Set(chosen.filter((one) => one.role === role).slice(-NEWEST_WHOLES));
+  return chosen.filter((one) => one.role !== role || newest.has(one));
+}
+
+function isLatest(role: WholeRole): boolean {
+  return role === 'latest' || role === 'browser-latest';
+}
+
+/** Counts the full occurrences of browsers by digest and hour; `desk_hours` counts those of servers. */
+async function countOfBrowsers(
+  sql: Sql,
+  digests: readonly string[],
+  since: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.all<{ digest: string; hour: number; count: number }>(
+    `SELECT digest, (at / ${Hour}) * ${Hour} AS hour, COUNT(*) AS count FROM desk_wholes
+      WHERE role = 'browser' AND digest IN (${placeholders(digests)}) AND at >= ? GROUP BY digest, at / ${Hour}`,
+    [...digests, since],
+  );
+  return new Map(rows.map(({ digest, hour, count }) => [`${digest} ${hour}`, count]));
+}
+
 async function countFirsts(sql: Sql, digests: readonly string[]): Promise<Map<string, number>> {
-  const unique = [...new Set(digests)];
   const rows = await sql.all<{ digest: string; firsts: number }>(
-    `SELECT digest, COUNT(*) AS firsts FROM desk_wholes WHERE role = 'first' AND digest IN (${placeholders(unique)}) GROUP BY digest`,
-    unique,
+    `SELECT digest, COUNT(*) AS firsts FROM desk_wholes WHERE role = 'first' AND digest IN (${placeholders(digests)}) GROUP BY digest`,
+    digests,
   );
   return new Map(rows.map(({ digest, firsts }) => [digest, Number(firsts)]));
 }
 
 async function storeWholes(sql: Sql, wholes: readonly ChosenWhole[]): Promise<void> {
-  const replaced = wholes.filter(({ role }) => role === 'latest').map(({ failure }) => failure.digest);
-  if (replaced.length > 0) {
-    await sql.run(`DELETE FROM desk_wholes WHERE role = 'latest' AND digest IN (${placeholders(replaced)})`, replaced);
-  }
   const dictionaries = await useDictionaries(
     sql,
     wholes.map(({ failure }) => failure),
@@ -335,44 +467,19 @@ async function storeKept(sql: Sql, kept: readonly KeptHour[], wholes: readonly C
   await insertRows(sql, 'desk_hours', HOUR_COLUMNS, rows, ON_KNOWN_HOUR);
 }
 
-/** Of a long spread, those that stand closest together in time go first. */
-async function thinSpread(sql: Sql, wholes: readonly ChosenWhole[]): Promise<void> {
-  const digests = [...new Set(wholes.filter(({ role }) => role === 'spread').map(({ failure }) => failure.digest))];
-  if (digests.length === 0) return;
-  const long = await sql.all<{ digest: string }>(
-    `SELECT digest FROM desk_wholes WHERE role = 'spread' AND digest IN (${placeholders(digests)})
-      GROUP BY digest HAVING COUNT(*) > ${MAX_SPREAD_WHOLES}`,
-    digests,
+/** Deletes occurrences that are no longer among the newest. */
+async function dropOlder(sql: Sql, wholes: readonly ChosenWhole[]): Promise<void> {
+  const grown = new Set(
+    wholes.filter(({ role }) => isLatest(role)).map(({ failure, role }) => `${role} ${failure.digest}`),
   );
-  for (const { digest } of long) {
-    const spread = await sql.all<{ occurrence: string; at: number }>(
-      "SELECT occurrence, at FROM desk_wholes WHERE digest = ? AND role = 'spread' ORDER BY at",
-      [digest],
+  for (const one of grown) {
+    const [role = '', digest = ''] = one.split(' ');
+    await sql.run(
+      `DELETE FROM desk_wholes WHERE digest = ? AND role = ? AND occurrence NOT IN
+        (SELECT n.occurrence FROM desk_wholes n WHERE n.digest = ? AND n.role = ? ORDER BY n.at DESC, n.occurrence LIMIT ${NEWEST_WHOLES})`,
+      [digest, role, digest, role],
     );
-    const gone = chooseCrowded(spread, spread.length - MAX_SPREAD_WHOLES);
-    await sql.run(`DELETE FROM desk_wholes WHERE digest = ? AND occurrence IN (${placeholders(gone)})`, [
-      digest,
-      ...gone,
-    ]);
   }
-}
-
-/** @param spread in the order of time */
-export function chooseCrowded(spread: readonly { occurrence: string; at: number }[], count: number): string[] {
-  const left = [...spread];
-  const gone: string[] = [];
-  while (gone.length < count && left.length > 2) {
-    let crowded = 1;
-    for (let index = 1; index < left.length - 1; index += 1) {
-      if (gapAround(left, index) < gapAround(left, crowded)) crowded = index;
-    }
-    gone.push(...left.splice(crowded, 1).map(({ occurrence }) => occurrence));
-  }
-  return gone;
-}
-
-function gapAround(spread: readonly { at: number }[], index: number): number {
-  return (spread[index + 1]?.at ?? 0) - (spread[index - 1]?.at ?? 0);
 }
 
 /** An address that was shown, and what it leads to instead of its own digest. */
@@ -386,9 +493,31 @@ interface Alias {
   readonly at: number;
 }
 
-/** What was shown under another digest than it has now, or is an echo of another, is found all the same. */
-async function storeAliases(sql: Sql, entries: readonly Intake[]): Promise<void> {
+/**
+ * Lists the aliases of a batch: for failures that were shown under another digest than they have now, and
+ * for echoes. An address that already has a stored occurrence gets no alias, because browsers choose the
+ * ids of their events and could take over the addresses of others.
+ */
+async function listNewAliases(sql: Sql, entries: readonly Intake[]): Promise<readonly Alias[]> {
   const aliases = entries.flatMap((intake) => (intake.entry === 'whole' ? listAliases(intake) : []));
+  if (aliases.length === 0) return [];
+  const taken = await sql.all<Pick<Alias, 'digest' | 'occurrence'>>(
+    `SELECT digest, occurrence FROM desk_occurrences WHERE (digest, occurrence) IN (VALUES ${aliases.map(() => '(?, ?)').join(', ')})`,
+    aliases.flatMap(({ digest, occurrence }) => [digest, occurrence]),
+  );
+  const names = new Set(taken.map(({ digest, occurrence }) => `${digest} ${occurrence}`));
+  return aliases.filter(({ digest, occurrence }) => !names.has(`${digest} ${occurrence}`));
+}
+
+function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { entry: 'whole' }>): Alias[] {
+  const { digest, occurrence, at, echoOf } = failure;
+  if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
+  if (shownAs === digest) return [];
+  // For this one alone: others that were shown under those words may be of another kind.
+  return [{ digest: shownAs, occurrence, target: digest, reason: 'resolved', at }];
+}
+
+async function storeAliases(sql: Sql, aliases: readonly Alias[]): Promise<void> {
   const rows = aliases.map(({ digest, occurrence, target, reason, at }): SqlValue[] => [
     toColumn(digest),
     toColumn(occurrence),
@@ -403,14 +532,6 @@ async function storeAliases(sql: Sql, entries: readonly Intake[]): Promise<void>
     rows,
     'ON CONFLICT (digest, occurrence) DO NOTHING',
   );
-}
-
-function listAliases({ failure, shownAs = failure.digest }: Extract<Intake, { entry: 'whole' }>): Alias[] {
-  const { digest, occurrence, at, echoOf } = failure;
-  if (echoOf !== undefined) return [{ digest: shownAs, occurrence, target: echoOf, reason: 'echo', at }];
-  if (shownAs === digest) return [];
-  // For this one alone: others that were shown under those words may be of another kind.
-  return [{ digest: shownAs, occurrence, target: digest, reason: 'resolved', at }];
 }
 
 async function storePosition(sql: Sql, dialect: SqlDialect, { run, next }: Required<Batch>['from']): Promise<void> {

@@ -1,19 +1,25 @@
 import type { SideCounts } from '../../../shared/desk/shapes.ts';
 import { Hour } from '../../../shared/units.ts';
 import type { FailureKind, Site } from '../../engine/errors/failure.ts';
-import { type CountRecord, type Feedback, type ThinOccurrence, toThin } from '../journal-entry.ts';
+import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../journal-entry.ts';
 import type { StoredFailure } from './records.ts';
 import { findSiteLine } from './site-line.ts';
 
 /** What the keeper takes in: a line of a journal, prepared. */
 export type Intake =
-  | { readonly entry: 'whole'; readonly failure: StoredFailure; readonly shownAs?: string }
-  | { readonly entry: 'thin'; readonly thin: ThinOccurrence }
+  | {
+      readonly entry: 'whole';
+      readonly failure: StoredFailure;
+      readonly shownAs?: string;
+      readonly sameVisitor?: readonly string[] | undefined;
+    }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
   | { readonly entry: 'count'; readonly record: CountRecord }
-  | { readonly entry: 'feedback'; readonly feedback: Feedback };
+  | { readonly entry: 'feedback'; readonly feedback: Feedback }
+  | { readonly entry: 'salt'; readonly salt: Salt };
 
 /** What counts as something that failed. */
-type Counted = Exclude<Intake, { entry: 'feedback' }>;
+type Counted = Exclude<Intake, { entry: 'feedback' | 'salt' }>;
 
 /** What the first whole event of an incident says of all of them. */
 export interface IncidentFacts {
@@ -57,11 +63,19 @@ export interface Tally {
   readonly counts: SideCounts;
   readonly hours: readonly HourTally[];
   readonly releases: readonly ReleaseTally[];
-  readonly visitors: ReadonlySet<string>;
+  /** By their hashes, each as it was seen last. */
+  readonly visitors: ReadonlyMap<string, SeenVisitor>;
   /** By occurrence. */
   readonly wholes: ReadonlyMap<string, StoredFailure>;
   /** Of the site, by the latest whole one that tells it. */
   readonly siteLine: number | undefined;
+}
+
+export interface SeenVisitor {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The other hashes of the same visitor since yesterday. */
+  readonly others: readonly string[];
 }
 
 /** One entry, whatever its kind, as it is counted. */
@@ -75,12 +89,13 @@ interface Sighting {
   readonly count: number;
   readonly facts: IncidentFacts;
   readonly occurrence?: ThinOccurrence;
+  readonly sameVisitor?: readonly string[] | undefined;
   readonly whole?: StoredFailure;
 }
 
 /** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
 export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
-  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback');
+  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt');
   const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
   const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
   return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));
@@ -101,6 +116,7 @@ function toSighting(intake: Counted): Sighting {
     count: whole?.echoOf === undefined ? 1 : 0,
     facts: whole ? readFacts(whole) : toUnknownFacts('exception', ''),
     occurrence: thin,
+    sameVisitor: intake.sameVisitor,
     ...(whole && { whole }),
   };
 }
@@ -109,7 +125,7 @@ function toCounted(record: CountRecord): Sighting {
   return { ...record, facts: toUnknownFacts(record.kind, record.title) };
 }
 
-function readFacts(failure: StoredFailure): IncidentFacts {
+export function readFacts(failure: StoredFailure): IncidentFacts {
   const [outermost] = failure.errors;
   return {
     rule: failure.rule,
@@ -143,10 +159,14 @@ function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
     counts: countSides(group),
     hours: [...Map.groupBy(group, ({ firstAt }) => toHour(firstAt))].map(([hour, some]) => tallyHour(hour, some)),
     releases,
-    visitors: new Set(group.flatMap(({ occurrence }) => occurrence?.visitor ?? [])),
+    visitors: new Map(group.flatMap(toSeen)),
     wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
     siteLine: findLatestLine(group),
   };
+}
+
+function toSeen({ occurrence, lastAt, sameVisitor = [] }: Sighting): [string, SeenVisitor][] {
+  return occurrence?.visitor === undefined ? [] : [[occurrence.visitor, { at: lastAt, others: sameVisitor }]];
 }
 
 function findLatestLine(group: readonly Sighting[]): number | undefined {

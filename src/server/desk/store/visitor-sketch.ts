@@ -22,7 +22,7 @@ export const EMPTY_SKETCH: VisitorSketch = Uint8Array.of(0);
 
 /** @returns the same object where all of them were known */
 export function addVisitors(sketch: VisitorSketch, visitors: Iterable<string>): VisitorSketch {
-  return addHashes(sketch, [...new Set(visitors)].map(toHash));
+  return addHashes(sketch, [...new Set(visitors)].map(hashVisitor));
 }
 
 export function uniteSketches(sketches: readonly VisitorSketch[]): VisitorSketch {
@@ -32,6 +32,18 @@ export function uniteSketches(sketches: readonly VisitorSketch[]): VisitorSketch
     for (let index = 1; index <= REGISTERS; index += 1) dense[index] = Math.max(dense[index] ?? 0, other[index] ?? 0);
     return dense;
   }, EMPTY_SKETCH);
+}
+
+/**
+ * Replaces hashes in a list. Registers stay, because many visitors share one.
+ *
+ * @returns the same object if none of the hashes is in it
+ */
+export function exchangeHashes(sketch: VisitorSketch, exchange: ReadonlyMap<number, number>): VisitorSketch {
+  if (isDense(sketch)) return sketch;
+  const hashes = readList(sketch);
+  if (!hashes.some((hash) => exchange.has(hash))) return sketch;
+  return writeList(new Set(hashes.map((hash) => exchange.get(hash) ?? hash)));
 }
 
 export function countVisitors(sketch: VisitorSketch): number {
@@ -91,6 +103,7 @@ function writeList(hashes: ReadonlySet<number>): VisitorSketch {
   return sketch;
 }
 
-function toHash(visitor: string): number {
+/** Returns the 32 bits that a sketch has of a visitor. */
+export function hashVisitor(visitor: string): number {
   return createHash('sha1').update(visitor).digest().readUInt32BE(0);
 }

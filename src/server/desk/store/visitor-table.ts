@@ -1,7 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { readPages } from './read-pages.ts';
 import type { CountedRow } from './settle-states.ts';
 import { insertRows, placeholders, type Sql, type SqlValue } from './sql.ts';
 import type { Tally } from './tally.ts';
-import { addVisitors, countVisitors, EMPTY_SKETCH, uniteSketches, type VisitorSketch } from './visitor-sketch.ts';
+import {
+  addVisitors,
+  countVisitors,
+  EMPTY_SKETCH,
+  exchangeHashes,
+  hashVisitor,
+  uniteSketches,
+  type VisitorSketch,
+} from './visitor-sketch.ts';
 
 /** Counts the visitors of a batch, where some of them are new. */
 export async function storeVisitors(
@@ -17,7 +27,7 @@ export async function storeVisitors(
   );
   const grown = touched.flatMap(({ digest, visitors }) => {
     const before = known.get(digest) ?? EMPTY_SKETCH;
-    const sketch = addVisitors(before, visitors);
+    const sketch = addVisitors(before, visitors.keys());
     return sketch === before ? [] : [{ digest, sketch }];
   });
   await insertRows(
@@ -47,6 +57,41 @@ async function storeCounts(
     grown.flatMap(({ digest, sketch }) => [digest, countVisitors(sketch)]),
   );
 }
+
+/** Hashes, and the random ones that replace them. */
+export type Exchange = ReadonlyMap<number, number>;
+
+/**
+ * Makes random hashes that replace those of visitors, the same ones in all sketches. The numbers stay as
+ * they are, and the visitors can no longer be looked up.
+ */
+export function createExchange(visitors: readonly string[]): Exchange {
+  return new Map(visitors.map((visitor) => [hashVisitor(visitor), randomBytes(4).readUInt32BE()]));
+}
+
+/** Returns the digests whose sketches list any of these visitors. */
+export async function listDigestsOf(sql: Sql, exchange: Exchange): Promise<string[]> {
+  const digests: string[] = [];
+  if (exchange.size === 0) return digests;
+  const query = { table: 'desk_visitors', key: ['digest'], page: PAGE };
+  for await (const rows of readPages<{ digest: string; sketch: VisitorSketch }>(sql, query)) {
+    const touched = rows.filter(({ sketch }) => exchangeHashes(sketch, exchange) !== sketch);
+    digests.push(...touched.map(({ digest }) => digest));
+  }
+  return digests;
+}
+
+/** In a transaction that holds the incident. */
+export async function exchangeVisitors(sql: Sql, digest: string, exchange: Exchange): Promise<void> {
+  const before = (await readSketches(sql, [digest])).get(digest);
+  const after = before && exchangeHashes(before, exchange);
+  if (after && after !== before) {
+    await sql.run('UPDATE desk_visitors SET sketch = ? WHERE digest = ?', [after, digest]);
+  }
+}
+
+/** Sketches that are read at once (a count). */
+const PAGE = 1000;
 
 async function readSketches(sql: Sql, digests: readonly string[]): Promise<ReadonlyMap<string, VisitorSketch>> {
   const rows = await sql.all<{ digest: string; sketch: Uint8Array }>(

@@ -8,27 +8,29 @@ import type { Store } from '../store/store.ts';
 /** The store as the pages ask for it, without a keeper in between. */
 export function createAskStore(store: Store): AskStore {
   const handlers: { [Name in ReadCall]: (...args: CallArguments<Name>) => Promise<CallAnswer<Name>> } = {
-    find: (text) => find(store, text),
-    findNeighbours: (digest, occurrence) => store.findNeighbours(digest, occurrence),
-    listHours: (digest) => store.listHours(digest),
-    listReleases: (digest) => store.listReleases(digest),
-    listBuilds: () => store.listBuilds(),
-    listOccurrences: (digest, query) => store.listOccurrences(digest, query),
-    listFeedback: (digest, limit) => store.listFeedback(digest, limit),
-    listSimilar: (digest, limit) => store.listSimilar(digest, limit),
-    listChanges: (digest, limit) => store.listChanges(digest, limit),
-    listNotes: (digest, limit) => store.listNotes(digest, limit),
+    find: (text, environment) => find(store, text, environment),
+    readDeletion: (digest, environment) => store.readDeletion(digest, environment),
+    findNeighbours: (key, occurrence) => store.findNeighbours(key, occurrence),
+    listHours: (key) => store.listHours(key),
+    listReleases: (key) => store.listReleases(key),
+    listDeployments: (environment) => store.listDeployments(environment),
+    listKnownIn: (digest) => store.listKnownIn(digest),
+    listOccurrences: (key, query) => store.listOccurrences(key, query),
+    listFeedback: (key, limit) => store.listFeedback(key, limit),
+    listSimilar: (key, limit) => store.listSimilar(key, limit),
+    listChanges: (key, limit) => store.listChanges(key, limit),
+    listNotes: (key, limit) => store.listNotes(key, limit),
   };
   return (name, ...args) => handlers[name](...args);
 }
 
 /** What a replica has journaled may be on its way. */
-async function find(store: Store, text: string): Promise<Found | undefined> {
+async function find(store: Store, text: string, environment: string | undefined): Promise<Found | undefined> {
   const address = parseAddress(text);
   if (!address) return undefined;
   const end = performance.now() + LOOKUP_PATIENCE;
   for (;;) {
-    const found = await store.find(address);
+    const found = await store.find(address, environment);
     if ((found && found.state !== 'unknown') || !store.isShared || performance.now() > end) return found;
     await new Promise((resolve) => setTimeout(resolve, RETRY_FIRST));
   }

@@ -1,7 +1,9 @@
 import { userInfo } from 'node:os';
 import { toAgo, toCount, toExactTime } from '../../../shared/desk/words.ts';
 import type { ChangeOutcome } from '../store/change-incident.ts';
+import { toCallKey } from '../store/incident-key.ts';
 import type { Store } from '../store/store.ts';
+import { toClean } from './clean-text.ts';
 import { type Desktop, draw } from './desktop.ts';
 import type { Line } from './paint.ts';
 import type { ChangeCommand } from './parse-command.ts';
@@ -13,18 +15,26 @@ import { TerminalError } from './terminal-error.ts';
  * @throws TerminalError that names those that are not known
  */
 export async function changeIncidents(
-  { digests, to, author }: ChangeCommand,
+  { digests, to, environment = '', author }: ChangeCommand,
   store: Store,
   desktop: Desktop,
 ): Promise<void> {
   const by = { author: author ?? readUser() };
   const unknown: string[] = [];
+  const where = environment || desktop.settings.environment;
   for (const digest of digests) {
-    const outcome = await store.changeIncident(digest, { to }, by);
+    const outcome = await store.changeIncident(toCallKey(digest, where), { to }, by);
     if (outcome.outcome === 'changed') draw(desktop, [toChangedLine(outcome, by.author, desktop.now)]);
     else unknown.push(digest);
   }
-  if (unknown.length > 0) throw new TerminalError(`No incident is known by ${unknown.join(', ')}.`);
+  if (unknown.length > 0) throw new TerminalError(await toUnknownWords(unknown, where, store));
+}
+
+async function toUnknownWords(digests: readonly string[], environment: string, store: Store): Promise<string> {
+  const known = await Promise.all(digests.map((digest) => store.listKnownIn(digest)));
+  const others = [...new Set(known.flat())];
+  const hint = others.length > 0 ? ` Add --environment ${others.join(' or --environment ')}.` : '';
+  return `No incident is known by ${digests.join(', ')} in ${toClean(environment)}.${hint}`;
 }
 
 function toChangedLine(

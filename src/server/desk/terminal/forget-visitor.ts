@@ -1,105 +1,181 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
-import { type Address, parseAddress } from '../address.ts';
-import { OCCURRENCE_AGE } from '../limits.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
+import { parseAddress } from '../address.ts';
+import { clearLines, clearTaken } from '../clear-lines.ts';
+import type { JournalEntry } from '../journal-entry.ts';
+import { toSubject } from '../store/feedback-table.ts';
+import type { Forgotten } from '../store/forget-visitor.ts';
+import { NO_DAY, type Secret } from '../store/secret-table.ts';
 import type { Store } from '../store/store.ts';
-import { createVisitors, hashVisitorId } from '../tunnel/visitors.ts';
-import { clearJournals } from './clear-journals.ts';
+import { hashAddress, hashId, toVisitorHash } from '../tunnel/visitors.ts';
+import { listRunFolders } from './list-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 
-/** Whom to forget, and what in a line of a journal says that it is theirs. */
-export interface WhomToForget {
+/** The visitor to forget, and how they are found. */
+export interface WhomToForget extends Forgotten {
   readonly visitors: readonly string[];
-  readonly email?: string;
-  readonly occurrence?: Required<Address>;
-}
-
-export interface Forgot {
-  readonly occurrences: number;
-  readonly feedback: number;
+  /** Sentences: what the text was looked for as, and what cannot be found that way. */
+  readonly words: readonly string[];
 }
 
 /** As `tunnel/visitors.ts` makes it. */
 const VISITOR = /^[\w-]{16}$/;
 
 /**
- * Reads whom somebody means: the address of an occurrence (then its visitor of that day), an e-mail
- * address, an IP address (then its visitors of all days that are kept), a visitor's id as the desk
- * shows it, or the owner's own id of somebody, which may look like any of these.
+ * Reads which visitor a text means. It is the address of an occurrence (then its visitor of that day), an
+ * email, an IP address (then its visitors of the days whose salts are kept), a visitor's id as the desk
+ * shows it, or the product's own id of a visitor, which may look like any of these.
  *
  * @throws TerminalError for an occurrence that is not kept
  */
-export async function readWhom(text: string, store: Store, now: number): Promise<WhomToForget> {
+export async function readWhom(
+  text: string,
+  store: Store,
+  { now, maxAge }: { readonly now: number; readonly maxAge: number },
+): Promise<WhomToForget> {
   const whom = text.trim();
   const address = parseAddress(whom);
-  const isOccurrence = address?.occurrence !== undefined;
-  const kept = isOccurrence ? await readOccurrence(address, store) : undefined;
-  if (kept) return kept;
-  const { salt = '' } = await store.readMeta();
-  const owners = hashVisitorId(salt, whom);
-  if (isIP(whom) > 0) return { visitors: [owners, ...hashAddress(whom, salt, now)] };
-  if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: [owners], email: whom };
-  if (VISITOR.test(whom)) return { visitors: [owners, whom] };
-  if (isOccurrence) {
-    throw new TerminalError('This occurrence is not kept: nothing of it is left but that it was counted.');
+  if (address?.occurrence !== undefined) {
+    const found = (await store.find(address))?.occurrence;
+    if (found) return toOccurrence(found);
   }
-  return { visitors: [owners] };
+  const secrets = await store.listSecrets();
+  const ids = hashAsId(whom, secrets);
+  if (isIP(whom) > 0) {
+    const hasOld = secrets.some(({ name }) => name === 'old');
+    const words = [toDayWords(secrets, now), hasOld ? OLD_RELEASES : OLD_DAYS, AS_ID];
+    return { visitors: [...ids, ...hashAsAddress(whom, secrets, { now, maxAge })], words };
+  }
+  if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: ids, email: whom, words: [AS_EMAIL, NOT_BY_EMAIL, AS_ID] };
+  if (VISITOR.test(whom)) return { visitors: [...ids, whom], words: [AS_VISITOR, AS_ID] };
+  if (address?.occurrence !== undefined) {
+    throw new TerminalError(
+      'No record of this failure is kept, only its count, so the desk does not know whose failure it was.',
+    );
+  }
+  return { visitors: ids, words: [AS_ID] };
 }
 
-async function readOccurrence(address: Address, store: Store): Promise<WhomToForget | undefined> {
-  const found = await store.find(address);
-  if (!found?.occurrence) return undefined;
-  const { occurrence, visitor } = found.occurrence;
-  return {
-    visitors: visitor === undefined ? [] : [visitor],
-    occurrence: { digest: found.incident.digest, occurrence },
-  };
+const AS_ID = 'Looked for it as an id that your visitorId returns, in everything that is kept.';
+const AS_EMAIL = 'Looked for it as the email that a visitor left with feedback, in all feedback that is kept.';
+const NOT_BY_EMAIL =
+  'Failures cannot be found by an email. Use the address of a failure, the IP address or your own id of the person.';
+const AS_VISITOR = "Looked for it as the visitor's id that the desk shows, which is theirs for one day.";
+const OLD_DAYS =
+  'Failures of earlier days cannot be found by an IP address, because the salts of those days are deleted.';
+const OLD_RELEASES =
+  'Of earlier days, it finds only what an earlier release of Spillway stored, which had one salt for all days.';
+
+function toOccurrence({
+  occurrence,
+  visitor,
+}: {
+  readonly occurrence: string;
+  readonly visitor?: string;
+}): WhomToForget {
+  const words =
+    visitor === undefined
+      ? 'Looked for this failure only: the desk does not know whose it was.'
+      : 'Looked for this failure, and for the others of the same visitor on that day.';
+  return { visitors: visitor === undefined ? [] : [visitor], occurrence, words: [words] };
 }
 
-/** One for each day of which something may be kept. */
-function hashAddress(address: string, salt: string, now: number): string[] {
-  const days = Array.from({ length: OCCURRENCE_AGE / Day + 2 }, (_none, index) => now + Day - index * Day);
-  return days.map((day) => createVisitors({ salt: () => salt, now: () => day })(address));
+function toDayWords(secrets: readonly Secret[], now: number): string {
+  const days = secrets.filter((of) => isDaily(of) && of.day * Day <= now);
+  const list = [...new Set(days.map(({ day }) => new Date(day * Day).toISOString().slice(0, 10)))].sort();
+  return list.length === 0
+    ? 'It looks like an IP address, but the database has no salt of today or yesterday to look for it with.'
+    : `Looked for it as an IP address in failures of ${list.join(' and ')} (UTC).`;
 }
 
-/** In the store first: from then on nothing of them is taken in any more. */
-export async function forgetInStore(store: Store, whom: WhomToForget, author: string): Promise<Forgot> {
-  const { visitors, email, occurrence } = whom;
-  const said = occurrence === undefined ? 0 : await countFeedback(store, occurrence);
-  const isGone = occurrence !== undefined && (await store.deleteOccurrence(occurrence, author));
-  const forgot = await store.forgetVisitor({ visitors, ...(email !== undefined && { email }) });
-  return { occurrences: forgot.occurrences + (isGone ? 1 : 0), feedback: forgot.feedback + said };
+function isDaily({ name, day }: Secret): boolean {
+  return name === 'visitor' && day !== NO_DAY;
 }
 
-/** It goes with the occurrence, which does not tell how much it was. */
-async function countFeedback(store: Store, { digest, occurrence }: Required<Address>): Promise<number> {
-  const said = await store.listFeedback(digest, MAX_FEEDBACK);
-  return said.filter(({ address }) => address?.endsWith(occurrence)).length;
-}
-
-const MAX_FEEDBACK = 1000;
-
-/** Then in the journals of this folder, of which the store has all. */
-export function forgetInJournals(store: Store, dataDir: string, whom: WhomToForget): Promise<void> {
-  const visitors = new Set(whom.visitors);
-  const email = whom.email?.toLowerCase();
-  return clearJournals({
-    dataDir,
-    readPosition: (run) => store.readPosition(run),
-    isGone(entry) {
-      switch (entry.entry) {
-        case 'whole':
-          return visitors.has(entry.failure.visitor ?? '') || entry.failure.occurrence === whom.occurrence?.occurrence;
-        case 'thin':
-          return visitors.has(entry.thin.visitor ?? '') || entry.thin.occurrence === whom.occurrence?.occurrence;
-        case 'feedback': {
-          const { visitor = '', email: given, address } = entry.feedback;
-          const isTheirs = visitors.has(visitor) || (email !== undefined && given?.toLowerCase() === email);
-          return isTheirs || (whom.occurrence !== undefined && address?.endsWith(whom.occurrence.occurrence) === true);
-        }
-        case 'count':
-          return false;
-      }
-    },
+/** With the salts of releases before schema 10 too, for as long as they are kept. */
+function hashAsId(id: string, secrets: readonly Secret[]): string[] {
+  return secrets.flatMap((of) => {
+    if (of.name === 'old') return toVisitorHash(of.secret, `id ${id}`);
+    return of.name === 'visitor' && of.day === NO_DAY ? hashId(of.secret, id) : [];
   });
+}
+
+function hashAsAddress(
+  address: string,
+  secrets: readonly Secret[],
+  { now, maxAge }: { readonly now: number; readonly maxAge: number },
+): string[] {
+  const today = Math.floor(now / Day);
+  const days = Array.from({ length: maxAge / Day + 2 }, (_none, index) => today + 1 - index);
+  return secrets.flatMap((of) => {
+    if (of.name === 'old') return days.map((day) => toVisitorHash(of.secret, `${day} ${toSender(address)}`));
+    return isDaily(of) ? hashAddress(of.secret, address) : [];
+  });
+}
+
+/**
+ * Clears the files of this folder: what the store has of its journals, and what the store refused.
+ *
+ * @param names the occurrences that the store had of them
+ */
+export async function forgetInFiles(
+  store: Store,
+  dataDir: string,
+  whom: Forgotten,
+  names: ReadonlySet<string>,
+): Promise<void> {
+  const isGone = toIsGone(whom, names);
+  for (const { run, folder } of listRunFolders(dataDir)) clearTaken(folder, await store.readPosition(run), isGone);
+  for (const path of listDeadLetters(dataDir)) clearLines(path, isGone);
+}
+
+/** Lists the files of entries that the store refused, one a line. */
+function listDeadLetters(dataDir: string): string[] {
+  return listFiles(dataDir)
+    .filter((name) => name.startsWith('dead-letter'))
+    .map((name) => join(dataDir, name));
+}
+
+/** Lists copies of the database that a restore or a broken file left behind. They are never changed. */
+export function listCopies(dataDir: string): string[] {
+  return listFiles(dataDir).filter((name) => /^desk\.sqlite\.(?:before-restore|corrupt)-.*(?<!-wal|-shm)$/.test(name));
+}
+
+function listFiles(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+}
+
+function toIsGone(
+  { visitors = [], email, occurrence: wanted = '' }: Forgotten,
+  names: ReadonlySet<string>,
+): (entry: JournalEntry) => boolean {
+  const hashes = new Set(visitors);
+  const gone = new Set([...names, wanted]);
+  const isTheirs = (visitor = '', occurrence = '') => hashes.has(visitor) || gone.has(occurrence);
+  return (entry) => {
+    switch (entry.entry) {
+      case 'whole': {
+        const { visitor, occurrence, echoOf } = entry.failure;
+        return (
+          isTheirs(visitor, occurrence) || (echoOf !== undefined && gone.has(parseAddress(echoOf)?.occurrence ?? ''))
+        );
+      }
+      case 'thin':
+        return isTheirs(entry.thin.visitor, entry.thin.occurrence);
+      case 'feedback': {
+        const { visitor, email: given } = entry.feedback;
+        const isSaidByThem = email !== undefined && given?.toLowerCase() === email.toLowerCase();
+        return isSaidByThem || isTheirs(visitor, toSubject(entry.feedback).occurrence);
+      }
+      case 'count':
+      case 'salt':
+        return false;
+    }
+  };
 }

@@ -26,7 +26,7 @@ export async function openTerminalStore(
   { rule, log }: { readonly rule: number; readonly log: DeskLog },
 ): Promise<MadeStore> {
   const driver = openMadeDriver(settings, log);
-  const options = { rule, log, news: settings.news };
+  const options = { rule, environment: settings.environment, log, news: settings.news };
   try {
     const isAwaited = listRunFolders(settings.dataDir).length > 0;
     const store = (await openMadeStore(driver, options)) ?? (isAwaited && (await openStore(driver, options)));

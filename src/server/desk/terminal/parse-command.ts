@@ -26,6 +26,8 @@ export interface ChangeCommand {
   readonly is: 'change';
   readonly digests: readonly string[];
   readonly to: StateChange;
+  /** Undefined for that of this server. */
+  readonly environment: string | undefined;
   /** Undefined for the user of this system. */
   readonly author: string | undefined;
 }
@@ -50,6 +52,8 @@ const LIST_OPTIONS = {
   limit: TEXT,
 } satisfies Options;
 
+const CHANGE_OPTIONS = { environment: TEXT, as: TEXT } satisfies Options;
+
 interface Reader {
   readonly options: Options;
   /** @param rest what stands behind the name. @param now milliseconds since 1970 */
@@ -60,14 +64,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   help: { options: {}, read: () => ({ is: 'help' }) },
   list: { options: { ...LIST_OPTIONS, json: SWITCH }, read: readList },
   resolve: {
-    options: { in: TEXT, as: TEXT },
+    options: { in: TEXT, ...CHANGE_OPTIONS },
     read: (rest, values) => toChange(rest, values, { state: 'resolved', in: readResolvedIn(values.in) }),
   },
   ignore: {
-    options: { for: TEXT, 'until-more': TEXT, as: TEXT },
+    options: { for: TEXT, 'until-more': TEXT, ...CHANGE_OPTIONS },
     read: (rest, values, now) => toChange(rest, values, toIgnored(values, now)),
   },
-  reopen: { options: { as: TEXT }, read: (rest, values) => toChange(rest, values, { state: 'open' }) },
+  reopen: { options: CHANGE_OPTIONS, read: (rest, values) => toChange(rest, values, { state: 'open' }) },
   link: { options: {}, read: (rest) => ({ is: 'link', name: readOptionalOne(rest, 'the name of one token') }) },
   backup: {
     options: { force: SWITCH },
@@ -232,7 +236,8 @@ function toChange(rest: readonly string[], values: Values, to: StateChange): Cha
     if (!address) throw new UsageError(`${quote(text)} is no digest: those have 8 letters and digits, as 7K3QM2XA.`);
     return address.digest;
   });
-  return { is: 'change', digests: [...new Set(digests)], to, author: readAuthor(values.as) };
+  const environment = readText(values.environment) || undefined;
+  return { is: 'change', digests: [...new Set(digests)], to, environment, author: readAuthor(values.as) };
 }
 
 function readAuthor(value: Values[string]): string | undefined {

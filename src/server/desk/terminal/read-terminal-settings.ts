@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { Day } from '../../../shared/units.ts';
 import { ConfigError, type Environment, readSettings, SETTINGS } from '../../config.ts';
 import { listTargets } from '../notify/list-targets.ts';
 import type { NewsRules } from '../store/note-news.ts';
@@ -10,6 +11,10 @@ export interface TerminalSettings {
   /** Undefined for SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined;
   readonly namespace: string;
+  /** The environment whose incidents are listed and changed, unless `--environment` names another one. */
+  readonly environment: string;
+  /** How long occurrences are kept (ms). */
+  readonly maxAge: number;
   readonly sourceLink: string | undefined;
   /** Who is told of what the command takes in. It is sent by the next server that runs. */
   readonly news: NewsRules;
@@ -17,12 +22,16 @@ export interface TerminalSettings {
 
 /** @throws ConfigError with a sentence for each wrong value */
 export function readTerminalSettings(env: Environment): TerminalSettings {
-  const { DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SOURCE_LINK } = SETTINGS;
-  const values = readSettings({ DATA_DIR, DESK_DATABASE_URL, DIGEST_NAMESPACE, SOURCE_LINK }, env);
+  const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK } =
+    SETTINGS;
+  const table = { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK };
+  const values = readSettings(table, env);
   return {
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DESK_DATABASE_URL || undefined,
     namespace: values.DIGEST_NAMESPACE,
+    environment: values.SENTRY_ENVIRONMENT,
+    maxAge: values.DESK_RETENTION_DAYS * Day,
     sourceLink: values.SOURCE_LINK,
     news: readNews(env),
   };

@@ -4,10 +4,9 @@ import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
 import type { BackupHeader } from '../store/backup-lines.ts';
-import { readForgotten } from '../store/forgotten-table.ts';
-import { hasSchema, readMeta } from '../store/migrations.ts';
+import { hasSchema } from '../store/migrations.ts';
 import { openPostgres } from '../store/postgres.ts';
-import { checkBackup, restoreBackup } from '../store/restore-backup.ts';
+import { checkBackup, readTakenOver, restoreBackup, type TakenOver } from '../store/restore-backup.ts';
 import type { SqlDriver } from '../store/sql.ts';
 import { openMadeSqlite, openSqlite } from '../store/sqlite.ts';
 import { openStore } from '../store/store.ts';
@@ -33,9 +32,7 @@ export interface Restored {
   readonly aside?: string;
 }
 
-type Forgotten = Awaited<ReturnType<typeof readForgotten>>;
-
-const NOBODY: Forgotten = { salt: '', marks: [] };
+const NOTHING: TakenOver = { marks: [], secrets: [] };
 
 /**
  * Puts a backup in the place of the store. The file is read to its end first; then all of it is in
@@ -59,8 +56,8 @@ async function restoreSqlite(options: RestoreOptions): Promise<Omit<Restored, 'h
   const fresh = `${path}.restoring`;
   try {
     dropSqlite(fresh);
-    const forgotten = existsSync(path) ? await readForgottenOf(path) : NOBODY;
-    const incidents = await fill(openSqlite(fresh, { log: options.log }), options, forgotten);
+    const takenOver = existsSync(path) ? await readTakenOverOf(path) : NOTHING;
+    const incidents = await fill(openSqlite(fresh, { log: options.log }), options, takenOver);
     const aside = existsSync(path) ? setAside(path) : undefined;
     renameSync(fresh, path);
     giveToOwner(path, dataDir);
@@ -83,23 +80,23 @@ function lockFolder(dataDir: string): FileLock {
 }
 
 /** A store that is broken is what a backup is for: whom it was told to forget cannot be read then. */
-async function readForgottenOf(path: string): Promise<Forgotten> {
+async function readTakenOverOf(path: string): Promise<TakenOver> {
   let driver: SqlDriver | undefined;
   try {
     driver = openMadeSqlite(path);
-    return await readForgotten(driver);
+    return await readTakenOver(driver);
   } catch {
-    return NOBODY;
+    return NOTHING;
   } finally {
     await driver?.close();
   }
 }
 
-async function fill(driver: SqlDriver, options: RestoreOptions, forgotten: Forgotten): Promise<number> {
-  const { file, rule, log } = options;
+async function fill(driver: SqlDriver, options: RestoreOptions, takenOver: TakenOver): Promise<number> {
+  const { file, settings, rule, log } = options;
   try {
-    await restoreBackup(driver, () => readBackupFile(file), { forgotten });
-    await openStore(driver, { rule, log }); // indexes what is searched
+    await restoreBackup(driver, () => readBackupFile(file), { takenOver });
+    await openStore(driver, { rule, environment: settings.environment, log }); // indexes what is searched
     const [row] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_incidents');
     return row?.count ?? 0;
   } finally {
@@ -137,23 +134,19 @@ const SILENT_AFTER = 10 * Second;
 
 async function restorePostgres(options: RestoreOptions, url: string): Promise<Omit<Restored, 'header'>> {
   const driver = openPostgres(url);
-  let forgotten = NOBODY;
+  let takenOver = NOTHING;
   try {
     if (await hasSchema(driver, driver.dialect)) {
       await requireQuiet(driver);
       if (!options.replace) await requireEmpty(driver);
-      const { schema } = await readMeta(driver);
-      if (Number(schema) >= FORGOTTEN_SINCE) forgotten = await readForgotten(driver);
+      takenOver = await readTakenOver(driver);
     }
   } catch (error) {
     await driver.close();
     throw error;
   }
-  return { incidents: await fill(driver, options, forgotten) };
+  return { incidents: await fill(driver, options, takenOver) };
 }
-
-/** The first schema that has the table. */
-const FORGOTTEN_SINCE = 4;
 
 async function requireQuiet(driver: SqlDriver): Promise<void> {
   const rows = await driver.all<{ id: string }>(

@@ -1,22 +1,24 @@
 import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
 import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
+import { parseAddress } from '../address.ts';
 import { createDigester } from '../keeper/digester.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { presentIncidentRow } from '../pages/present-incident-row.ts';
 import { readIncident } from '../pages/read-incident.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
+import { toDeletedWords } from '../pages/standing-words.ts';
 import { checkBackup } from '../store/restore-backup.ts';
 import { StoreAwayError } from '../store/sql.ts';
 import { writeBackup } from '../store/write-backup.ts';
 import { createAskStore } from './ask-store.ts';
 import { readBackupFile, writeBackupFile, writeBackupTo } from './backup-file.ts';
-import { changeIncidents, readUser } from './change-incidents.ts';
+import { changeIncidents } from './change-incidents.ts';
 import { toClean, toCleanJson } from './clean-text.ts';
 import { type Desktop, draw, write } from './desktop.ts';
 import { drawIncident } from './draw-incident.ts';
 import { drawList } from './draw-list.ts';
-import { forgetInJournals, forgetInStore, readWhom } from './forget-visitor.ts';
+import { forgetInFiles, listCopies, readWhom } from './forget-visitor.ts';
 import { toHelp } from './help.ts';
 import { type MadeStore, openTerminalStore } from './open-made-store.ts';
 import type { Command } from './parse-command.ts';
@@ -84,14 +86,15 @@ async function list(
   { store }: MadeStore,
   desktop: Desktop,
 ): Promise<void> {
-  const { now, paper, command } = desktop;
-  const filter = toFilter(view, now);
+  const { now, paper, command, settings } = desktop;
+  const filter = toFilter(view, { now, environment: settings.environment });
   const [page, totals] = await Promise.all([
     store.listIncidents({ ...filter, order: ORDERS[view.sort], limit }),
     store.countStates(filter),
   ]);
   const rows = page.incidents.map((incident) => presentIncidentRow(incident, view.span));
-  if (json) return write(desktop, `${toCleanJson({ now, view, totals, incidents: rows })}\n`);
+  const { environment } = filter;
+  if (json) return write(desktop, `${toCleanJson({ now, environment, view, totals, incidents: rows })}\n`);
   const total = view.state === 'all' ? totals.open + totals.resolved + totals.ignored : totals[view.state];
   draw(desktop, drawList({ now, view, rows, total, command }, paper));
 }
@@ -105,15 +108,19 @@ async function show(
   const ask = createAskStore(store);
   const led = await store.resolveQuery(text);
   const asked = led ? toAddressText(led) : text;
-  const found = await ask('find', asked);
+  const found = await ask('find', asked, led?.environment);
   if (!found) {
+    const digest = parseAddress(text)?.digest;
+    const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
+    if (deletion) throw new TerminalError(toClean(toDeletedWords(deletion)));
     throw new TerminalError(
       `Nothing is known of "${toClean(text)}": it is the digest, address, request or trace of no failure that is kept. Words are searched for with: ${command} --search <words>. All commands: ${command} help.`,
     );
   }
-  const occurrence = found.occurrence?.occurrence ?? (led?.to === 'occurrence' ? led.occurrence : undefined);
+  const occurrence = found.occurrence?.occurrence ?? led?.occurrence;
   const shown = await chooseShown(found, occurrence, ask);
-  const data = await readIncident(shown, { ask, sourceLink: settings.sourceLink, now });
+  const { sourceLink, environment } = settings;
+  const data = await readIncident(shown, { ask, sourceLink, environment, now });
   if (json) write(desktop, `${toCleanJson(data)}\n`);
   else draw(desktop, drawIncident(data));
 }
@@ -163,18 +170,22 @@ async function forget(
   desktop: Desktop,
 ): Promise<void> {
   const { settings, tell } = desktop;
-  const whom = await readWhom(text, store, desktop.now);
-  const { occurrences, feedback } = await forgetInStore(store, whom, readUser());
+  const whom = await readWhom(text, store, { now: desktop.now, maxAge: settings.maxAge });
+  const first = await store.forgetVisitor(whom);
   await takeIn({ store }, desktop);
-  await forgetInJournals(store, settings.dataDir, whom);
-  const gone = [toPlural(occurrences, 'occurrence'), toPlural(feedback, 'message')].join(' and ');
-  tell(
-    occurrences + feedback === 0
-      ? 'Nothing was kept of them. What a journal may still hold is left out when it is taken in.'
-      : `Deleted ${gone}. Counts remain; what a journal may still hold is left out when it is taken in.`,
-  );
+  // A replica may have been storing some of it at the same time.
+  const second = await store.forgetVisitor(whom);
+  await forgetInFiles(store, settings.dataDir, whom, new Set([...first.names, ...second.names]));
+  for (const sentence of whom.words) tell(sentence);
+  const occurrences = toPlural(first.occurrences + second.occurrences, 'occurrence');
+  const feedback = toPlural(first.feedback + second.feedback, 'message');
+  tell(`Deleted ${occurrences} and ${feedback}, and the texts that incidents had from them. Counts remain.`);
+  tell('Entries of the visitor that are still in a journal will be left out when the rest is stored.');
   if (settings.databaseUrl !== undefined) {
-    tell('Journals of other replicas are in their own DATA_DIR: run the same there, or start those replicas again.');
+    tell('Other replicas have journals in their own DATA_DIR: run the command there too, or restart those replicas.');
   }
-  tell('Backups that were made before still have them.');
+  const copies = listCopies(settings.dataDir).map(toClean);
+  tell(
+    `Not touched: backups made before, server logs, notifications, what was sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on the incidents: a colleague may have mentioned the visitor.`,
+  );
 }

@@ -4,7 +4,7 @@ import { toHttpUrl } from '../../engine/http/listen.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { listTokens } from '../sign-in/list-tokens.ts';
 import { createOperatorTokens, type OperatorToken } from '../sign-in/operator-tokens.ts';
-import { createSignIn } from '../sign-in/sign-in.ts';
+import { makeTicket } from '../sign-in/sign-in.ts';
 import { readKeptToken } from '../sign-in/token-file.ts';
 import type { Store } from '../store/store.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
@@ -48,21 +48,10 @@ export async function makeSignInLink({ store, settings, env, name, log }: LinkOp
     log,
   );
   const whom = chooseToken(tokens, name);
-  const { makeTicket } = createSignIn({
-    tokens: createOperatorTokens(tokens),
-    sessions: {
-      createSession: (...args) => store.createSession(...args),
-      readSession: (...args) => store.readSession(...args),
-      endSession: (...args) => store.endSession(...args),
-      createLink: (...args) => store.createLink(...args),
-      takeLink: (...args) => store.takeLink(...args),
-      countAttempt: (...args) => store.countAttempt(...args),
-      forgiveAttempt: (...args) => store.forgiveAttempt(...args),
-    },
-  });
+  const ticket = await makeTicket(createOperatorTokens(tokens), store, whom.name);
   const [publicOrigin] = values.DESK_PORT === undefined ? values.PUBLIC_ORIGINS : [];
   const origin = publicOrigin ?? toHttpUrl(toReachable(values.HOST), values.DESK_PORT ?? values.PORT);
-  const link = `${origin}/desk?${TICKET_KEY}=${await makeTicket(whom.name)}`;
+  const link = `${origin}/desk?${TICKET_KEY}=${ticket}`;
   return { link, whom: { name: whom.name, role: whom.role } };
 }
 

@@ -54,7 +54,8 @@ async function adoptDead({ store, dataDir, build, dist, digester, log }: TakeInO
   try {
     for (const journal of dead) {
       const beside = readBeatFile(journal.folder);
-      await writer.adopt(journal);
+      const environment = beside?.environment ?? (await store.readEnvironment(journal.run));
+      await writer.adopt({ ...journal, environment });
       isDone += 1;
       journal.release(true);
       await runs.tellDead(journal.run, beside);

@@ -10,7 +10,7 @@ import { type FailureParts, type ReportScrubber, type Sender, toScrubbed } from 
 import type { TokenBuckets } from './token-buckets.ts';
 
 export interface BrowserReportParts extends FailureParts {
-  readonly keep: (failure: Failure) => boolean;
+  readonly keep: (failure: Failure, sender: Sender) => boolean;
   readonly newIncidents: NewIncidents;
   readonly toOverflow: (failure: Failure) => Failure;
   /** By digest: of a violation on each page one a minute tells as much as all. */
@@ -81,7 +81,7 @@ async function takeReport(report: unknown, sender: Sender, parts: BrowserReportP
   if (parts.perDigest.take(failure.digest) > 0) return countIgnored('thinned', parts);
   if (parts.together.take('') > 0) return countIgnored('thinned', parts);
   const admitted = await parts.newIncidents.admit(failure.digest);
-  parts.keep(admitted ? failure : parts.toOverflow(failure));
+  parts.keep(admitted ? failure : parts.toOverflow(failure), sender);
 }
 
 /** `report-uri` bodies have one report, with other names. */

@@ -1,5 +1,5 @@
 import { KiB } from '../../../shared/units.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { GivenFeedback } from '../feedback/keep-feedback.ts';
 import { toEventId } from './event-to-failure.ts';
 import { type JsonRecord, toLine, toRecord, toText } from './report-json.ts';
 import { type ReportScrubber, toScrubbed } from './report-parts.ts';
@@ -18,35 +18,33 @@ export interface FeedbackParts {
 }
 
 /** From an item `feedback`, which is an event; undefined where nothing is said. */
-export function readFeedback(event: JsonRecord, id: string, parts: FeedbackParts): Feedback | undefined {
+export function readFeedback(event: JsonRecord, id: string, parts: FeedbackParts): GivenFeedback | undefined {
   const said = toRecord(toRecord(event.contexts).feedback);
   const { message, contact_email: email, name, url, associated_event_id: about } = said;
   return toFeedback({ id, about, message, email, name, url }, parts);
 }
 
 /** From an item `user_report`, which older SDKs send. */
-export function readUserReport(report: JsonRecord, parts: FeedbackParts): Feedback | undefined {
+export function readUserReport(report: JsonRecord, parts: FeedbackParts): GivenFeedback | undefined {
   const { event_id: about, comments: message, email, name } = report;
   return toFeedback({ id: toEventId(), about, message, email, name, url: undefined }, parts);
 }
 
 /** From the form on the page of a failure. */
 export function readPostedFeedback(
-  { address, text, email, url, id }: Readonly<Record<'id' | 'address' | 'text' | 'email' | 'url', string>>,
+  { text, email, url, id }: Readonly<Record<'id' | 'text' | 'email' | 'url', string>>,
   parts: FeedbackParts,
-): Feedback | undefined {
-  const said = { id, about: undefined, message: text, email, name: undefined, url };
-  const feedback = toFeedback(said, parts);
-  return feedback && { ...feedback, address };
+): GivenFeedback | undefined {
+  return toFeedback({ id, about: undefined, message: text, email, name: undefined, url }, parts);
 }
 
 /** An item `user_report` as it is passed on. */
-export function rewriteUserReport({ eventId, name, email, text }: Feedback): JsonRecord {
+export function rewriteUserReport({ eventId, name, email, text }: GivenFeedback): JsonRecord {
   return { event_id: eventId, name: name ?? '', email: email ?? '', comments: text };
 }
 
 /** The context of a `feedback` event as it is passed on. */
-export function rewriteFeedbackContext(context: JsonRecord, feedback: Feedback): JsonRecord {
+export function rewriteFeedbackContext(context: JsonRecord, feedback: GivenFeedback): JsonRecord {
   const { name, email, text, url, eventId } = feedback;
   const { source, replay_id: replayId } = context;
   return {
@@ -62,7 +60,7 @@ export function rewriteFeedbackContext(context: JsonRecord, feedback: Feedback):
 
 type Said = Readonly<Record<'about' | 'message' | 'email' | 'name' | 'url', unknown>> & { readonly id: string };
 
-function toFeedback(said: Said, { scrubber, visitor, at }: FeedbackParts): Feedback | undefined {
+function toFeedback(said: Said, { scrubber, visitor, at }: FeedbackParts): GivenFeedback | undefined {
   const text = toText(said.message, 2 * MAX_TEXT_LENGTH)?.trim();
   if (!text) return undefined;
   const name = toLine(said.name, 2 * MAX_NAME_LENGTH);

@@ -13,14 +13,16 @@ import type { BodyReader } from '../../engine/http/body-reader.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import type { IsOperator } from '../sign-in/know-operator.ts';
 import { createKnownBuilds } from './known-builds.ts';
 import { tunnel, type Upstream } from './tunnel.ts';
-import type { ToVisitor } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 export interface OpenTunnelOptions {
   readonly path: string;
   readonly desk: Desk;
+  readonly feedback: KeepFeedback;
   readonly upstream: Upstream | undefined;
   readonly environment: string;
   readonly build: string;
@@ -32,8 +34,7 @@ export interface OpenTunnelOptions {
   readonly bodies: BodyReader;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
-  /** A hash of an address that changes daily. */
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
   readonly isOperator?: IsOperator | undefined;
   readonly count: Count;
   readonly log: Logger;
@@ -55,8 +56,9 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       bodies: options.bodies,
       upstream: options.upstream,
       environment: options.environment,
-      journal: (failure) => desk.journal(failure),
-      keepFeedback: (feedback) => desk.journalFeedback(feedback),
+      journal: (failure, sameVisitor) => desk.journal(failure, sameVisitor),
+      feedback: options.feedback,
+      isEchoAwaited: (address) => desk.ask('isEchoAwaited', address),
       makeDigest: (input) => createDigest(input, { namespace, table: table() }),
       isKnownDigest: (digest) => desk.ask('isKnown', digest),
       findBuild,
@@ -65,7 +67,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
       ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
-      toVisitor: options.toVisitor,
+      visitors: options.visitors,
       isOperator: options.isOperator,
       count,
       log,

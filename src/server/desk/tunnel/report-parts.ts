@@ -34,6 +34,10 @@ export interface Sender {
   readonly isOurs: (origin: string) => boolean;
   readonly userAgent: string | undefined;
   readonly visitor: string;
+  /** Of the connection, or what a trusted proxy says it is. */
+  readonly address: string;
+  /** Other hashes of the same visitor since yesterday. */
+  readonly sameVisitor: readonly string[];
 }
 
 /** Room beyond what is kept: a secret that is cut in half is one that no pattern knows (UTF-16 code units). */

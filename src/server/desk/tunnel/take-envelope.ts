@@ -1,7 +1,9 @@
 import { MiB } from '../../../shared/units.ts';
 import type { Count } from '../../engine/count.ts';
 import { type Failure, toAddress } from '../../engine/errors/failure.ts';
-import type { Feedback } from '../journal-entry.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
+import type { GivenFeedback, KeepFeedback, KeptFeedback } from '../feedback/keep-feedback.ts';
+import type { Echoes } from './echoes.ts';
 import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';
 import { findBuild, toEventId, toFailure, toHex } from './event-to-failure.ts';
 import { readFeedback, readUserReport, rewriteFeedbackContext, rewriteUserReport } from './feedback.ts';
@@ -17,8 +19,9 @@ export interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is the one that our pages were given, letter for letter: another spelling of it is another one. */
   readonly isOurDsn: (dsn: string, sender: Sender) => boolean;
   /** Keeps a failure, and says whether it could. */
-  readonly keep: (failure: Failure) => boolean;
-  readonly keepFeedback: (feedback: Feedback) => boolean;
+  readonly keep: (failure: Failure, sender: Sender) => boolean;
+  readonly feedback: KeepFeedback;
+  readonly echoes: Echoes;
   /** A word for what is not worth keeping, such as an extension's error. */
   readonly ignore: (failure: Failure) => string | undefined;
   /** The same of the payload of a `transaction`, such as one of a page that does not exist. */
@@ -50,7 +53,9 @@ interface TakenItem {
   readonly item?: EnvelopeItem;
   readonly digest?: string | undefined;
   readonly stored?: boolean;
-  /** An event that is noise. */
+  /** False for an item that the desk does not keep. */
+  readonly isKept?: boolean;
+  /** Noise, or too much from one sender: it is neither kept nor passed on. */
   readonly ignored?: true;
 }
 
@@ -109,8 +114,8 @@ function requireOurDsn({ headers }: Envelope, sender: Sender, { isOurDsn }: Enve
 /** What an item says, where it is looked into. */
 type ReadItem =
   | { readonly as: 'event'; readonly id: string; readonly event: JsonRecord }
-  | { readonly as: 'feedback'; readonly id: string; readonly event: JsonRecord; readonly feedback: Feedback }
-  | { readonly as: 'user_report'; readonly feedback: Feedback }
+  | { readonly as: 'feedback'; readonly id: string; readonly event: JsonRecord; readonly feedback: GivenFeedback }
+  | { readonly as: 'user_report'; readonly feedback: GivenFeedback }
   | { readonly as: 'transaction'; readonly payload: JsonRecord };
 
 interface ReadItems {
@@ -161,9 +166,11 @@ async function takeItem(
     case 'event':
       return takeEvent(item, read.event, read.id, sender, parts);
     case 'feedback':
-      return takeFeedback(item, read.feedback, await rewriteFeedback(read.event, read.id, read.feedback, parts), parts);
+      return takeFeedback(item, read.feedback, sender, parts, () =>
+        rewriteFeedback(read.event, read.id, read.feedback, parts),
+      );
     case 'user_report':
-      return takeFeedback(item, read.feedback, rewriteUserReport(read.feedback), parts);
+      return takeFeedback(item, read.feedback, sender, parts, () => rewriteUserReport(read.feedback));
     case 'transaction':
       return isIgnored(parts.ignoreTransaction(read.payload), parts) ? {} : { item };
     default:
@@ -176,13 +183,30 @@ function isIgnored(reason: string | undefined, { count }: EnvelopeParts): boolea
   return reason !== undefined;
 }
 
-function takeFeedback(
+/** The desk keeps feedback about failures that it knows. The upstream gets the rest too, within the limits of a sender. */
+async function takeFeedback(
   { type, headers }: EnvelopeItem,
-  feedback: Feedback,
-  rewritten: JsonRecord,
-  { keepFeedback }: EnvelopeParts,
-): TakenItem {
-  return { item: createItem({ ...headers, type }, rewritten), stored: keepFeedback(feedback) };
+  given: GivenFeedback,
+  { address }: Sender,
+  parts: EnvelopeParts,
+  rewrite: () => JsonRecord | Promise<JsonRecord>,
+): Promise<TakenItem> {
+  const sender = toSender(address);
+  const outcome = await keepOrDrop();
+  if (outcome === 'failed') return { stored: false };
+  if (outcome !== 'kept') parts.count('spillway_reports_ignored_total', { reason: `feedback-${outcome}` });
+  if (outcome === 'limited') return { ignored: true };
+  return { item: createItem({ ...headers, type }, await rewrite()), isKept: outcome === 'kept' };
+
+  async function keepOrDrop(): Promise<KeptFeedback | 'unchecked'> {
+    if (parts.feedback.takeTurn(sender) > 0) return 'limited';
+    if (given.eventId === undefined) return 'unknown';
+    try {
+      return await parts.feedback.keep(given, { eventId: given.eventId }, sender);
+    } catch {
+      return 'unchecked'; // the store is away
+    }
+  }
 }
 
 async function takeEvent(
@@ -195,10 +219,16 @@ async function takeEvent(
   const build = await findBuild(event, parts);
   const failure = toFailure(event, { id, build, sender }, parts);
   if (isIgnored(parts.ignore(failure), parts)) return { ignored: true };
-  const admitted = failure.echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
+  const { echoOf } = failure;
+  if (echoOf !== undefined && !(await parts.echoes.admit(echoOf))) {
+    isIgnored('echo', parts);
+    // The same digest as for one that is kept: strangers learn nothing from the answer.
+    return { ignored: true, digest: failure.digest };
+  }
+  const admitted = echoOf !== undefined || (await parts.newIncidents.admit(failure.digest));
   if (!admitted) parts.count('spillway_reports_past_cap_total', {});
   const kept = admitted ? failure : parts.toOverflow(failure);
-  const stored = parts.keep(kept);
+  const stored = parts.keep(kept, sender);
   const digest = kept.unresolved ? undefined : kept.digest;
   const incident = kept.echoOf ?? (digest && toAddress(kept));
   const believed = {
@@ -214,7 +244,7 @@ async function takeEvent(
 async function rewriteFeedback(
   event: JsonRecord,
   id: string,
-  feedback: Feedback,
+  feedback: GivenFeedback,
   parts: EnvelopeParts,
 ): Promise<JsonRecord> {
   const believed = { id, build: await findBuild(event, parts), environment: parts.environment, tags: {} };
@@ -236,7 +266,8 @@ function passOn(
   const sent = parts.outbox !== undefined && items.length > 0 && add(parts.outbox, envelope, items, id, headers, parts);
   for (const [index, { type }] of envelope.items.entries()) {
     const goesOn = sent && items.includes(taken[index]?.item as EnvelopeItem);
-    countItem(type, goesOn ? 'forwarded' : READ_TYPES.has(type) && !ignored ? 'kept' : 'dropped', parts);
+    const isKept = READ_TYPES.has(type) && !ignored && taken[index]?.isKept !== false;
+    countItem(type, goesOn ? 'forwarded' : isKept ? 'kept' : 'dropped', parts);
   }
 }
 

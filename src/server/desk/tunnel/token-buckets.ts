@@ -8,9 +8,13 @@ export interface BucketSize {
 }
 
 export interface TokenBuckets {
-  /** Takes a token of this sender. Answers 0, or the milliseconds until there is one again. */
-  take(key: string): number;
-  /** What `take()` would answer, without taking one. */
+  /**
+   * Takes tokens of this sender, one by default.
+   *
+   * @returns 0, or the milliseconds until there are enough
+   */
+  take(key: string, count?: number): number;
+  /** What `take()` would answer for one token, without taking it. */
   peek(key: string): number;
   readonly size: number;
 }
@@ -46,19 +50,19 @@ export function createTokenBuckets(
     return bucket;
   }
 
-  function toWait({ tokens }: Bucket): number {
-    return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * Second) : 0;
+  function toWait({ tokens }: Bucket, count: number): number {
+    return tokens < count ? Math.ceil(((count - tokens) / perSecond) * Second) : 0;
   }
 
   return {
-    take(key) {
+    take(key, count = 1) {
       const bucket = refill(key);
       if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value ?? key);
-      const wait = toWait(bucket);
-      if (wait === 0) bucket.tokens -= 1;
+      const wait = toWait(bucket, count);
+      if (wait === 0) bucket.tokens -= count;
       return wait;
     },
-    peek: (key) => (buckets.has(key) ? toWait(refill(key)) : 0),
+    peek: (key) => (buckets.has(key) ? toWait(refill(key), 1) : 0),
     get size() {
       return buckets.size;
     },

@@ -12,8 +12,9 @@ import { refuse } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
 import { toSender } from '../../engine/http/to-sender.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import { takeBrowserReports } from './browser-reports.ts';
+import { createEchoes } from './echoes.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
 import { readReport } from './read-report-body.ts';
@@ -23,7 +24,7 @@ import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
 import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
-import type { ToVisitor } from './visitors.ts';
+import type { Visitors } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
 export interface Upstream {
@@ -38,9 +39,11 @@ export interface TunnelOptions {
   readonly origins: Origins;
   readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
-  /** Keeps a failure, and says whether it could. */
-  readonly journal: (failure: Failure) => boolean;
-  readonly keepFeedback: (feedback: Feedback) => boolean;
+  /** Keeps a failure, and says whether it could. @param sameVisitor other hashes of its visitor */
+  readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
+  readonly feedback: KeepFeedback;
+  /** Whether the store awaits an echo of the failure with this address. A rejection counts as no. */
+  readonly isEchoAwaited: (address: string) => Promise<boolean>;
   readonly makeDigest: MakeReportDigest;
   /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
   readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
@@ -57,10 +60,9 @@ export interface TunnelOptions {
   readonly ignoreTransaction?: (payload: unknown) => string | undefined;
   /** What the upstream is told of events, in the place of what their senders say. */
   readonly environment?: string | undefined;
-  /** A hash of an address that changes daily. */
-  readonly toVisitor: ToVisitor;
+  readonly visitors: Visitors;
   /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
-  readonly isOperator?: ((req: IncomingMessage, res: ServerResponse) => Promise<boolean>) | undefined;
+  readonly isOperator?: ((req: IncomingMessage) => boolean | Promise<boolean>) | undefined;
   readonly count: Count;
   readonly log: Logger;
   /** Answers where the tunnel itself fails. */
@@ -115,7 +117,7 @@ const MAX_PASSED_LENGTH = 1000;
  * that says nothing of where it comes from is from no browser, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, bodies, upstream, count, scrubberOf, toVisitor, fail, now = Date.now } = options;
+  const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
@@ -124,6 +126,7 @@ export function tunnel(options: TunnelOptions): Step {
     ...options,
     now,
     newIncidents,
+    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
     keep,
     isOurDsn,
     toDeskUrl,
@@ -147,7 +150,7 @@ export function tunnel(options: TunnelOptions): Step {
     const taken = await readReport(bodies, { req, res }, (bytes) =>
       takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
     );
-    const isOperator = (await options.isOperator?.(req, res)) ?? false;
+    const isOperator = (await options.isOperator?.(req)) ?? false;
     sendTaken(res, taken, upstream?.outbox, isOperator);
   }
 
@@ -164,13 +167,16 @@ export function tunnel(options: TunnelOptions): Step {
   function toReportSender(req: IncomingMessage): Sender {
     const info = requestInfo(req);
     const { origin, address } = info;
+    const id = info.readVisitorId();
     // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
     const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
     return {
       origin,
       isOurs: (other) => other === page || origins.isOurs(other, origin),
       userAgent: req.headers['user-agent'],
-      visitor: toVisitor(address, info.readVisitorId()),
+      visitor: visitors.toVisitor(address, id),
+      sameVisitor: visitors.listOthers(address, id),
+      address,
     };
   }
 
@@ -185,8 +191,8 @@ export function tunnel(options: TunnelOptions): Step {
     return `${origins.configured[0] ?? ''}/desk/${address}`;
   }
 
-  function keep(failure: Failure): boolean {
-    const stored = options.journal(failure);
+  function keep(failure: Failure, { sameVisitor }: Sender): boolean {
+    const stored = options.journal(failure, sameVisitor);
     const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
     const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
     if (stored) options.log.warn(line, 'A browser reported a failure.');

@@ -21,10 +21,13 @@ export interface FolderOptions {
   readonly isServing: boolean;
   /** The desk is in PostgreSQL: in the folder is what waits to go there. */
   readonly isShared: boolean;
+  /** `DESK_MAX_SIZE` (bytes). */
+  readonly maxStoreBytes: number;
 }
 
-/** Room for the store (500 MB), the journal (256 MB) and the queue of reports (64 MB), and a start that needs none (bytes). */
-const ENOUGH_ROOM = 1024 * MiB;
+/** Room for the journal (256 MB), the queue of reports (64 MB) and files of builds (200 MB) (bytes). */
+const OTHER_ROOM = 520 * MiB;
+/** A start needs more than this (bytes). */
 const NO_ROOM = 64 * MiB;
 
 export function checkDataFolder(options: FolderOptions): Finding[] {
@@ -40,14 +43,14 @@ export function checkDataFolder(options: FolderOptions): Finding[] {
   return [
     toOk('DATA_DIR', `${dataDir} ${existsSync(dataDir) ? 'can be written to' : 'will be made by the first start'}.`),
     judgeMount(findMount(existing, options.mounts), options),
-    judgeRoom(bavail * bsize),
+    judgeRoom(bavail * bsize, OTHER_ROOM + (options.isShared ? 0 : options.maxStoreBytes)),
   ];
 }
 
 /** Where what a folder holds goes with the container, or the machine. */
 export function judgeMount(
   mount: Mount | undefined,
-  { dataDir, isContainer, isServing, isShared }: Omit<FolderOptions, 'mounts'>,
+  { dataDir, isContainer, isServing, isShared }: Omit<FolderOptions, 'mounts' | 'maxStoreBytes'>,
 ): Finding {
   const about = 'What it lies on';
   if (!mount) return toUnknown(about, 'This system does not say.');
@@ -83,16 +86,16 @@ export function findMount(path: string, mounts: string): Mount | undefined {
   );
 }
 
-/** @param free bytes */
-export function judgeRoom(free: number): Finding {
+/** @param free bytes. @param enough what the server may come to need (bytes) */
+export function judgeRoom(free: number, enough: number): Finding {
   const about = 'Room';
   const found = `${toMebibytes(free)} are free.`;
-  if (free > ENOUGH_ROOM) return toOk(about, found);
+  if (free > enough) return toOk(about, found);
   return {
     about,
     mark: free < NO_ROOM ? 'wrong' : 'warning',
     found,
-    advice: `Make room: store, journal and reports may need ${toMebibytes(ENOUGH_ROOM)}.`,
+    advice: `Free some space, or set DESK_MAX_SIZE lower: the store, the journal and queued reports can need ${toMebibytes(enough)}.`,
   };
 }
 

@@ -32,6 +32,7 @@ export async function checkEnvironment({
     isContainer: isInContainer(mounts, env),
     isServing: isForOthers(env, read.config),
     isShared: databaseUrl !== undefined,
+    maxStoreBytes: read.config.deskRetention.maxBytes,
   };
   return [
     {

@@ -5,7 +5,7 @@ import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../de
 import { toNotifySettings } from '../../desk/notify/to-notify-settings.ts';
 import { LateTargetError, withinTime } from '../../desk/notify/within-time.ts';
 import { listTokens } from '../../desk/sign-in/list-tokens.ts';
-import { requireProxyAddresses } from '../../desk/sign-in/proxy-settings.ts';
+import { requireProxySettings } from '../../desk/sign-in/proxy-settings.ts';
 import { type Finding, toOk, toSetting } from '../finding.ts';
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ProductSettingsFile, type ReadEnvironment } from './read-settings.ts';
@@ -41,6 +41,7 @@ export async function checkSettings({
     judgeOrigins(config, isServing),
     judgeTrust(config),
     ...judgeTokens(config),
+    ...judgeAuthProxy(config),
     ...notify,
   ];
 }
@@ -65,7 +66,7 @@ function judgeValues(
     ...sentences,
     // Without either the server makes a token: nothing is made here.
     ...(isSetUp ? listSentences(() => listTokens(config, QUIET)) : []),
-    ...(config.authProxyHeader === undefined ? [] : listSentences(() => requireProxyAddresses(config))),
+    ...(config.authProxyHeader === undefined ? [] : listSentences(() => requireProxySettings(config))),
     ...listSentences(() => toNotifySettings(config)),
     ...('message' in product ? [] : listSentences(() => product.readProductSettings(env, config))),
   ];
@@ -182,6 +183,31 @@ export function judgeTokens({
   // Replicas need one: that it is missing was said.
   if (deskDatabaseUrl !== undefined) return [];
   return [toOk(about, 'Not set: the one that the first start makes in DATA_DIR counts.')];
+}
+
+export function judgeAuthProxy({
+  authProxyHeader,
+  authProxySecret,
+}: Pick<Config, 'authProxyHeader' | 'authProxySecret'>): Finding[] {
+  const about = 'AUTH_PROXY_SECRET';
+  // Where a header is set, that the secret is missing was said.
+  if (authProxySecret === undefined) return [];
+  if (authProxyHeader === undefined) {
+    return [
+      {
+        about,
+        mark: 'warning',
+        found: 'It is set without AUTH_PROXY_HEADER, so it has no effect.',
+        advice: 'Set the header in which the proxy names the person that it signed in, or remove the secret.',
+        remedies: toSetting('AUTH_PROXY_HEADER=X-Forwarded-User'),
+      },
+    ];
+  }
+  if (new Set(authProxySecret).size < DRAWN_CHARACTERS) {
+    const found = 'The secret can be guessed: it has few different characters.';
+    return [{ about, mark: 'warning', found, advice: 'Generate one: openssl rand -hex 32' }];
+  }
+  return [toOk(about, `The proxy proves ${authProxyHeader} by it.`)];
 }
 
 /** Whether those who are told can be sent to; nothing is sent. */

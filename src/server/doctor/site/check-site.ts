@@ -12,6 +12,8 @@ import { checkStreaming } from './check-streaming.ts';
 export interface SiteOptions {
   readonly site: URL;
   readonly token: string | undefined;
+  /** The setting AUTH_PROXY_HEADER, if this environment has it. */
+  readonly authProxyHeader: string | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -20,7 +22,7 @@ const CONNECTION = 'Connection';
 
 /** Measures what visitors of a site get, and with a token what the server sees of them. */
 export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
-  const { site, now } = options;
+  const { site, authProxyHeader, now } = options;
   const outside = createAsk(site);
   let home: Answer;
   let tls: Tls | undefined;
@@ -37,7 +39,10 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
     groups.push(
       ...(await checkInside(options, home, tls)),
       { heading: 'Bytes', findings: await orCut(() => checkBytes(outside, home)) },
-      { heading: 'What strangers see', findings: await orCut(() => checkExposure(outside, site, home)) },
+      {
+        heading: 'What strangers see',
+        findings: await orCut(() => checkExposure({ ask: outside, site, home, authProxyHeader })),
+      },
     );
   }
   return groups.map(({ heading, findings }) => ({

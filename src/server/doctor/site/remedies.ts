@@ -123,3 +123,9 @@ export const HIDE_METRICS = createRemedies({
   HAProxy: 'http-request deny deny_status 404 if { path /metrics }',
   Caddy: 'respond /metrics 404',
 });
+
+export const OWN_NAME = createRemedies({
+  nginx: 'proxy_set_header X-Forwarded-User $remote_user;    # and where nginx does not authenticate: ""',
+  HAProxy: 'http-request del-header X-Forwarded-User',
+  Caddy: 'header_up -X-Forwarded-User',
+});

@@ -1,9 +1,14 @@
 import { DATA_PREFIX } from '../../../shared/engine/protocol.ts';
 
-/** The page's own URL in that of its page data, with or without a search; undefined for what is no page data. */
-export function toPageUrl(url: string): string | undefined {
-  if (!url.startsWith(DATA_PREFIX)) return undefined;
-  const rest = url.slice(DATA_PREFIX.length);
-  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
-  return rest.startsWith('/') ? rest : undefined;
+/**
+ * Returns the page's own URL from that of its page data, with or without a search; `undefined` for any other URL.
+ *
+ * @param base the path that all pages of the app share (`/desk`), empty for none
+ */
+export function toPageUrl(url: string, base = ''): string | undefined {
+  const prefix = base + DATA_PREFIX;
+  if (!url.startsWith(prefix)) return undefined;
+  const rest = url.slice(prefix.length);
+  if (rest === '' || rest.startsWith('?')) return `${base || '/'}${rest}`;
+  return rest.startsWith('/') ? base + rest : undefined;
 }

@@ -44,8 +44,13 @@ export class RequestInfo {
   route: string | undefined;
   /** Set where the answer tells of a failure. */
   digest: string | undefined;
-  /** Whoever asks is signed in to the desk. */
+  /** The visitor is signed in to the desk: the store said so at most 2 s ago. */
   isOperator = false;
+  /**
+   * The visitor has a session id that the desk issued, so the response has `Server-Timing`. The session
+   * may have ended, so use this for nothing else.
+   */
+  showsTimings = false;
   /** The answer goes on for as long as somebody listens: it says nothing of what hangs. */
   isStream = false;
 

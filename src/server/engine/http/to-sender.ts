@@ -7,7 +7,8 @@ export function toSender(address: string): string {
   return expandIPv6(mapped).slice(0, 4).join(':');
 }
 
-function expandIPv6(address: string): string[] {
+/** The eight groups of an address, without leading zeros. */
+export function expandIPv6(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');

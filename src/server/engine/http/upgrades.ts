@@ -30,6 +30,8 @@ export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 
 export interface UpgradeOptions {
   readonly upgrades: Upgrades;
+  /** Takes the desk's credentials off the request, before the product sees it. */
+  readonly takeCredentials: Step;
   /** The owner's: a gate in front of pages is one in front of sockets. */
   readonly steps: readonly RequestHandler[];
   readonly origins: Origins;
@@ -76,6 +78,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 
   const front = [
     requestId({ origins, trust }),
+    options.takeCredentials,
     requestContext(),
     securityHeaders(headers),
     door(),

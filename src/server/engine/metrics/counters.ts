@@ -39,6 +39,10 @@ export const COUNTERS = {
     help: 'Items of the envelopes that browsers sent, by type and by what became of them.',
     labels: ['type', 'outcome'],
   },
+  spillway_desk_deleted_rows_total: {
+    help: "Rows that were deleted from the desk's store, by table and by reason: age, size or orphan.",
+    labels: ['table', 'reason'],
+  },
   spillway_outbox_sent_total: {
     help: 'Envelopes that the error-reporting service took.',
     labels: ['category'],

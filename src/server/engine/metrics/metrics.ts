@@ -19,6 +19,8 @@ export interface Metrics {
   observeRequest(request: EndedRequest): void;
   /** A figure that is read when somebody asks for it. Where `read` throws it is left out. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** A gauge with one label: `read` returns a figure for each of its values. */
+  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
   /** What was counted by `count()` since the start: `spillway_reports_ignored_total{reason="redirect"}`. */
   listCounts(): Promise<Record<string, number>>;
   readonly contentType: string;
@@ -103,6 +105,17 @@ export function createMetrics({ build, release, process: watched = false }: Metr
           } catch {
             this.remove();
           }
+        },
+      });
+    },
+    gauges(name, help, label, read) {
+      new Gauge({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect() {
+          for (const [value, figure] of Object.entries(read())) this.set({ [label]: value }, figure);
         },
       });
     },

@@ -59,6 +59,8 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly isSecret: boolean;
   /** The folder of the tables, for the words of a mistake in them; `product` by default. */
   readonly family?: string;
+  /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
+  readonly base?: string;
   /** Keep static pages compressed too. */
   readonly compression?: boolean;
   /** Origins to which `context.fetch` sends trace headers. */
@@ -117,7 +119,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
   const tree = createRouteTree(options.routes);
   const pages = options.pages as PageTable; // they are called with what toContext() makes, which is a Context
   requireBothHalves(tree.definitions.keys(), pages, options.family);
-  const { funnel, origins } = options;
+  const { funnel, origins, base = '' } = options;
   const house: PageHouse = {
     tree,
     matchPage: createMatcher(tree),
@@ -217,7 +219,7 @@ export async function createPages<Context extends EngineContext = EngineContext>
   return {
     async data(request, response, next) {
       const info = requestInfo(request);
-      const path = toPageUrl(info.path);
+      const path = toPageUrl(info.path, base);
       if (path === undefined) return next();
       if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
@@ -277,11 +279,11 @@ export async function createPages<Context extends EngineContext = EngineContext>
     },
 
     isPage(path) {
-      return house.matchPage(toPageUrl(path) ?? path) !== undefined;
+      return house.matchPage(toPageUrl(path, base) ?? path) !== undefined;
     },
 
     isRendered(path) {
-      const match = house.matchPage(toPageUrl(path) ?? path);
+      const match = house.matchPage(toPageUrl(path, base) ?? path);
       return match !== undefined && match.mode !== 'static';
     },
   };

@@ -125,7 +125,7 @@ export class RequestVisit extends Ending implements Visit {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
-    this.timings = this.info.isOperator ? new Timings() : undefined;
+    this.timings = this.info.showsTimings ? new Timings() : undefined;
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);

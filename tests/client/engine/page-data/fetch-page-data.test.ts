@@ -4,7 +4,6 @@ import {
   fetchPageVersion,
   type PageResult,
   readPageData,
-  toDataUrl,
 } from '../../../../src/client/engine/page-data/fetch-page-data.ts';
 import type { PagePayload } from '../../../../src/shared/engine/payload.ts';
 import { encode, type LatePromise } from '../../../../src/shared/engine/wire.ts';
@@ -54,11 +53,15 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the request', () => {
-  it('goes to a URL of its own', () => {
-    expect(['/', '/orders?page=2#top', '/a?x=%23#?y'].map(toDataUrl)).toEqual([
-      '/_data/',
+  it('goes to the URL of the data, without the fragment', async () => {
+    const fetch = answerWith(toLine(makePage({})));
+    await fetchPageData('/orders?page=2#top', { fetch });
+    await fetchPageVersion('/a?x=%23#?y', { fetch });
+    await fetchPageData('/desk?state=all#top', { fetch, base: '/desk' });
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual([
       '/_data/orders?page=2',
       '/_data/a?x=%23',
+      '/desk/_data?state=all',
     ]);
   });
 

@@ -42,7 +42,7 @@ const UNKNOWN = '/incidents/00000000';
 const OWN: Readonly<Record<string, Asks>> = {
   getOpenApi: { 200: ['/openapi.json'] },
   listIncidents: { 200: ['/incidents'], 400: ['/incidents?state=gone'] },
-  getIncident: { 200: [INCIDENT], 404: [UNKNOWN] },
+  getIncident: { 200: [INCIDENT], 400: [`${INCIDENT}?environment=`], 404: [UNKNOWN] },
   changeIncident: {
     200: [INCIDENT, { body: { status: { state: 'ignored', untilMore: 10 }, assignee: 'ada' } }],
     400: [INCIDENT, { body: { assignee: 'ada' }, headers: { 'If-Match': 'no tag' } }],
@@ -70,7 +70,11 @@ const OWN: Readonly<Record<string, Asks>> = {
     400: [`${INCIDENT}/occurrences?after=x`],
     404: [`${UNKNOWN}/occurrences`],
   },
-  getOccurrence: { 200: [`${INCIDENT}/occurrences/9F4W0R6B`], 404: [`${INCIDENT}/occurrences/00000000`] },
+  getOccurrence: {
+    200: [`${INCIDENT}/occurrences/9F4W0R6B`],
+    400: [`${INCIDENT}/occurrences/9F4W0R6B?environment=`],
+    404: [`${INCIDENT}/occurrences/00000000`],
+  },
   listNotes: { 200: [`${INCIDENT}/notes`], 400: [`${INCIDENT}/notes?limit=0`], 404: [`${UNKNOWN}/notes`] },
   addNote: {
     201: [`${INCIDENT}/notes`, NOTE],
@@ -80,7 +84,11 @@ const OWN: Readonly<Record<string, Asks>> = {
   },
   deleteNote: { 204: ['/notes/1'], 404: ['/notes/x'] },
   listFeedback: { 200: [`${INCIDENT}/feedback`], 400: [`${INCIDENT}/feedback?limit=x`], 404: [`${UNKNOWN}/feedback`] },
-  deleteFeedback: { 204: [`${INCIDENT}/feedback/f0`], 404: [`${INCIDENT}/feedback/f0`] },
+  deleteFeedback: {
+    204: [`${INCIDENT}/feedback/f0`],
+    400: [`${INCIDENT}/feedback/f0?environment=`],
+    404: [`${INCIDENT}/feedback/f0`],
+  },
   exportIncidents: { 200: ['/export?occurrences=whole'], 400: ['/export?occurrences=all'] },
   exportIncident: {
     200: [`${INCIDENT}/export`],
@@ -93,6 +101,7 @@ const OWN: Readonly<Record<string, Asks>> = {
   testNotifications: { 200: ['/notifications/test'] },
   deleteOccurrence: {
     204: [`/incidents/${THIRD}/occurrences/3M3KQ7XA`],
+    400: [`/incidents/${THIRD}/occurrences/3M3KQ7XA?environment=`],
     404: [`/incidents/${THIRD}/occurrences/3M3KQ7XA`],
   },
   deleteIncident: {

@@ -163,7 +163,7 @@ describe('merging', () => {
     const merged = await ask('post', `/incidents/${OTHER}/merge`, { body: { into: '7k3q-m2xa' } });
     expect(merged.body).toMatchObject({ digest: DIGEST, merged: [OTHER], counts: { server: 2 } });
     const led = await get(`/incidents/${OTHER}`);
-    expect(led.headers['content-location']).toBe(`/api/desk${PATH}`);
+    expect(led.headers['content-location']).toBe(`/api/desk${PATH}?environment=test`);
     expect(led.body.digest).toBe(DIGEST);
     const apart = await ask('post', `/incidents/${OTHER}/separate`);
     expect(apart.body).toMatchObject({ digest: OTHER, counts: { server: 1 } });
@@ -202,7 +202,7 @@ describe('deleting', () => {
     await patch({ assignee: 'vera' });
     expect((await ask('delete', PATH, { headers })).status).toBe(412);
     expect((await ask('delete', PATH, { headers: { 'If-Match': await tag() } })).status).toBe(204);
-    expect((await get(PATH)).status).toBe(404);
+    expect(await get(PATH)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('deleted by ada') } });
   });
 });
 

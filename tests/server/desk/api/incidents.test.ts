@@ -144,8 +144,8 @@ describe('what leads somewhere', () => {
   it('is found: a digest however it is spelt, an address, the id of a request', async () => {
     const { get, site } = await start();
     await takeIn(site.store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', requestId: 'request-0815' }));
-    const address = { digest: '7K3QM2XA', occurrence: '9F4W0R6B' };
-    expect((await get('/find?text=7k3q-m2xa')).body).toEqual({ digest: '7K3QM2XA' });
+    const address = { digest: '7K3QM2XA', environment: 'test', occurrence: '9F4W0R6B' };
+    expect((await get('/find?text=7k3q-m2xa')).body).toEqual({ digest: '7K3QM2XA', environment: 'test' });
     expect((await get('/find?text=7K3QM2XA-9F4W0R6B')).body).toEqual(address);
     expect((await get('/find?text=request-0815')).body).toEqual(address);
     expect((await get('/find?text=number')).status).toBe(404);

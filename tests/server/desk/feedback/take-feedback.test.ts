@@ -2,7 +2,8 @@ import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../../src/server/desk/address.ts';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
-import { type FeedbackLimits, takeFeedback } from '../../../../src/server/desk/feedback/take-feedback.ts';
+import { createKeepFeedback, type KeepFeedbackOptions } from '../../../../src/server/desk/feedback/keep-feedback.ts';
+import { takeFeedback } from '../../../../src/server/desk/feedback/take-feedback.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
@@ -16,7 +17,7 @@ const TEXT = 'I was about to pay.';
 
 async function start(
   store: Awaited<ReturnType<Parameters<Parameters<typeof describeStores>[1]>[0]>>['store'],
-  limits?: Partial<FeedbackLimits>,
+  limits?: KeepFeedbackOptions['limits'],
 ) {
   const { log, lines } = spyOnLog();
   const asked: string[] = [];
@@ -35,13 +36,12 @@ async function start(
     },
   } as unknown as Desk;
   const feedback = takeFeedback({
-    desk,
+    feedback: createKeepFeedback({ desk, environment: 'production', ...(limits && { limits }) }),
     origins: createOrigins([], 'http://127.0.0.1'),
     bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,
-    ...(limits && { limits }),
   });
   const app = createTestApp({ log, feedback });
   onTestFinished(() => done);
@@ -152,7 +152,7 @@ describe('the form', () => {
   });
 
   it('is taken a few times from one address, and so often from all', async () => {
-    const limits = { perAddress: { burst: 2, perSecond: 1 / 60 }, together: { burst: 100, perSecond: 1 } };
+    const limits = { turnsOfSender: { burst: 2, perSecond: 1 / 60 }, turns: { burst: 100, perSecond: 1 } };
     const one = await start(none, limits);
     const statuses = [];
     for (let times = 0; times < 3; times++) statuses.push((await one.post({ address: ADDRESS, text: TEXT })).status);
@@ -160,7 +160,7 @@ describe('the form', () => {
     const refused = await one.post({ address: ADDRESS, text: TEXT });
     expect(refused.text).toMatch(/Wait a minute/);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    const all = await start(none, { together: { burst: 1, perSecond: 1 / Second } });
+    const all = await start(none, { turns: { burst: 1, perSecond: 1 / Second } });
     expect((await all.post({ address: ADDRESS, text: TEXT })).status).toBe(200);
     expect((await all.post({ address: ADDRESS, text: TEXT })).status).toBe(429);
   });
@@ -170,7 +170,7 @@ describe('the form', () => {
     goAway();
     expect((await post({ address: ADDRESS, text: TEXT })).status).toBe(200);
     await read();
-    expect(lines.some(({ msg }) => msg === 'What a visitor said of a failure could not be kept.')).toBe(true);
+    expect(lines.some(({ msg }) => msg === 'Feedback from a visitor could not be kept.')).toBe(true);
   });
 
   it('leaves alone what only looks like it', async () => {

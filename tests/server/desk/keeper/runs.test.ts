@@ -13,7 +13,7 @@ const digester = createDigester({ namespace: 'test' });
 /** A replica's view of a store that others write to as well. */
 async function setUp({ isShared = true } = {}) {
   const driver: SqlDriver = openSqlite(':memory:', createTestLog());
-  const sqlite = await openStore(driver, { rule: 1 });
+  const sqlite = await openStore(driver, { rule: 1, environment: 'production' });
   onTestFinished(() => sqlite.close());
   const store: Store = new Proxy(sqlite, {
     get: (target, name) => (name === 'isShared' ? isShared : Reflect.get(target, name).bind(target)),

@@ -27,7 +27,7 @@ async function wait(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
 }
 
-const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1 });
+const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1, environment: 'production' });
 const entries = [{ entry: 'whole' as const, failure: createFailure() }];
 
 describe('a store that is away', () => {
@@ -51,7 +51,7 @@ describe('a store that is away', () => {
 
   it('is noticed where its disk is full, and not taken for well until it can be written to', async () => {
     const driver = openSqlite(':memory:', createTestLog());
-    const store = await openStore(driver, { rule: 1 });
+    const store = await openStore(driver, { rule: 1, environment: 'production' });
     const { holder, lines } = setUp(async () => store);
     await holder.use(() => store.takeIn({ entries }));
     const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');

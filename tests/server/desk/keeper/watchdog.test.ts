@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BlockedLoop } from '../../../../src/server/desk/beat.ts';
 import { createWatchdog } from '../../../../src/server/desk/keeper/watchdog.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/server/desk/limits.ts';
+import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { createFolder, openTestDesk } from '../../../support/desk.ts';
 
 const FRAME = { file: 'server/main.js', line: 1, column: 1, function: 'spin' };
@@ -142,10 +143,14 @@ describe('a process that stands still', () => {
     const findDeath = async () =>
       (await desk.ask('listIncidents', { limit: 10 })).incidents.find(({ kind }) => kind === 'unclean-death');
     await expect.poll(findDeath, { timeout: 20_000 }).toBeDefined();
-    const { occurrences } = await desk.ask('listOccurrences', (await findDeath())?.digest ?? '', {
-      limit: 1,
-      withWholes: true,
-    });
+    const { occurrences } = await desk.ask(
+      'listOccurrences',
+      toCallKey((await findDeath())?.digest ?? '', 'production'),
+      {
+        limit: 1,
+        withWholes: true,
+      },
+    );
     const [occurrence] = occurrences;
     const [error] = occurrence?.whole?.errors ?? [];
     expect(error?.frames.map((frame) => frame.function)).toContain('neverComeBack');

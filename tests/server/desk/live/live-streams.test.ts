@@ -3,8 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { MAX_LIVE_STREAMS_OF_SESSION } from '../../../../src/server/desk/limits.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { InFlight } from '../../../../src/server/engine/http/in-flight.ts';
+import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { noPathScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 async function start(options: DeskSiteOptions = {}) {
@@ -97,9 +100,10 @@ it('goes on while the store is away', async () => {
   const sessions = new Proxy(store, {
     get: (of, name) => (name === 'readSession' ? readSession : Reflect.get(of, name).bind(of)),
   });
-  const { open } = await start({ sessions });
+  const { open, pass } = await start({ sessions });
   const stream = await open();
   isAway = true;
+  await pass(2 * Second);
   const before = count(stream.text, 'ping');
   await until(() => count(stream.text, 'ping') > before + 2, 'further pings');
   expect(stream.isOver).toBe(false);
@@ -129,14 +133,14 @@ it('keeps no place for a page that was closed while its session was looked up', 
   const sessions = new Proxy(store, {
     get: (of, name) => (name === 'readSession' ? readSession : Reflect.get(of, name).bind(of)),
   });
-  const { open, port, cookie, lines } = await start({ sessions });
+  const inFlight = new InFlight(noPathScrubber);
+  const { open, port, cookie, lines } = await start({ sessions, deps: { inFlight } });
   isSlow = true;
-  for (let index = 0; index < MAX_LIVE_STREAMS_OF_SESSION; index++) {
-    const asked = get({ port, path: '/desk/live', agent: false, headers: { Cookie: cookie } });
-    asked.on('error', () => {});
-    await until(() => lookUps.length === index + 1, 'the look-up');
-    asked.destroy();
-  }
+  const asked = Array.from({ length: MAX_LIVE_STREAMS_OF_SESSION }, () =>
+    get({ port, path: '/desk/live', agent: false, headers: { Cookie: cookie } }).on('error', () => {}),
+  );
+  await until(() => inFlight.size === asked.length && lookUps.length > 0, 'the look-up');
+  for (const request of asked) request.destroy();
   const left = () => lines.filter(({ path, gone }) => path === '/desk/live' && gone === true).length;
   await until(() => left() === MAX_LIVE_STREAMS_OF_SESSION, 'all to have left');
   isSlow = false;

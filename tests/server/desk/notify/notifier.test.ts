@@ -35,7 +35,7 @@ async function start(names: readonly string[] = ['hook']) {
   });
   const driver = openSqlite(':memory:', { log });
   const news = { after: 1, targets: targets.map(({ target }) => target) };
-  const store = await openStore(driver, { rule: 2, news });
+  const store = await openStore(driver, { rule: 2, environment: 'production', news });
   onTestFinished(() => store.close());
   let isAway = false;
   const holder = {

@@ -33,6 +33,7 @@ function settingsOf(wanted: Partial<NotifySettings> = {}): NotifySettings {
 const messageOf = (title = 'TypeError: boom') =>
   toMessage(claimedOf({}, { incident: incidentOf({ title }) }), undefined, {
     environment: 'production',
+    hasOthers: false,
     deskOrigin: 'https://desk.example.com',
   });
 

@@ -1,8 +1,13 @@
+import { pino } from 'pino';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
+import { createTestPages } from '../../../support/pages-app.tsx';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 const signIn = (token: string) => ({ _action: 'root.signIn', token });
 const signOut = { _action: 'root.signOut' };
@@ -22,10 +27,26 @@ describe('who is not signed in', () => {
 
   it('gets no data of a page either', async () => {
     const site = await startDeskSite();
-    const reply = await site.get('/_data/desk');
+    const reply = await site.get('/desk/_data');
     expect(reply.status).toBe(401);
     expect(JSON.parse(reply.text).d).toMatchObject({ data: { '@frame': null }, errors: { root: { status: 401 } } });
-    expect((await request(site.app).head('/_data/desk')).status).toBe(401);
+    expect((await request(site.app).head('/desk/_data')).status).toBe(401);
+  });
+
+  it('finds no data of the desk outside of /desk, where a gate in front of it would not hold', async () => {
+    const log = pino({ enabled: false });
+    const made = {
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+      origins: createOrigins([], 'http://127.0.0.1'),
+    };
+    const pages = await createTestPages([{ id: 'home', path: '/', view: () => null }], made);
+    const site = await startDeskSite({ deps: { pages } });
+    const cookie = await site.enter();
+    for (const path of ['/_data/desk', '/_data/desk/7K3QM2XA']) {
+      const reply = await site.get(path, cookie);
+      expect([reply.status, reply.text], path).toEqual([404, '{"notPage":true}']);
+      expect((await request(site.alone).get(path).set('Cookie', cookie)).status, path).toBe(404);
+    }
   });
 
   it.each([
@@ -37,7 +58,7 @@ describe('who is not signed in', () => {
     ['Cookie', `desk=${ADA.token}`],
   ])('is not let in by the header %s', async (name, value) => {
     const site = await startDeskSite();
-    for (const path of ['/desk', '/_data/desk', '/desk/7K3QM2XA', '/%64esk', '/x/../desk']) {
+    for (const path of ['/desk', '/desk/_data', '/desk/7K3QM2XA', '/%64esk', '/x/../desk']) {
       const reply = await request(site.app).get(path).set(name, value);
       expect([308, 400, 401, 404], path).toContain(reply.status);
       expect(reply.text, path).not.toContain('Sign out');
@@ -75,7 +96,7 @@ describe('signing in', () => {
     const reply = await posted;
     expect(reply.status).toBe(200);
     expect(JSON.parse(reply.text).d).toMatchObject({ redirect: '/desk?state=all' });
-    expect(toCookie(reply.headers)).toMatch(/^desk=[\w-]{43}$/);
+    expect(toCookie(reply.headers)).toMatch(/^desk=[\w-]{43}\.[\w-]{22}$/);
   });
 
   it.each(['', ' ', 'no-token', `${ADA.token}x`, ADA.token.slice(0, -1), ADA.token.toUpperCase(), `ada:${ADA.token}`])(
@@ -94,7 +115,7 @@ describe('signing in', () => {
     const site = await startDeskSite();
     const reply = await site.post('/desk', signIn(ADA.token));
     expect(reply.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^desk=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^desk=[\w-]{43}\.[\w-]{22}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax$/),
     ]);
   });
 
@@ -103,7 +124,9 @@ describe('signing in', () => {
     const site = await startDeskSite({ publicOrigins });
     const reply = await site.post('/desk', signIn(ADA.token)).set('Host', 'desk.example');
     expect(reply.headers['set-cookie']).toEqual([
-      expect.stringMatching(/^__Host-desk=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/),
+      expect.stringMatching(
+        /^__Host-desk=[\w-]{43}\.[\w-]{22}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Lax; Secure$/,
+      ),
     ]);
     const cookie = toCookie(reply.headers);
     expect((await site.get('/desk', cookie).set('Host', 'desk.example')).status).toBe(200);
@@ -142,7 +165,7 @@ describe('signing in', () => {
 
   it('leaves no token and no ticket in the log', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     await site.get(`/desk?ticket=${ticket}&token=${ADA.token}`);
     await site.post(`/desk?ticket=${ticket}`, { _action: 'root.signIn', ticket });
     await site.post(`/desk?token=${ADA.token}`, signIn(ADA.token));
@@ -183,16 +206,19 @@ describe('attempts', () => {
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
   });
 
-  it('are held in total too, from however many addresses', async () => {
+  it.each([
+    ['six /64 networks of one /48', (index: number) => `2001:db8:1:${index % 6}::${index}`],
+    ['forty addresses', (index: number) => `203.0.113.${index}`],
+  ])('of %s do not lock other senders out, by token, by header or by link', async (_who, toAddress) => {
     const site = await startDeskSite({ trustProxy: ['loopback'] });
-    let refused = 0;
-    for (let index = 0; index < 40; index++) {
-      const reply = await site.post('/desk', signIn('wrong')).set('X-Forwarded-For', `203.0.113.${index}`);
-      if (reply.status === 401) refused += 1;
-    }
-    expect(refused).toBe(30);
-    const ticket = await site.signIn.makeTicket('ada');
-    const posted = site.post('/desk', { _action: 'root.signIn', ticket }).set('X-Forwarded-For', '198.51.100.1');
+    const from = (address: string, token: string) => site.post('/desk', signIn(token)).set('X-Forwarded-For', address);
+    for (let index = 0; index < 40; index++)
+      expect([401, 429]).toContain((await from(toAddress(index), 'wrong')).status);
+    expect((await from('198.51.100.1', ADA.token)).status).toBe(303);
+    const asked = site.get('/api/desk/incidents').set('Authorization', `Bearer ${VERA.token}`);
+    expect((await asked.set('X-Forwarded-For', '2001:db8:2::1')).status).toBe(200);
+    const ticket = await site.makeTicket('ada');
+    const posted = site.post('/desk', { _action: 'root.signIn', ticket }).set('X-Forwarded-For', toAddress(1));
     expect((await posted).status).toBe(303);
   });
 
@@ -215,7 +241,7 @@ describe('a sign-in link', () => {
 
   it('shows a button, and signs nobody in by being looked at', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     for (let index = 0; index < 2; index++) {
       const page = await site.get(`/desk?ticket=${ticket}`);
       expect(page.status).toBe(401);
@@ -229,7 +255,7 @@ describe('a sign-in link', () => {
 
   it('is for one use', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     const replies = await Promise.all([1, 2, 3].map(() => site.post('/desk', use(ticket))));
     expect(replies.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
     expect(replies.find(({ status }) => status === 401)?.text).toContain('used before');
@@ -237,14 +263,14 @@ describe('a sign-in link', () => {
 
   it('is for fifteen minutes', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     await site.pass(15 * Minute);
     expect((await site.post('/desk', use(ticket))).status).toBe(401);
   });
 
   it('is no session, and a session no link', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     expect((await site.get('/desk', `desk=${ticket}`)).status).toBe(401);
     const session = (await site.enter()).replace('desk=', '');
     expect((await site.post('/desk', use(session))).status).toBe(401);
@@ -252,7 +278,7 @@ describe('a sign-in link', () => {
 
   it('ends with the token that it stands for', async () => {
     const site = await startDeskSite();
-    const ticket = await site.signIn.makeTicket('ada');
+    const ticket = await site.makeTicket('ada');
     const later = await site.restart([{ ...ADA, token: 'another-long-token-of-ada' }]);
     expect((await later.post('/desk', use(ticket))).status).toBe(401);
   });
@@ -317,8 +343,7 @@ describe('a session', () => {
         endSession: (...args) => sessions.endSession(...args),
         createLink: (...args) => sessions.createLink(...args),
         takeLink: (...args) => sessions.takeLink(...args),
-        countAttempt: (...args) => sessions.countAttempt(...args),
-        forgiveAttempt: (...args) => sessions.forgiveAttempt(...args),
+        countAttempts: (...args) => sessions.countAttempts(...args),
       },
     });
     const cookie = await site.enter();
@@ -342,25 +367,48 @@ describe('a viewer', () => {
 });
 
 describe('behind an authenticating proxy', () => {
-  const proxied = { authProxyHeader: 'x-forwarded-user', authProxyOperators: ['ada@example.com'] };
+  const SECRET = 'a-secret-of-the-proxy';
+  const proxied = {
+    authProxyHeader: 'x-forwarded-user',
+    authProxySecret: SECRET,
+    authProxyOperators: ['ada@example.com'],
+  };
+  const named = (name: string, secret = SECRET) => ({ 'X-Forwarded-User': name, 'X-Auth-Proxy-Secret': secret });
 
   it('is who the proxy says, with the rights that the setting names', async () => {
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
-    const reply = await site.get('/desk').set('X-Forwarded-User', 'ada@example.com');
+    const reply = await site.get('/desk').set(named('ada@example.com'));
     expect(reply.status).toBe(200);
     expect(reply.text).toContain('title="Operator">ada@example.com<');
     expect(reply.text).not.toContain('Sign out');
-    const other = await site.get('/desk').set('X-Forwarded-User', 'eve@example.com');
+    const other = await site.get('/desk').set(named('eve@example.com'));
     expect(other.text).toContain('Viewer: looks, and changes nothing');
   });
 
   it('is nobody from an address that is not listed, or by a header that says nobody', async () => {
     const stranger = await startDeskSite({ ...proxied, trustProxy: ['192.0.2.1'] });
-    expect((await stranger.get('/desk').set('X-Forwarded-User', 'ada@example.com')).status).toBe(401);
+    expect((await stranger.get('/desk').set(named('ada@example.com'))).status).toBe(401);
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
-    expect((await site.get('/desk').set('X-Forwarded-User', '')).status).toBe(401);
-    expect((await site.get('/desk').set('X-Forwarded-User', '<b>x</b>')).status).toBe(401);
-    expect((await site.get('/desk').set('X-Other', 'ada@example.com')).status).toBe(401);
+    expect((await site.get('/desk').set(named(''))).status).toBe(401);
+    expect((await site.get('/desk').set(named('<b>x</b>'))).status).toBe(401);
+    expect((await site.get('/desk').set({ ...named(''), 'X-Other': 'ada@example.com' })).status).toBe(401);
+  });
+
+  it.each([
+    ['no secret', { 'X-Forwarded-User': 'ada@example.com' }],
+    ['a wrong one', named('ada@example.com', 'another-secret-of-nobody')],
+    ['the beginning of it', named('ada@example.com', SECRET.slice(0, -1))],
+    ['an empty one', named('ada@example.com', '')],
+  ])('does not sign in by a name with %s, for pages, data, live streams and changes', async (_what, headers) => {
+    const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
+    for (const app of [site.app, site.alone]) {
+      for (const path of ['/desk', '/desk/_data', '/desk/7K3QM2XA', '/desk/_data/7K3QM2XA', '/desk/live']) {
+        expect((await request(app).get(path).set(headers)).status, path).toBe(401);
+      }
+      const posted = request(app).post('/desk').set('Sec-Fetch-Site', 'same-origin').type('form').set(headers);
+      expect((await posted.send({ _action: 'incidents.resolve', digest: '7K3QM2XA' })).status).toBe(401);
+    }
+    expect((await site.get('/desk/_data').set(named('ada@example.com'))).status).toBe(200);
   });
 
   it('still takes a token', async () => {
@@ -377,8 +425,8 @@ describe('every answer of the desk', () => {
       await site.get('/desk'),
       await site.get('/desk', cookie),
       await site.get('/desk/no/such/page', cookie),
-      await site.get('/_data/desk', cookie),
-      await site.get('/_data/desk/no/such/page', cookie),
+      await site.get('/desk/_data', cookie),
+      await site.get('/desk/_data/no/such/page', cookie),
       await site.post('/desk', signIn('wrong')),
       await request(site.app).put('/desk').set('Cookie', cookie),
     ];
@@ -419,14 +467,11 @@ describe('every answer of the desk', () => {
         endSession: away,
         createLink: away,
         takeLink: away,
-        countAttempt: away,
-        forgiveAttempt: away,
+        countAttempts: away,
       },
     });
-    for (const reply of [
-      await site.get('/desk', `desk=${'A'.repeat(43)}`),
-      await site.post('/desk', signIn(ADA.token)),
-    ]) {
+    const cookie = await (await startDeskSite()).enter();
+    for (const reply of [await site.get('/desk', cookie), await site.post('/desk', signIn(ADA.token))]) {
       expect(reply.status).toBe(503);
       expect(reply.text).toContain('store cannot be reached');
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pages } from '../../../../src/server/desk/pages/index.ts';
 import { routes } from '../../../../src/shared/desk/routes.tsx';
 import type { RouteDefinition } from '../../../../src/shared/engine/routes.ts';
-import { type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
+import { ADA, type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
 import { takeIn, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
@@ -90,6 +90,18 @@ describe.each(changing)('%s', (_action, path) => {
     const { site, expectUnchanged } = await start();
     expect((await site.post(path, fields, cookie || undefined)).status).toBe(401);
     await expectUnchanged();
+  });
+
+  it('is refused when another replica has ended the session, which this one has just read', async () => {
+    const { site, expectUnchanged } = await start();
+    const cookie = await site.enter();
+    expect((await site.get('/desk', cookie)).status).toBe(200);
+    const replica = await site.restart([ADA, VERA]);
+    await replica.post('/desk', { _action: 'root.signOut' }, cookie);
+    expect((await site.get('/desk', cookie)).status).toBe(200);
+    expect((await site.post(path, fields, cookie)).status).toBe(401);
+    await expectUnchanged();
+    expect((await site.get('/desk', cookie)).status).toBe(401);
   });
 });
 

@@ -241,7 +241,7 @@ describe('what an operator does', () => {
   });
 
   it('deletes what a visitor said, an occurrence, and the incident', async () => {
-    const { act, store } = await start();
+    const { act, show, store } = await start();
     const feedback: Feedback = { id: 'f'.repeat(32), text: 'It broke.', at: Date.now(), address: `${DIGEST}-9F4W0R6B` };
     await takeIn(store, { entry: 'feedback', feedback });
     await act('removeFeedback', { id: feedback.id });
@@ -254,6 +254,10 @@ describe('what an operator does', () => {
     const all = await act('remove');
     expect([all.status, all.headers.location]).toEqual([303, '/desk']);
     expect(await store.find({ digest: DIGEST })).toBeUndefined();
+    // Its address says what became of it.
+    const gone = await show(`/desk/${DIGEST}`);
+    expect(gone.status).toBe(410);
+    expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
   });
 
   const actions = [

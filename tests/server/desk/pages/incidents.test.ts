@@ -76,7 +76,7 @@ describe('the list', () => {
 
   it('keeps its ETag until something is stored or changed', async () => {
     const { store, get, cookie } = await start();
-    const read = async () => (await get('/_data/desk', cookie)).headers.etag;
+    const read = async () => (await get('/desk/_data', cookie)).headers.etag;
     const first = await read();
     expect(first).toMatch(/^(?:W\/)?".+"$/);
     expect(await read()).toBe(first);

@@ -14,7 +14,9 @@ const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 const RAW = { secret: 'canary', id: 'canary-id', eventId: 'canary' };
 
 const incident: Incident = {
+  key: '7K3QM2XA',
   digest: '7K3QM2XA',
+  environment: 'production',
   rule: 1,
   kind: 'exception',
   title: 'TypeError: boom',

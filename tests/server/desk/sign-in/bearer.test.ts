@@ -2,9 +2,9 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { readBearer, toMayRead } from '../../../../src/server/desk/sign-in/bearer.ts';
-import type { Checked } from '../../../../src/server/desk/sign-in/bearer-check.ts';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import type { Checked } from '../../../../src/server/desk/sign-in/check-token.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { ADA, VERA } from '../../../support/desk-site.ts';
 
 const TOKEN = '0123456789abcdef';
 
@@ -24,22 +24,18 @@ it.each([undefined, '', 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} x`])
   expect(readBearer(ask(header))).toBeUndefined();
 });
 
-it.each<[string, () => Promise<Checked>, unknown]>([
-  ['an operator', async () => ({ kind: 'known', operator: { name: 'ada', role: 'operator' } }), true],
-  ['a viewer', async () => ({ kind: 'known', operator: { name: 'prometheus', role: 'viewer' } }), true],
-  ['a wrong token', async () => ({ kind: 'wrong' }), false],
-  ['one wrong token too many', async () => ({ kind: 'too-many', waitMs: 6000 }), { waitMs: 6000 }],
-  ['a wrong token while the store is away', () => Promise.reject(new StoreAwayError('away')), false],
-])('answers %s', async (_who, check, answer) => {
-  const senders: string[] = [];
-  const mayRead = toMayRead({
-    check: (_token, sender) => {
-      senders.push(sender);
-      return check();
-    },
-    toSender: (address) => `hash of ${address}`,
+it.each<[string, Checked, unknown]>([
+  ['an operator', { kind: 'known', token: ADA }, true],
+  ['a viewer', { kind: 'known', token: VERA }, true],
+  ['a wrong token', { kind: 'wrong' }, false],
+  ['one wrong token too many', { kind: 'too-many', waitMs: 6000 }, { waitMs: 6000 }],
+])('answers %s', async (_who, checked, answer) => {
+  const asked: string[][] = [];
+  const mayRead = toMayRead(async (...args) => {
+    asked.push(args);
+    return checked;
   });
   expect(await mayRead(ask(`Bearer ${TOKEN}`))).toEqual(answer);
-  expect(senders).toEqual(['hash of 192.0.2.1']);
+  expect(asked).toEqual([[TOKEN, '192.0.2.1']]);
   expect(await mayRead(ask(undefined))).toBe(false);
 });

@@ -1,18 +1,25 @@
 import { expect, it } from 'vitest';
 import { type BackupLine, readBackupLine, writeBackupLine } from '../../../../src/server/desk/store/backup-lines.ts';
 import { BACKUP_TABLES, NOT_BACKED_UP } from '../../../../src/server/desk/store/backup-tables.ts';
-import { readForgotten } from '../../../../src/server/desk/store/forgotten-table.ts';
 import { applyMigrations, SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
-import { BackupError, checkBackup, restoreBackup } from '../../../../src/server/desk/store/restore-backup.ts';
+import {
+  BackupError,
+  checkBackup,
+  readTakenOver,
+  restoreBackup,
+} from '../../../../src/server/desk/store/restore-backup.ts';
+import { createSecret, NO_DAY } from '../../../../src/server/desk/store/secret-table.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { writeBackup } from '../../../../src/server/desk/store/write-backup.ts';
+import { Day } from '../../../../src/shared/units.ts';
 import { createTestLog } from '../../../support/desk.ts';
-import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 
-const NOBODY = { forgotten: { salt: '', marks: [] } };
+const NOTHING = { takenOver: { marks: [], secrets: [] } };
 const digest = '00000001';
+const offers = () => [NO_DAY, Math.floor(Date.now() / Day)].map((day) => ({ day, salt: createSecret() }));
 
 async function write(driver: SqlDriver): Promise<string[]> {
   const lines: string[] = [];
@@ -82,8 +89,8 @@ describeStores('a backup', (open) => {
     expect(await checkBackup(read(lines))).toMatchObject({ schema: SCHEMA_VERSION });
     const fresh = openSqlite(':memory:', { log: createTestLog().log });
     for (const target of [fresh, driver]) {
-      await restoreBackup(target, () => read(lines), NOBODY);
-      const restored = await openStore(target, { rule: 2 });
+      await restoreBackup(target, () => read(lines), NOTHING);
+      const restored = await openStore(target, { rule: 2, environment: 'production' });
       expect(await tell(restored)).toEqual(before);
       expect(await restored.readSession('hash')).toBeUndefined();
       expect(await restored.listRuns(9)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
@@ -98,15 +105,15 @@ describeStores('a backup', (open) => {
 
   it('goes from SQLite into this one', async () => {
     const sqlite = openSqlite(':memory:', { log: createTestLog().log });
-    const other = await openStore(sqlite, { rule: 2 });
+    const other = await openStore(sqlite, { rule: 2, environment: 'production' });
     await fill(other);
     const before = await tell(other);
     const lines = await write(sqlite);
     await other.close();
     const { store, driver } = await open();
     await takeIn(store, wholeOf({ digest: '0000000X' }));
-    await restoreBackup(driver, () => read(lines), NOBODY);
-    expect(await tell(await openStore(driver, { rule: 2 }))).toEqual(before);
+    await restoreBackup(driver, () => read(lines), NOTHING);
+    expect(await tell(await openStore(driver, { rule: 2, environment: 'production' }))).toEqual(before);
     expect(await store.find({ digest: '0000000X' })).toBeUndefined();
   });
 
@@ -119,7 +126,7 @@ describeStores('a backup', (open) => {
       lines.push(line);
       if (isChanged || driver.dialect.name === 'sqlite') return; // SQLite in memory has one connection
       isChanged = true;
-      await store.deleteIncident(digest);
+      await store.deleteIncident(digest, { author: 'ada' });
     });
     await expect(checkBackup(read(lines.map(writeBackupLine)))).resolves.toBeDefined();
     expect(lines.some((line) => line.is === 'row' && line.row[0] === digest)).toBe(true);
@@ -163,11 +170,48 @@ describeStores('a backup', (open) => {
       writeBackupLine({ is: 'end', counts: { desk_meta: 2, desk_incidents: 1 } }),
     ];
     await checkBackup(read(lines));
-    await restoreBackup(driver, () => read(lines), NOBODY);
-    const store = await openStore(driver, { rule: 2 });
+    await restoreBackup(driver, () => read(lines), NOTHING);
+    const store = await openStore(driver, { rule: 2, environment: 'production' });
     expect((await store.find({ digest: '00000007' }))?.incident).toMatchObject({ counts: { server: 3, browser: 4 } });
     expect((await store.listIncidents({ limit: 9, search: 'boom' })).incidents).toHaveLength(1);
     expect(await store.readMeta()).toMatchObject({ schema: String(SCHEMA_VERSION), salt: 'pepper' });
+  });
+
+  it('holds nothing that visitors are hashed with', async () => {
+    const { store, driver } = await open();
+    await fill(store);
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'a salt of an earlier release')");
+    await retain(store);
+    await store.readSalts(offers());
+    await store.forgetVisitor({ visitors: ['visitor 3'] });
+    const secrets = await store.listSecrets();
+    expect(secrets.map(({ name }) => name)).toEqual(['mark', 'old', 'visitor', 'visitor']);
+    const bytes = (await write(driver)).join('\n');
+    expect(secrets.filter(({ secret }) => bytes.includes(secret))).toEqual([]);
+  });
+
+  it('leaves a store what it hashes with, and a new one makes its own', async () => {
+    const { store, driver } = await open();
+    await fill(store);
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
+    await retain(store);
+    const salts = await store.readSalts(offers());
+    await store.forgetVisitor({ visitors: ['visitor 3'] });
+    const secrets = await store.listSecrets();
+    const lines = await write(driver);
+    await restoreBackup(driver, () => read(lines), { takenOver: await readTakenOver(driver) });
+    const restored = await openStore(driver, { rule: 2, environment: 'production' });
+    expect(await restored.listSecrets()).toEqual(secrets);
+    expect(await restored.readMeta()).toMatchObject({ salt: 'pepper' });
+
+    const fresh = openSqlite(':memory:', { log: createTestLog().log });
+    await restoreBackup(fresh, () => read(lines), NOTHING);
+    const other = await openStore(fresh, { rule: 2, environment: 'production' });
+    const made = (await other.readSalts(offers())).map(({ salt }) => salt);
+    expect(made).toHaveLength(2);
+    expect(made.filter((salt) => salts.some((known) => known.salt === salt))).toEqual([]);
+    expect(await other.readMeta()).not.toHaveProperty('salt');
+    await other.close();
   });
 
   it('brings nobody back whom the desk was told to forget since', async () => {
@@ -176,8 +220,8 @@ describeStores('a backup', (open) => {
     const lines = await write(driver);
     await store.forgetVisitor({ visitors: ['visitor 3'], email: 'ada@example.com' });
     const after = await tell(store);
-    await restoreBackup(driver, () => read(lines), { forgotten: await readForgotten(driver) });
-    const restored = await openStore(driver, { rule: 2 });
+    await restoreBackup(driver, () => read(lines), { takenOver: await readTakenOver(driver) });
+    const restored = await openStore(driver, { rule: 2, environment: 'production' });
     expect(await tell(restored)).toEqual(after);
     await takeIn(restored, wholeOf({ digest, visitor: 'visitor 3' }));
     expect((await restored.listOccurrences(digest, { limit: 99 })).occurrences).toHaveLength(11);
@@ -189,7 +233,7 @@ describeStores('a backup', (open) => {
     const before = await tell(store);
     const lines = await write(driver);
     const wrong = lines.map((line) => line.replace('"assignee"', '"no_such_column"'));
-    await expect(restoreBackup(driver, () => read(wrong), NOBODY)).rejects.toThrow();
+    await expect(restoreBackup(driver, () => read(wrong), NOTHING)).rejects.toThrow();
     expect(await tell(store)).toEqual(before);
   });
 

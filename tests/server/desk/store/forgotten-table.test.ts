@@ -1,6 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Minute } from '../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const digest = '00000001';
 const id = 'a'.repeat(32);
@@ -9,7 +10,7 @@ describeStores('whom the desk was told to forget', (open) => {
   it('is not taken in from a journal that comes later, and counted all the same', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
-    expect(await store.forgetVisitor({ visitors: ['ada'] })).toEqual({ occurrences: 1, feedback: 0 });
+    expect(await store.forgetVisitor({ visitors: ['ada'] })).toMatchObject({ occurrences: 1, feedback: 0 });
 
     const said = { id, text: 'Said.', at: Date.now(), visitor: 'ada' };
     await takeIn(
@@ -36,6 +37,20 @@ describeStores('whom the desk was told to forget', (open) => {
     });
   });
 
+  it('leaves an incident its kind and place, until a full record of somebody else tells the rest', async () => {
+    const { store } = await open();
+    const site = { path: 'src/cart.ts', function: 'load', detail: 'words of ada' };
+    const named = { digest, kind: 'load' as const, title: 'load /of/ada.js', errors: [], site };
+    await takeIn(store, wholeOf({ ...named, visitor: 'ada' }));
+    await store.forgetVisitor({ visitors: ['ada'] });
+    const kept = { kind: 'load', title: 'load', message: '', site: { ...site, detail: '' } };
+    expect((await store.find({ digest }))?.incident).toMatchObject(kept);
+    await takeIn(store, thinOf({ digest, visitor: 'grace' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({ ...kept, counts: { server: 2 } });
+    await takeIn(store, wholeOf({ ...named, visitor: 'grace', title: 'load /of/grace.js' }));
+    expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'load /of/grace.js', site });
+  });
+
   it('is somebody who may come again', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
@@ -45,7 +60,7 @@ describeStores('whom the desk was told to forget', (open) => {
 
   it('may be told by an e-mail address, which is not kept', async () => {
     const { store, driver } = await open();
-    await store.forgetVisitor({ email: 'Ada@Example.com' });
+    await store.forgetVisitor({ visitors: ['the hash of ada'], email: 'Ada@Example.com' });
     await takeIn(store, wholeOf({ digest }));
     const said = (email: string, of: string) => ({
       entry: 'feedback' as const,
@@ -54,15 +69,34 @@ describeStores('whom the desk was told to forget', (open) => {
     await takeIn(store, said('ada@example.com', 'a'), said('grace@example.com', 'b'));
     expect((await store.listFeedback(digest, 9)).map(({ email }) => email)).toEqual(['grace@example.com']);
     const marks = await driver.all<{ mark: string }>('SELECT mark FROM desk_forgotten');
-    expect(JSON.stringify(marks).toLowerCase()).not.toContain('ada@');
+    expect(marks).toHaveLength(2);
+    expect(JSON.stringify(marks).toLowerCase()).not.toContain('ada');
+  });
+
+  it('may have been told to an earlier release, which wrote marks of another kind', async () => {
+    const { store, driver } = await open();
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
+    await retain(store);
+    const mark = `e-${createHmac('sha256', 'pepper').update('ada@example.com').digest('base64url')}`;
+    await driver.run('INSERT INTO desk_forgotten (mark, at) VALUES (?, ?), (?, ?)', [
+      'ada',
+      Date.now(),
+      mark,
+      Date.now(),
+    ]);
+    const feedback = { id, address: digest, text: 'Said.', at: Date.now(), email: 'Ada@Example.com' };
+    await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest }), { entry: 'feedback', feedback });
+    expect((await store.listOccurrences(digest, { limit: 9 })).occurrences).toHaveLength(1);
+    expect(await store.listFeedback(digest, 9)).toEqual([]);
   });
 
   it('is remembered for as long as anything else of that time is kept', async () => {
     const { store, driver } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
-    await store.retain({ build: '', now: Date.now() });
+    await retain(store);
     expect(await driver.all('SELECT mark FROM desk_forgotten')).toHaveLength(1);
-    await store.retain({ build: '', now: Date.now() + 91 * 24 * 60 * Minute });
+    await driver.run('UPDATE desk_forgotten SET at = at - ?', [91 * 24 * 60 * Minute]);
+    await retain(store);
     expect(await driver.all('SELECT mark FROM desk_forgotten')).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import { Hour } from '../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
 
 const ada = { author: 'ada' };
 
@@ -25,7 +25,12 @@ describeStores('incidents that are merged', (open) => {
       const at = thisHour - (index + 1) * Hour;
       const { failure } = wholeOf({ digest, at, release: `v${index}`, visitor: `visitor ${index}` });
       await takeIn(store, wholeOf(failure), thinOf({ digest, at: at + Hour, visitor: 'the same' }));
-      const said = { id: `${index}`.repeat(32), eventId: failure.id, text: `Said of ${digest}`, at };
+      const said = {
+        id: `${index}`.repeat(32),
+        address: `${digest}-${failure.occurrence}`,
+        text: `Said of ${digest}`,
+        at,
+      };
       await takeIn(store, { entry: 'feedback', feedback: said });
       await store.addNote(digest, `Note of ${digest}`, 'ada');
     }
@@ -174,14 +179,14 @@ describeStores('the story of an incident', (open) => {
     await takeIn(store, wholeOf(failure), wholeOf(echo), wholeOf(other));
     const say = (id: string, about: object) =>
       takeIn(store, { entry: 'feedback', feedback: { id: id.repeat(32), text: id.repeat(5000), at: 1, ...about } });
-    await say('a', { eventId: failure.id, at: 4 });
-    await say('b', { eventId: echo.id, at: 3 });
-    await say('c', { address: '7K3QM2XA-00000000', at: 2 });
-    await say('d', { eventId: other.id });
+    await say('a', { address, at: 4 });
+    await say('b', { address: `${echo.digest}-${echo.occurrence}`, at: 3 });
+    await say('c', { address: '7K3QM2XA', at: 2 });
+    await say('d', { address: `${other.digest}-${other.occurrence}` });
     await say('e', {});
     const said = await store.listFeedback('7K3QM2XA', 10);
     expect(said.map(({ text }) => text)).toEqual(['a', 'b', 'c'].map((letter) => letter.repeat(4096)));
-    expect(said[2]?.address).toBe('7K3QM2XA-00000000');
+    expect(said[2]?.address).toBe('7K3QM2XA');
     expect(await store.deleteFeedback('7K3QM2XA', 'b'.repeat(32), 'ada')).toBe(true);
     expect(await store.deleteFeedback('7K3QM2XA', 'b'.repeat(32), 'ada')).toBe(false);
     expect(await store.listFeedback('7K3QM2XA', 10)).toHaveLength(2);
@@ -198,9 +203,12 @@ describeStores('what is deleted', (open) => {
     await store.addNote('00000001', 'x', 'ada');
     await store.mergeIncidents('00000001', '00000002', ada);
     await takeIn(store, wholeOf({ digest: '00000003' }));
-    expect(await store.deleteIncident('00000001', 0)).toMatchObject({ outcome: 'conflict', incident: { version: 1 } });
-    expect(await store.deleteIncident('00000001', 1)).toEqual({ outcome: 'deleted' });
-    expect(await store.deleteIncident('00000001')).toEqual({ outcome: 'unknown' });
+    expect(await store.deleteIncident('00000001', { author: 'ada', expected: 0 })).toMatchObject({
+      outcome: 'conflict',
+      incident: { version: 1 },
+    });
+    expect(await store.deleteIncident('00000001', { author: 'ada', expected: 1 })).toEqual({ outcome: 'deleted' });
+    expect(await store.deleteIncident('00000001', { author: 'ada' })).toEqual({ outcome: 'unknown' });
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     const tables = [
       'hours',
@@ -215,7 +223,8 @@ describeStores('what is deleted', (open) => {
       'incidents',
     ];
     for (const table of tables) {
-      const rows = await driver.all<{ digest: string }>(`SELECT digest FROM desk_${table}`);
+      const recorded = table === 'changes' ? " WHERE action <> 'deleted'" : '';
+      const rows = await driver.all<{ digest: string }>(`SELECT digest FROM desk_${table}${recorded}`);
       expect([table, rows.filter((row) => row.digest !== '00000003')]).toEqual([table, []]);
     }
     for (const table of ['aliases', 'feedback']) expect(await driver.all(`SELECT 1 FROM desk_${table}`)).toEqual([]);
@@ -229,8 +238,8 @@ describeStores('what is deleted', (open) => {
     const { digest, occurrence } = failure;
     const feedback = { id: 'a'.repeat(32), eventId: failure.id, text: 'x', at: 1 };
     await takeIn(store, wholeOf(failure), wholeOf(), { entry: 'feedback', feedback });
-    expect(await store.deleteOccurrence({ digest, occurrence }, 'ada')).toBe(true);
-    expect(await store.deleteOccurrence({ digest, occurrence }, 'ada')).toBe(false);
+    expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(true);
+    expect(await store.deleteOccurrence(digest, occurrence, 'ada')).toBe(false);
     expect(await store.find({ digest, occurrence })).toMatchObject({
       state: 'unknown',
       incident: { counts: { server: 2 } },
@@ -251,11 +260,32 @@ describeStores('what is deleted', (open) => {
     await say('b', { email: 'Me@Example.com' });
     await say('c', { visitor: 'other', email: 'other@example.com' });
     const gone = await store.forgetVisitor({ visitors: ['me', 'me yesterday'], email: 'me@example.com' });
-    expect(gone).toEqual({ occurrences: 2, feedback: 2 });
+    expect(gone).toMatchObject({ occurrences: 2, feedback: 2 });
     expect(await driver.all('SELECT visitor FROM desk_occurrences')).toEqual([{ visitor: 'other' }]);
     expect(await driver.all('SELECT digest FROM desk_wholes')).toHaveLength(1);
     expect(await driver.all('SELECT id FROM desk_feedback')).toEqual([{ id: 'c'.repeat(32) }]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(3);
-    expect(await store.forgetVisitor({})).toEqual({ occurrences: 0, feedback: 0 });
+    expect(await store.forgetVisitor({})).toMatchObject({ occurrences: 0, feedback: 0 });
+  });
+
+  it('is deleted with a record of who did it and when', async () => {
+    const { store } = await open();
+    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+    await store.mergeIncidents('00000002', '7K3QM2XA', { author: 'ada' });
+    const before = Date.now() - 1000;
+    await store.deleteIncident('7K3QM2XA', { author: 'grace' });
+    for (const digest of ['7K3QM2XA', '00000002']) {
+      const deletion = await store.readDeletion(digest);
+      expect(deletion?.author).toBe('grace');
+      expect(deletion?.at).toBeGreaterThan(before);
+    }
+    // It is a new one when it happens again, and its log says that there was another.
+    await takeIn(store, wholeOf());
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
+    expect(await store.listChanges('7K3QM2XA', 9)).toMatchObject([
+      { author: 'grace', action: 'deleted', detail: { count: 2 } },
+    ]);
+    await retain(store);
+    expect(await store.readDeletion('00000002')).toBeDefined();
   });
 });

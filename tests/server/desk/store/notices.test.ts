@@ -7,7 +7,7 @@ import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
-import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
+import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../support/stores.ts';
 
 const digest = '7K3QM2XA';
 const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
@@ -143,6 +143,77 @@ describeStores('what is told', (open) => {
     await seen({ visitor: 'three' });
     await seen({ visitor: 'four' });
     expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  const midnight = Math.floor(Date.now() / Day) * Day;
+  it.each<[string, boolean, readonly [visitor: string, at: number, sameVisitor: readonly string[]][]]>([
+    [
+      'one visitor before and after midnight',
+      false,
+      [
+        ['a', -Minute, []],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor before and after midnight, told at once',
+      false,
+      [
+        ['a', -Minute, ['z']],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor whose last day is told late',
+      false,
+      [
+        ['A', Minute, ['a']],
+        ['a', -Minute, ['z']],
+      ],
+    ],
+    [
+      'one visitor under a salt of its process and under that of all',
+      false,
+      [
+        ['own', 0, []],
+        ['A', Minute, ['own']],
+      ],
+    ],
+    [
+      'another visitor after midnight',
+      true,
+      [
+        ['a', -Minute, []],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor of the same day',
+      true,
+      [
+        ['A', 0, ['a']],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor a day later',
+      false,
+      [
+        ['a', -Minute, []],
+        ['B', Day, ['b']],
+      ],
+    ],
+  ])('is what browsers alone saw, by the hashes of %s: %s', async (_name, isTold, seen) => {
+    const entries = seen.map(([visitor, at, sameVisitor]) => ({
+      ...thinOf({ side: 'browser', visitor, at: midnight + at }),
+      sameVisitor,
+    }));
+    const apart = await start();
+    for (const entry of entries) await takeIn(apart.store, entry);
+    const together = await start();
+    await takeIn(together.store, ...entries);
+    const wanted = isTold ? [`new ${digest}`] : [];
+    expect([await kinds(apart.store), await kinds(together.store)]).toEqual([wanted, wanted]);
   });
 
   it('is what browsers alone brought back from the second visitor on too', async () => {
@@ -314,7 +385,7 @@ describeStores('what is told', (open) => {
     await open20(store, 4);
     await store.changeIncident(nameOf(0), { to: { state: 'resolved', in: 'now' } }, ada);
     await store.mergeIncidents(nameOf(1), nameOf(3), ada);
-    await store.deleteIncident(nameOf(2));
+    await store.deleteIncident(nameOf(2), ada);
     expect((await sendAll(store)).map(({ incident }) => incident?.digest)).toEqual([nameOf(3)]);
     expect((await told(store)).map(({ state }) => state)).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
   });
@@ -333,7 +404,7 @@ describeStores('what is told', (open) => {
     expect(more).toEqual([]);
     expect(summary).toMatchObject({ notice: { kind: 'summary' }, summed: { count: 18 } });
     expect(summary?.summed?.notices).toHaveLength(10);
-    expect(summary?.summed?.notices[0]).toMatchObject({ digest: nameOf(42), state: 'summed' });
+    expect(summary?.summed?.notices[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
 
     // No second summary within the hour, and single ones again after it.
     await open20(store, 2, 50);
@@ -356,15 +427,14 @@ describeStores('what is told', (open) => {
   it('is given up after a day, and its record after a month', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
-    const retain = () => store.retain({ build: 'build-1', now: Date.now() });
     await store.settleNotice(await claim(store), no);
-    await retain();
+    await retain(store);
     expect((await told(store)).map(({ state }) => state)).toEqual(['waiting']);
     await pass(driver, Day + Minute);
-    await retain();
+    await retain(store);
     expect((await told(store)).map(({ state }) => state)).toEqual(['dropped']);
     await pass(driver, 30 * Day);
-    await retain();
+    await retain(store);
     expect(await told(store)).toEqual([]);
     expect(await driver.all('SELECT * FROM desk_targets')).toEqual([]);
   });

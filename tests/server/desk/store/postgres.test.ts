@@ -1,23 +1,29 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
+import { createSecret } from '../../../../src/server/desk/store/secret-table.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
+import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
 
 const open = async (url: string) => {
-  const store = await openStore(openPostgres(url), { rule: 1 });
+  const store = await openStore(openPostgres(url), { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
   return store;
 };
 
-it('is migrated once, however many replicas start at once', async () => {
+it('is migrated once, and has one salt of a day, however many replicas start at once', async () => {
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
-  const salts = await Promise.all(stores.map(async (store) => (await store.readMeta()).salt));
-  expect(new Set(salts).size).toBe(1);
+  const today = Math.floor(Date.now() / Day);
+  const salts = await Promise.all(
+    stores.map((store) => store.readSalts([0, today, today + 1].map((day) => ({ day, salt: createSecret() })))),
+  );
+  expect(new Set(salts.map((read) => JSON.stringify(read))).size).toBe(1);
+  expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
 });
 
 it('counts what several replicas take in at once, without one lost', async () => {
@@ -56,7 +62,7 @@ it('says what is wrong with an address that is none', async () => {
 
 it('is away where a statement hangs, and is used again when it goes on', async () => {
   const url = await postgres.createDatabase();
-  const store = await openStore(openPostgres(url, { queryTimeout: 300 }), { rule: 1 });
+  const store = await openStore(openPostgres(url, { queryTimeout: 300 }), { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
   // Somebody who holds a table is like a database that does not answer.
   const other = openPostgres(url);
@@ -81,7 +87,11 @@ it('is searched without the extension for trigrams, and says how to allow it', a
   await owner.run(`CREATE ROLE ${name} LOGIN PASSWORD 'poor'`);
   await owner.run(`CREATE SCHEMA ${name} AUTHORIZATION ${name}`);
   const { log, lines } = createTestLog();
-  const store = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), { rule: 1, log });
+  const store = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+    rule: 1,
+    environment: 'production',
+    log,
+  });
   onTestFinished(() => store.close());
   await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure({ title: 'CartItem is gone' }) }] });
   const found = await store.listIncidents({ limit: 5, search: 'cartitem' });
@@ -90,7 +100,11 @@ it('is searched without the extension for trigrams, and says how to allow it', a
 
   // Allowed later, it is used from the next start on.
   await owner.run(`GRANT CREATE ON DATABASE ${pathname.slice(1)} TO ${name}`);
-  const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), { rule: 1, log });
+  const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
+    rule: 1,
+    environment: 'production',
+    log,
+  });
   onTestFinished(() => again.close());
   expect(lines).toHaveLength(1);
   expect(await owner.all("SELECT 1 FROM pg_indexes WHERE indexname = 'desk_search_trigrams'")).toHaveLength(1);

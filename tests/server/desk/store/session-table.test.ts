@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
-import { describeStores } from '../../../support/stores.ts';
+import { describeStores, retain } from '../../../support/stores.ts';
 
 const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 const bob = { name: 'bob', role: 'viewer', fingerprint: 'f2' } as const;
@@ -21,7 +21,7 @@ describeStores('sessions', (open) => {
     expect(await store.readSession('hash 1')).toBeUndefined();
     await driver.run('UPDATE desk_sessions SET expires_at = expires_at - ?', [12 * Hour + Minute]);
     expect(await store.readSession('hash 2')).toBeUndefined();
-    await store.retain({ build: '', now: Date.now() });
+    await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
   });
 
@@ -53,23 +53,41 @@ describeStores('sessions', (open) => {
     // The minute may end in the middle: then all is one minute later.
     const countAgain = async () => {
       await driver.run('DELETE FROM desk_attempts');
-      return [await store.countAttempt('a'), await store.countAttempt('b'), await store.countAttempt('a')];
+      const counts = [];
+      for (const [wrong, inTotal] of [
+        [[['a', 2]], 2],
+        [
+          [
+            ['b', 1],
+            ['a', 3],
+          ],
+          5,
+        ],
+        [[], 4],
+      ] as const) {
+        const { bySender, inTotal: total } = await store.countAttempts(wrong, inTotal);
+        counts.push({ ...Object.fromEntries(bySender), total });
+      }
+      return counts;
     };
-    const expected = [
-      { ofSender: 1, inTotal: 1 },
-      { ofSender: 1, inTotal: 2 },
-      { ofSender: 2, inTotal: 3 },
-    ];
+    const expected = [{ a: 2, total: 2 }, { a: 5, b: 1, total: 7 }, { total: 11 }];
     await expect.poll(countAgain, { timeout: 5000 }).toEqual(expected);
-    const forgiveAgain = async () => {
-      await countAgain();
-      await store.forgiveAttempt('a');
-      return store.countAttempt('a');
-    };
-    await expect.poll(forgiveAgain, { timeout: 5000 }).toEqual({ ofSender: 2, inTotal: 3 });
     await driver.run('UPDATE desk_attempts SET minute = minute - 10');
-    expect(await store.countAttempt('b')).toEqual({ ofSender: 1, inTotal: 1 });
-    await store.retain({ build: '', now: Date.now() });
+    expect(await store.countAttempts([['b', 1]], 1)).toEqual({ bySender: [['b', 1]], inTotal: 1 });
+    await retain(store);
     expect(await driver.all('SELECT 1 FROM desk_attempts')).toHaveLength(2);
+  });
+
+  it('are counted by replicas at once', async () => {
+    const { store, driver } = await open();
+    const senders = Array.from({ length: 200 }, (_, index) => [`sender ${index}`, 1] as const);
+    const countTogether = async () => {
+      await driver.run('DELETE FROM desk_attempts');
+      const orders = [senders, [...senders].reverse()];
+      await Promise.all([...orders, ...orders].map((order) => store.countAttempts(order, 200)));
+      const { bySender, inTotal } = await store.countAttempts(senders, 200);
+      return [bySender.length, bySender.every(([, count]) => count === 5), inTotal];
+    };
+    await expect.poll(countTogether, { timeout: 10_000 }).toEqual([200, true, 1000]);
   });
 });

@@ -6,9 +6,10 @@ import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
+import { retain } from '../../../support/stores.ts';
 
 const open = async (path: string, log = createTestLog().log) => {
-  const store = await openStore(openSqlite(path, { log }), { rule: 1 });
+  const store = await openStore(openSqlite(path, { log }), { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
   return store;
 };
@@ -26,7 +27,7 @@ describe('the file of the store', () => {
 
   it.each(Object.entries(broken))('that %s is set aside, and a new one begun', async (_name, spoil) => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
-    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1 });
+    const first = await openStore(openSqlite(path, createTestLog()), { rule: 1, environment: 'production' });
     await first.takeIn({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
     await first.close();
     spoil(path);
@@ -74,7 +75,7 @@ describe('the file of the store', () => {
       return statSync(path).size;
     };
     const before = checkpoint();
-    await store.retain({ build: '', now: Date.now(), maxBytes: before / 4 });
+    await retain(store, { maxBytes: before / 4 });
     expect(checkpoint()).toBeLessThan(before / 2);
   });
 

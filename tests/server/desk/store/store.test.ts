@@ -9,6 +9,7 @@ import type { Intake } from '../../../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
+import { retain } from '../../../support/stores.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
 const postgres = usePostgres();
@@ -32,7 +33,7 @@ const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
 describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   async function open(): Promise<{ store: Store; driver: SqlDriver }> {
     const driver = await openDriver();
-    const store = await openStore(driver, { rule: 2 });
+    const store = await openStore(driver, { rule: 2, environment: 'production' });
     onTestFinished(() => store.close());
     return { store, driver };
   }
@@ -42,13 +43,14 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
   it('keeps what visitors said once, under the incident of the failure that it is about', async () => {
     const { store } = await open();
     const { failure } = whole();
-    const said = { id: 'a'.repeat(32), eventId: failure.id, text: 'I paid\0 twice.', email: 'ada@example.com', at: 2 };
+    const address = `${failure.digest}-${failure.occurrence}`;
+    const said = { id: 'a'.repeat(32), address, text: 'I paid\0 twice.', email: 'ada@example.com', at: 2 };
     const other = { id: 'b'.repeat(32), text: 'Nice site.', at: 3 };
     const again = { ...said, text: 'Not this.' };
     for (const feedback of [said, other, again]) await takeIn(store, whole(failure), { entry: 'feedback', feedback });
     expect(await store.listFeedback(failure.digest, 10)).toEqual([{ ...said, text: 'I paid\ufffd twice.' }]);
     expect((await store.find({ digest: failure.digest }))?.incident.counts.server).toBeGreaterThan(0);
-    await store.retain({ build: 'b1', now: Date.now() });
+    await retain(store);
     expect(await store.listFeedback(failure.digest, 10)).toEqual([]);
   });
 
@@ -65,7 +67,9 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const found = await store.find({ digest: first.failure.digest });
     expect(found).toEqual({
       incident: {
+        key: '7K3QM2XA',
         digest: '7K3QM2XA',
+        environment: 'production',
         rule: 1,
         kind: 'exception',
         title: 'TypeError: boom',
@@ -161,33 +165,56 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.find({ digest: '00000000' })).toBeUndefined();
   });
 
-  it('samples whole occurrences: the first, some of each hour, and the latest', async () => {
+  const keptOf = async (store: Store, digest = '7K3QM2XA') => {
+    const { occurrences } = await store.listOccurrences(digest, { limit: 1000, withWholes: true });
+    return new Set(occurrences.flatMap((one) => (one.whole ? [one.whole.id] : [])));
+  };
+
+  it('keeps the first ten full occurrences, a hundred of each hour, and the newest twenty', async () => {
     const { store } = await open();
-    const first = Array.from({ length: 20 }, (_, index) => whole({ at: hour + index }));
-    const second = Array.from({ length: 20 }, (_, index) => whole({ at: hour + 1000 + index }));
-    await takeIn(store, ...first);
-    await takeIn(store, ...second);
-    const { occurrences } = await store.listOccurrences('7K3QM2XA', { limit: 100, withWholes: true });
-    const kept = occurrences.filter((one) => one.isWhole);
-    const ids = new Set(kept.map((one) => one.whole?.id));
-    const isKept = (intake: (typeof first)[number] | undefined) => ids.has(intake?.failure.id);
-    expect(first.slice(0, 15).every(isKept)).toBe(true);
-    expect(isKept(first.at(-1))).toBe(false);
-    expect(isKept(second.at(-1))).toBe(true);
-    expect(kept).toHaveLength(16);
+    const all = Array.from({ length: 300 }, (_, index) => whole({ at: hour + index }));
+    await takeIn(store, ...all.slice(0, 60));
+    await takeIn(store, ...all.slice(60, 200));
+    await takeIn(store, ...all.slice(200));
+    const isKept = (ids: Set<string>) => (intake: (typeof all)[number]) => ids.has(intake.failure.id);
+    const ids = await keptOf(store);
+    expect(all.slice(0, 110).every(isKept(ids))).toBe(true);
+    expect(all.slice(-20).every(isKept(ids))).toBe(true);
+    expect(ids.size).toBe(130);
+    // The next hour has room for another hundred.
+    const next = Array.from({ length: 120 }, (_, index) => whole({ at: hour + Hour + index }));
+    await takeIn(store, ...next);
+    expect(next.every(isKept(await keptOf(store)))).toBe(true);
   });
 
-  it('keeps a hundred of a long spread, from all of its time', async () => {
+  it('keeps in full what servers saw, however much browsers send', async () => {
     const { store } = await open();
-    const hours = Array.from({ length: 30 }, (_, index) => hour - (30 - index) * Hour);
-    for (const at of hours) {
-      await takeIn(store, ...Array.from({ length: 6 }, (_, index) => whole({ at: at + index })));
-    }
-    const { occurrences } = await store.listOccurrences('7K3QM2XA', { limit: 500 });
-    const wholes = occurrences.filter(({ isWhole }) => isWhole);
-    expect(occurrences).toHaveLength(180);
-    expect(wholes).toHaveLength(10 + 100 + 1);
-    for (const at of hours) expect(wholes.some((one) => one.at >= at && one.at < at + Hour)).toBe(true);
+    const sent = (count: number) => Array.from({ length: count }, () => whole({ at: hour, side: 'browser' }));
+    let at = hour;
+    const seen = (count: number) => Array.from({ length: count }, () => whole({ at: at++ }));
+    const before = seen(40);
+    await takeIn(store, ...sent(200), ...before);
+    const after = seen(85);
+    await takeIn(store, ...sent(200), ...after, ...sent(200));
+    const ids = await keptOf(store);
+    expect([...before, ...after].filter(({ failure }) => !ids.has(failure.id)).length).toBeLessThanOrEqual(5);
+    expect(after.slice(-20).every(({ failure }) => ids.has(failure.id))).toBe(true);
+  });
+
+  it('keeps in full what visitors wrote about, up to twenty of an incident', async () => {
+    const { store } = await open();
+    const failures = Array.from({ length: 150 }, (_, index) => whole({ at: hour + index }));
+    await takeIn(store, ...failures);
+    const newest = failures.slice(-20);
+    const feedback = newest.map(({ failure }) => ({
+      entry: 'feedback' as const,
+      feedback: { id: failure.id, address: `${failure.digest}-${failure.occurrence}`, text: 'It broke.', at: hour },
+    }));
+    await takeIn(store, ...feedback);
+    await takeIn(store, ...Array.from({ length: 60 }, (_, index) => whole({ at: hour + 1000 + index })));
+    const ids = await keptOf(store);
+    expect(newest.every(({ failure }) => ids.has(failure.id))).toBe(true);
+    expect(ids.size).toBe(110 + 20 + 20);
   });
 
   it('reads a whole occurrence as it was taken in, and leaves out one whose bytes are broken', async () => {
@@ -299,32 +326,6 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 
-  it('deletes occurrences by age, and keeps the counts', async () => {
-    const { store } = await open();
-    await takeIn(store, whole({ at: hour - 91 * Day }), whole({ at: hour }));
-    await store.retain({ build: 'build-1', now: hour });
-    expect((await store.listOccurrences('7K3QM2XA', { limit: 10 })).occurrences).toHaveLength(1);
-    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(2);
-  });
-
-  it('deletes the oldest where it uses too much', async () => {
-    const { store } = await open();
-    const random = () => Array.from({ length: 200 }, () => Math.random().toString(36)).join('');
-    for (let batch = 0; batch < 4; batch += 1) {
-      const entries = Array.from({ length: 300 }, (_, index) =>
-        whole({ digest: `${batch}0000${String(index).padStart(3, '0')}`, at: hour + batch, title: random() }),
-      );
-      await takeIn(store, ...entries);
-    }
-    const before = await store.usedBytes();
-    await store.retain({ build: 'build-1', now: hour, maxBytes: before - 1 });
-    const after = await store.usedBytes();
-    expect(after).toBeLessThan(before);
-    expect(after).toBeGreaterThan(0);
-    const [latest] = (await store.listOccurrences('30000299', { limit: 1, withWholes: true })).occurrences;
-    expect(latest?.whole).toBeDefined();
-  });
-
   it('keeps the files of builds, the same content once, and drops what no build names', async () => {
     const { store, driver } = await open();
     const bytes = Buffer.from('const a = 1;\n'.repeat(100));
@@ -341,11 +342,11 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const growOld = () => driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
     await growOld();
     // It runs for all that time; the next one begins when it ends.
-    await store.retain({ build: 'old', now: Date.now() });
-    await store.retain({ build: 'new', now: Date.now() });
+    await retain(store, { build: 'old' });
+    await retain(store, { build: 'new' });
     expect(await store.readBuildFile('old', 'sites.json')).toBeDefined();
     await growOld();
-    await store.retain({ build: 'new', now: Date.now() });
+    await retain(store, { build: 'new' });
     expect(await store.readBuildFile('old', 'sites.json')).toBeUndefined();
     expect(Buffer.from((await store.readAsset('client/assets/a-AAAAAAAA.js')) ?? [])).toEqual(bytes);
     expect(await driver.all('SELECT hash FROM desk_blobs')).toHaveLength(1);
@@ -373,22 +374,21 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.listRuns(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
   });
 
-  it('is opened again by whoever comes later, and keeps its salt', async () => {
+  it('is opened again by whoever comes later, as it was', async () => {
     const { store, driver } = await open();
     const meta = await store.readMeta();
     expect(meta).toMatchObject({
       schema: String(SCHEMA_VERSION),
       oldest_writer: '1',
       rule: '2',
-      salt: expect.stringMatching(/^\w{64}$/),
     });
-    const again = await openStore(driver, { rule: 1 });
+    const again = await openStore(driver, { rule: 1, environment: 'production' });
     expect(await again.readMeta()).toEqual(meta);
   });
 
   it('does not write where a newer release says that it may not', async () => {
     const { driver } = await open();
     await driver.run("UPDATE desk_meta SET value = '99' WHERE name IN ('schema', 'oldest_writer')");
-    await expect(openStore(driver, { rule: 2 })).rejects.toThrow(/newer release/);
+    await expect(openStore(driver, { rule: 2, environment: 'production' })).rejects.toThrow(/newer release/);
   });
 });

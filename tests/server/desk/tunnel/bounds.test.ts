@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
 import { createTokenBuckets } from '../../../../src/server/desk/tunnel/token-buckets.ts';
-import { createVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
 import { toSender } from '../../../../src/server/engine/http/to-sender.ts';
-import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
+import { Hour, Minute } from '../../../../src/shared/units.ts';
 
 function clock() {
   const time = { at: 0, now: () => time.at };
@@ -91,27 +90,5 @@ describe('createNewIncidents()', () => {
   it('goes on while the store is away', async () => {
     const incidents = createNewIncidents({ isKnown: () => Promise.reject(new Error('away')) });
     expect(await incidents.admit('a')).toBe(true);
-  });
-});
-
-describe('createVisitors()', () => {
-  it('tells addresses apart within a day, and no longer', () => {
-    const time = clock();
-    const toVisitor = createVisitors({ now: time.now });
-    const first = toVisitor('192.0.2.1');
-    expect(first).toMatch(/^[\w-]{16}$/);
-    time.at = Day - Second;
-    expect(toVisitor('192.0.2.1')).toBe(first);
-    expect(toVisitor('192.0.2.2')).not.toBe(first);
-    expect(toVisitor('2001:db8::1')).toBe(toVisitor('2001:db8::2'));
-    time.at = Day;
-    expect(toVisitor('192.0.2.1')).not.toBe(first);
-  });
-
-  it('agrees with whoever has the same salt', () => {
-    const now = () => 0;
-    const [one, other] = ['a', 'a'].map((salt) => createVisitors({ now, salt: () => salt })('192.0.2.1'));
-    expect(one).toBe(other);
-    expect(createVisitors({ now })('192.0.2.1')).not.toBe(createVisitors({ now })('192.0.2.1'));
   });
 });

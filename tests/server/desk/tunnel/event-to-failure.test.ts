@@ -21,10 +21,12 @@ const parts: FailureParts = {
 };
 
 const sender: Sender = {
+  address: '203.0.113.7',
   origin: 'https://shop.example',
   isOurs: (origin) => origin === 'https://www.shop.example',
   userAgent: 'Mozilla/5.0 hushAgent',
   visitor: 'visitor-1',
+  sameVisitor: [],
 };
 
 function read(event: JsonRecord) {

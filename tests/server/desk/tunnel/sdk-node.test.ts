@@ -54,6 +54,7 @@ it('passes on whatever @sentry/node sends', { timeout: 60_000 }, async () => {
     'RangeError',
     'TypeError',
   ]);
-  expect(site.feedback).toMatchObject([{ text: 'It broke.', name: 'Ann', email: 'ann@example.com' }, {}]);
+  // It is about no failure, so the desk has no place for it.
+  expect(site.feedback).toEqual([]);
   expect(site.faults).toEqual([]);
 });

@@ -69,6 +69,29 @@ it.each([
   other.close();
 });
 
+it('keeps of each failure what its visitor was called before', async () => {
+  const seen: unknown[] = [];
+  const other = await startTunnelSite({
+    journal: ({ visitor }, sameVisitor) => seen.push([visitor, sameVisitor]) > 0,
+  });
+  const event = writeEnvelope({ dsn: `https://spillway@127.0.0.1:${other.port}/1` }, [
+    { type: 'event' },
+    createEvent(),
+  ]);
+  const deprecation = { type: 'deprecation', url: `${other.origin}/`, body: { id: 'a', message: 'b' } };
+  const bodies: Record<string, Uint8Array | string> = {
+    '/_report': event,
+    '/_report/browser': JSON.stringify([deprecation]),
+  };
+  for (const [path, body] of Object.entries(bodies)) {
+    const headers = { 'Content-Type': 'application/json' };
+    const reply = await fetch(other.origin + path, { method: 'POST', headers, body: body as BodyInit });
+    expect(reply.ok).toBe(true);
+  }
+  expect(seen).toEqual(Array.from({ length: 2 }, () => ['hash of 127.0.0.1', ['hash of yesterday']]));
+  await other.close();
+});
+
 describe('the address', () => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'answers %s with 405 and what it takes',

@@ -19,7 +19,7 @@ const MOUNTS = `
 26 24 0:43 / /data/fast rw - tmpfs tmpfs rw
 `;
 
-const container = { dataDir: '/data', isContainer: true, isServing: true, isShared: false };
+const container = { dataDir: '/data', isContainer: true, isServing: true, isShared: false, maxStoreBytes: 500 * MiB };
 
 it('finds the mount that a folder lies on', () => {
   expect(findMount('/data/journal', MOUNTS)).toEqual({ point: '/data', type: 'ext4' });
@@ -48,11 +48,8 @@ it('knows a container by what it is made of, or by what its maker leaves', () =>
 });
 
 it('wants room', () => {
-  expect([judgeRoom(2048 * MiB).mark, judgeRoom(300 * MiB).mark, judgeRoom(10 * MiB).mark]).toEqual([
-    'ok',
-    'warning',
-    'wrong',
-  ]);
+  const judge = (free: number) => judgeRoom(free, 1020 * MiB).mark;
+  expect([judge(2048 * MiB), judge(300 * MiB), judge(10 * MiB)]).toEqual(['ok', 'warning', 'wrong']);
 });
 
 it('makes no folder, and says that a file stands in its place', () => {

@@ -41,6 +41,7 @@ const good = {
 it('finds nothing on a machine of one’s own, nor where all is set', async () => {
   expect(await listIll({})).toEqual([]);
   expect(await listIll(good)).toEqual([]);
+  expect(await listIll({ ...good, AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: DRAWN })).toEqual([]);
 });
 
 it('says everything that a start would refuse, one wrong setting behind the other', async () => {
@@ -61,7 +62,8 @@ it('says everything that a start would refuse, one wrong setting behind the othe
     'SENTRY_DSN',
     'SMTP_URL',
     'WITH_CATS',
-    'AUTH_PROXY_HEADER',
+    'AUTH_PROXY_HEADER needs the addresses',
+    'AUTH_PROXY_HEADER needs AUTH_PROXY_SECRET',
   ]) {
     expect(ill.join('\n')).toContain(name);
   }
@@ -76,6 +78,8 @@ it.each([
   [{ TRUST_PROXY: '', TRUST_PROXIES: '1' }, 'TRUST_PROXIES: Nothing reads this variable'],
   [{ WITH_CAT: '1' }, 'WITH_CAT: Nothing reads this variable'],
   [{ OPERATOR_TOKEN: 'ada:aaaaaaaaaaaaaaaaaaaa' }, 'The token of ada can be guessed'],
+  [{ AUTH_PROXY_SECRET: DRAWN }, 'AUTH_PROXY_SECRET: It is set without AUTH_PROXY_HEADER'],
+  [{ AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: 'aaaaaaaaaaaaaaaaaaaa' }, 'The secret can be guessed'],
 ])('warns of %j', async (change, words) => {
   const ill = await listIll({ ...good, ...change });
   expect(ill).toContainEqual(expect.stringContaining(words));

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   judgeDesk,
+  judgeForgedName,
   judgeMetrics,
   judgeSecurityHeaders,
   judgeStrangeHost,
@@ -22,9 +23,25 @@ it('wants each security header once', () => {
 it('lets nobody read the metrics, nor the desk', () => {
   expect([judgeMetrics({ status: 401 }).mark, judgeMetrics({ status: 200 }).mark]).toEqual(['ok', 'wrong']);
   const json = { 'content-type': 'application/json; charset=utf-8' };
-  expect(judgeDesk({ status: 401, headers: json }).mark).toBe('ok');
-  expect(judgeDesk({ status: 200, headers: { 'content-type': 'text/html' } }).mark).toBe('ok');
-  expect(judgeDesk({ status: 200, headers: json }).mark).toBe('wrong');
+  const closed = [{ status: 401, headers: { 'x-robots-tag': 'noindex, nofollow' } }];
+  const open = [{ status: 200, headers: { 'x-robots-tag': 'noindex, nofollow' } }];
+  expect(judgeDesk({ status: 401, headers: json }, closed).mark).toBe('ok');
+  expect(judgeDesk({ status: 200, headers: { 'content-type': 'text/html' } }, closed).mark).toBe('ok');
+  expect(judgeDesk({ status: 200, headers: json }, closed).mark).toBe('wrong');
+  expect(judgeDesk({ status: 401, headers: json }, open).mark).toBe('wrong');
+  // A page of the site's own.
+  expect(judgeDesk({ status: 404, headers: {} }, [{ status: 200, headers: {} }]).mark).toBe('ok');
+});
+
+it('believes no name that a visitor sends', () => {
+  const closed = { status: 401, headers: {} };
+  const open = { status: 200, headers: { 'x-robots-tag': 'noindex, nofollow' } };
+  expect(judgeForgedName([closed, closed], [closed, closed]).mark).toBe('ok');
+  expect(judgeForgedName([closed, closed], [closed, open])).toMatchObject({
+    mark: 'wrong',
+    found: expect.stringMatching(/: \/desk\/_data\.$/),
+  });
+  expect(judgeForgedName([open, open], [open, open]).mark).toBe('unknown');
 });
 
 it('is not served under a stranger’s name', () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createDrain } from '../../../../src/server/engine/http/drain.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/http/http-server.ts';
@@ -47,6 +48,7 @@ async function startSockets({
   const upgraded = handleUpgrades(server, {
     connections,
     upgrades,
+    takeCredentials: takeCredentials(undefined),
     steps,
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(undefined),

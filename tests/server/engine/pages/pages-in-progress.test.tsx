@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { knowOperator } from '../../../../src/server/desk/sign-in/know-operator.ts';
 import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
 import { publicError } from '../../../../src/shared/engine/outcome.ts';
 import {
@@ -77,10 +76,7 @@ const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
     'the look-up of a desk cookie',
     (wait) => ({
       desk: {
-        knowOperator: knowOperator(
-          (_req, res) => wait(res).then(() => false),
-          () => false,
-        ),
+        knowOperator: (_req, res, next) => void wait(res).then(() => next()),
         step: (_req, _res, next) => next(),
         covers: () => false,
         isOperator: async () => false,

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../engine/link.tsx';
+import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
@@ -14,7 +15,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
   return (
     <header className={styles.head}>
       <p className={styles.line}>
-        <Link to="/desk">Incidents</Link>
+        <Link to={toListHref(USUAL_VIEW, { environment: data.scope })}>Incidents</Link>
         <span aria-hidden="true">/</span>
         <code className={styles.digest}>{data.digest}</code>
         <KindBadge kind={data.kind} />
@@ -55,6 +56,19 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         </Fact>
         <Fact name="Releases">{toReleases(data)}</Fact>
         <Fact name="Assigned to">{data.assignee ?? 'nobody'}</Fact>
+        {data.elsewhere.length > 0 && (
+          <Fact name="Also seen in">
+            {data.elsewhere.map((environment) => (
+              <Link
+                key={environment}
+                className={styles.elsewhere}
+                to={toIncidentHref(data.digest, undefined, environment)}
+              >
+                {environment}
+              </Link>
+            ))}
+          </Fact>
+        )}
       </dl>
     </header>
   );

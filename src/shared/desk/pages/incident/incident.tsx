@@ -62,7 +62,7 @@ export default function Incident({ data }: PageProps<IncidentData>) {
             <Recent of={story} />
             {story.similar.length > 0 && (
               <Panel title="Similar incidents">
-                <Similar of={story.similar} now={now} />
+                <Similar of={story.similar} scope={data.scope} now={now} />
               </Panel>
             )}
             {operator.canChange && <Removal of={data} />}

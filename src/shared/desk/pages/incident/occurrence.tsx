@@ -46,7 +46,7 @@ function NoOccurrence({ of: { missed } }: { readonly of: IncidentData }) {
 }
 
 function Steps({
-  of: { digest, newer, older, missed, now },
+  of: { digest, scope, newer, older, missed, now },
   shown,
 }: {
   readonly of: IncidentData;
@@ -61,14 +61,14 @@ function Steps({
       </p>
       <nav className={styles.neighbours} aria-label="Occurrences">
         {older ? (
-          <Link to={toIncidentHref(digest, older)} rel="prev" preventScrollReset>
+          <Link to={toIncidentHref(digest, older, scope)} rel="prev" preventScrollReset>
             ← Older
           </Link>
         ) : (
           <span>← Older</span>
         )}
         {newer ? (
-          <Link to={toIncidentHref(digest, newer)} rel="next" preventScrollReset>
+          <Link to={toIncidentHref(digest, newer, scope)} rel="next" preventScrollReset>
             Newer →
           </Link>
         ) : (
@@ -136,7 +136,7 @@ function Whole({
 }
 
 /** The latest, to step to. */
-export function Recent({ of: { recent, digest, now, shown } }: { readonly of: IncidentData }) {
+export function Recent({ of: { recent, digest, scope, now, shown } }: { readonly of: IncidentData }) {
   if (recent.length === 0) return null;
   return (
     <Panel title="Latest occurrences">
@@ -144,7 +144,7 @@ export function Recent({ of: { recent, digest, now, shown } }: { readonly of: In
         {recent.map(({ occurrence, at, side, release }) => (
           <li key={occurrence}>
             <Link
-              to={toIncidentHref(digest, occurrence)}
+              to={toIncidentHref(digest, occurrence, scope)}
               aria-current={occurrence === shown?.occurrence ? 'page' : undefined}
               prefetch="none"
             >

@@ -8,12 +8,19 @@ import styles from './similar.module.css';
 
 const BECAUSE = { file: 'same file', message: 'same words' } as const;
 
-export function Similar({ of: similar, now }: { readonly of: readonly SimilarShape[]; readonly now: number }) {
+interface SimilarProps {
+  readonly of: readonly SimilarShape[];
+  /** The environment as addresses name it. */
+  readonly scope: string;
+  readonly now: number;
+}
+
+export function Similar({ of: similar, scope, now }: SimilarProps) {
   return (
     <ul className={styles.list}>
       {similar.map(({ digest, kind, title, state, lastAt, count, because }) => (
         <li key={digest}>
-          <Link to={toIncidentHref(digest)}>{title || digest}</Link>
+          <Link to={toIncidentHref(digest, undefined, scope)}>{title || digest}</Link>
           <p className={styles.facts}>
             {kind !== 'exception' && (
               <>

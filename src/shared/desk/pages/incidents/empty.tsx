@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import { Link } from '../../../engine/link.tsx';
-import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData } from '../../shapes.ts';
 import styles from './empty.module.css';
 
 /** A list without rows says why, and what to do. */
 export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsData }) {
-  const isFiltered = toListHref({ ...view, state: 'open', sort: 'last', span: '24h' }) !== toListHref(USUAL_VIEW);
+  const isFiltered = toListHref({ ...view, ...pickKept(USUAL_VIEW) }) !== toListHref(USUAL_VIEW);
   if (isNew) {
     return (
       <Words title="Nothing has failed yet">
@@ -18,7 +18,8 @@ export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsD
   if (isFiltered) {
     return (
       <Words title="No incident fits">
-        Nothing here fits the filters. <Link to={toListHref(USUAL_VIEW, { state: 'all' })}>Show all incidents</Link>, or
+        Nothing here fits the filters.{' '}
+        <Link to={toListHref(USUAL_VIEW, { state: 'all', environment: view.environment })}>Show all incidents</Link>, or
         search for less: three letters of a message, a file or an address are enough.
       </Words>
     );

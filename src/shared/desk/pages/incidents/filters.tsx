@@ -1,7 +1,7 @@
 import { Link } from '../../../engine/link.tsx';
 import { Form } from '../../actions.ts';
 import { NOBODY, SORTS, SPANS, WITHIN } from '../../choices.ts';
-import { toListHref, USUAL_VIEW } from '../../href.ts';
+import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData, ViewShape } from '../../shapes.ts';
 import { KIND_WORDS } from '../../words.ts';
 import styles from './filters.module.css';
@@ -20,6 +20,7 @@ export function Filters({ view, choices }: FiltersProps) {
     <Form method="get" to="/desk" key={toListHref(view)} className={styles.filters} aria-label="Filters">
       {view.state !== USUAL_VIEW.state && <input type="hidden" name="state" value={view.state} />}
       {view.search !== '' && <input type="hidden" name="search" value={view.search} />}
+      {view.environment !== '' && <input type="hidden" name="environment" value={view.environment} />}
       <Choice name="sort" label="Sort by" view={view} of={SORTS} />
       <Choice name="span" label="Charts" view={view} of={SPANS} />
       <Choice name="within" label="Seen in" view={view} of={WITHIN} any="all time" />
@@ -30,9 +31,6 @@ export function Filters({ view, choices }: FiltersProps) {
           <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
           <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
           <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
-          {(choices.environments.length > 1 || view.environment !== '') && (
-            <Choice name="environment" label="Environment" view={view} of={choices.environments.map(same)} any="any" />
-          )}
           <Choice
             name="assignee"
             label="Assigned to"
@@ -50,16 +48,14 @@ export function Filters({ view, choices }: FiltersProps) {
               Found by <strong>{view.search}</strong>.{' '}
             </>
           )}
-          <Link to={toListHref({ ...USUAL_VIEW, state: view.state, sort: view.sort, span: view.span })}>
-            Show without filters
-          </Link>
+          <Link to={toListHref({ ...USUAL_VIEW, ...pickKept(view) })}>Show without filters</Link>
         </p>
       )}
     </Form>
   );
 }
 
-const FOLDED = ['side', 'kind', 'route', 'release', 'environment', 'assignee'] as const;
+const FOLDED = ['side', 'kind', 'route', 'release', 'assignee'] as const;
 const FILTERS = ['search', 'within', ...FOLDED] as const;
 
 function same(value: string): Option {
@@ -67,7 +63,7 @@ function same(value: string): Option {
 }
 
 interface ChoiceProps {
-  readonly name: Exclude<keyof ViewShape, 'search' | 'state'>;
+  readonly name: Exclude<keyof ViewShape, 'search' | 'state' | 'environment'>;
   readonly label: string;
   readonly view: ViewShape;
   readonly of: readonly Option[];

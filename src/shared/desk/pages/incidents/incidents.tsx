@@ -112,6 +112,7 @@ function List({ of: { view, operator, now }, rows }: ListProps) {
           now={now}
           canChange={operator.canChange}
           span={view.span}
+          environment={view.environment}
           tab={view.state}
         />
       ))}

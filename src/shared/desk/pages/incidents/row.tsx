@@ -16,11 +16,13 @@ interface RowProps {
   readonly now: number;
   readonly canChange: boolean;
   readonly span: SpanName;
+  /** As addresses name it. */
+  readonly environment: string;
   /** Which state it has is seen by the tab, unless it is more than that. */
   readonly tab: IncidentState | 'all';
 }
 
-export function Row({ of: row, hasLeft, now, canChange, span, tab }: RowProps) {
+export function Row({ of: row, hasLeft, now, canChange, span, environment, tab }: RowProps) {
   const { digest, title, place, status, counts, visitors, chart, firstRelease, lastRelease, assignee } = row;
   const times = counts.server + counts.browser;
   const isStateTold = tab !== status.state || status.isRegression || toStateDetail(status) !== '';
@@ -37,7 +39,7 @@ export function Row({ of: row, hasLeft, now, canChange, span, tab }: RowProps) {
       )}
       <div className={styles.what}>
         <p className={styles.title}>
-          <Link to={toIncidentHref(digest)} data-open="">
+          <Link to={toIncidentHref(digest, undefined, environment)} data-open="">
             {title || `${digest}, of which counts alone were kept`}
           </Link>
         </p>

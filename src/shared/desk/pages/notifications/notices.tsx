@@ -8,6 +8,8 @@ import styles from './notices.module.css';
 interface NoticesProps {
   readonly of: readonly NoticeShape[];
   readonly now: number;
+  /** Of this server. */
+  readonly environment: string;
   /** Said where there are none. */
   readonly empty: string;
 }
@@ -20,7 +22,7 @@ const STATES = {
   dropped: 'Left out',
 } as const satisfies Record<NoticeShape['state'], string>;
 
-export function Notices({ of: notices, now, empty }: NoticesProps) {
+export function Notices({ of: notices, now, environment, empty }: NoticesProps) {
   if (notices.length === 0) return <p className={styles.quiet}>{empty}</p>;
   return (
     <ol className={styles.notices}>
@@ -29,10 +31,14 @@ export function Notices({ of: notices, now, empty }: NoticesProps) {
           <p className={styles.head}>
             <strong>{notice.label}</strong>
             {notice.digest !== undefined && (
-              <Link to={toIncidentHref(notice.digest)} className={notice.title ? styles.title : styles.digest}>
+              <Link
+                to={toIncidentHref(notice.digest, undefined, toScope(notice, environment))}
+                className={notice.title ? styles.title : styles.digest}
+              >
                 {notice.title || notice.digest}
               </Link>
             )}
+            {toScope(notice, environment) !== '' && <span className={styles.quiet}>{notice.environment}</span>}
             <span className={styles[notice.state]}>{STATES[notice.state]}</span>
             <Ago at={notice.at} now={now} />
           </p>
@@ -45,6 +51,11 @@ export function Notices({ of: notices, now, empty }: NoticesProps) {
       ))}
     </ol>
   );
+}
+
+/** The environment of an incident, as addresses name it. */
+function toScope({ environment = '' }: NoticeShape, own: string): string {
+  return environment === own ? '' : environment;
 }
 
 function Due({ at, now }: { readonly at: number; readonly now: number }) {

@@ -31,7 +31,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
         </Panel>
         {(targets.length > 0 || waitingCount > 0) && (
           <Panel title="What waits" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
-            <Notices of={waiting} now={data.now} empty="Nothing waits to be sent." />
+            <Notices of={waiting} now={data.now} environment={data.environment} empty="Nothing waits to be sent." />
           </Panel>
         )}
         {(targets.length > 0 || done.length > 0) && (
@@ -39,6 +39,7 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
             <Notices
               of={done}
               now={data.now}
+              environment={data.environment}
               empty="Nothing was sent yet. The next incident that is new, comes back or storms is told of by itself."
             />
           </Panel>

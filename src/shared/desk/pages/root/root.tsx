@@ -1,10 +1,11 @@
 import { Outlet, useLocation } from 'react-router';
 import { ErrorView } from '../../../engine/error-view.tsx';
 import { usePageError } from '../../../engine/hooks.ts';
-import { NavLink } from '../../../engine/link.tsx';
+import { Link, NavLink } from '../../../engine/link.tsx';
 import { ACTION_FIELD } from '../../../engine/protocol.ts';
 import type { PageProps } from '../../../engine/routes.ts';
 import { Form } from '../../actions.ts';
+import { toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../live/live-mark.tsx';
 import { useLive } from '../../live/use-live.ts';
 import '../../ui/theme.css';
@@ -19,7 +20,10 @@ export interface RootData {
   };
   /** False for whom a proxy signs in. */
   readonly canSignOut: boolean;
+  /** Of this server. */
   readonly environment: string;
+  /** All that use this desk. */
+  readonly environments: readonly string[];
   readonly release: string;
 }
 
@@ -31,17 +35,18 @@ export interface RootActions {
 /** Around every page of the desk. */
 export default function Root({ data }: PageProps<RootData>) {
   const live = useLive();
+  const scope = useScope();
   return (
     <>
       <a className={styles.skip} href="#main">
         Skip to content
       </a>
       <header className={styles.header}>
-        <NavLink className={styles.brand} to="/desk" prefetch="intent">
+        <NavLink className={styles.brand} to={toListHref(USUAL_VIEW, { environment: scope })} prefetch="intent">
           Desk
         </NavLink>
         <p className={styles.where}>
-          <span className={styles.environment}>{data.environment}</span>{' '}
+          <Environments shown={scope || data.environment} {...data} />{' '}
           <span className={styles.release} title={`Release ${data.release}`}>
             {data.release}
           </span>
@@ -57,12 +62,44 @@ export default function Root({ data }: PageProps<RootData>) {
   );
 }
 
+/** The environment that the address names: empty for that of this server. */
+function useScope(): string {
+  const { search } = useLocation();
+  return new URLSearchParams(search).get('environment') ?? '';
+}
+
+interface EnvironmentsProps extends Pick<RootData, 'environment' | 'environments'> {
+  readonly shown: string;
+}
+
+/** Each environment has its own incidents, so the desk shows one at a time. */
+function Environments({ shown, environment, environments }: EnvironmentsProps) {
+  const others = environments.filter((name) => name !== shown);
+  if (others.length === 0) return <span className={styles.environment}>{shown}</span>;
+  return (
+    <details className={styles.environments} key={shown}>
+      <summary className={styles.environment} title="Show another environment">
+        {shown}
+      </summary>
+      <ul>
+        {others.map((name) => (
+          <li key={name}>
+            <Link to={toListHref(USUAL_VIEW, { environment: name === environment ? '' : name })}>{name}</Link>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
 function Search() {
   const { search } = useLocation();
   const asked = new URLSearchParams(search).get('search') ?? '';
+  const scope = useScope();
   return (
     <search className={styles.search}>
       <Form method="get" to="/desk">
+        {scope !== '' && <input type="hidden" name="environment" value={scope} />}
         <input
           key={asked}
           type="search"

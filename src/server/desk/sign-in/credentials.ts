@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import { removeHeader, takeCookies } from '../../engine/http/request-headers.ts';
+import type { Step } from '../../engine/http/step.ts';
+import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
+import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
+import type { Operator } from './sign-in.ts';
+
+/** The desk's credentials of one request. */
+interface Credentials {
+  /** By the names of `SESSION_COOKIES`. */
+  readonly cookies: ReadonlyMap<string, string>;
+  readonly proxied: Operator | undefined;
+}
+
+/** Not on the request itself, where a log line of the product could show it. */
+const taken = new WeakMap<IncomingMessage, Credentials>();
+
+/**
+ * Reads the desk's credentials and removes them from the request. It runs before all product code, so
+ * that a step that logs or forwards headers cannot leak a session. The name that the authenticating
+ * proxy sends stays if the proxy's secret proved it, so that the product can rely on it.
+ */
+export function takeCredentials(proxy: ProxySignIn | undefined): Step {
+  return function takeCredentials(req, _res, next) {
+    const cookies = takeCookies(req, SESSION_COOKIES);
+    const proxied = proxy && readProxyOperator(req, proxy);
+    if (proxy && !proxied) removeHeader(req, proxy.header);
+    removeHeader(req, AUTH_PROXY_SECRET_HEADER);
+    if (cookies.size > 0 || proxied) taken.set(req, { cookies, proxied });
+    next();
+  };
+}
+
+/** The id in the session cookie; the first if several have its name. */
+export function sessionCookieOf(req: IncomingMessage): string | undefined {
+  return taken.get(req)?.cookies.get(toCookieName(req));
+}
+
+/** The person that an authenticating proxy signed in. */
+export function proxyOperatorOf(req: IncomingMessage): Operator | undefined {
+  return taken.get(req)?.proxied;
+}

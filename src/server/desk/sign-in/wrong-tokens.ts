@@ -1,0 +1,134 @@
+import { createHmac, scrypt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Minute } from '../../../shared/units.ts';
+import {
+  ATTEMPTS_SHARE_INTERVAL,
+  MAX_ATTEMPTS,
+  MAX_ATTEMPTS_OF_ALL,
+  MAX_COUNTED_SENDERS,
+  MAX_SHARED_SENDERS,
+} from '../limits.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** The wrong tokens of the current minute. */
+export interface WrongTokens {
+  /**
+   * Returns how long a sender has to wait (ms), 0 if it need not.
+   *
+   * @param networks by `listNetworks()`, or its first ones
+   */
+  waitOf(networks: readonly string[]): number;
+  add(networks: readonly string[]): void;
+  /** All senders together sent so many that they have to be slowed down. */
+  readonly isFlood: boolean;
+}
+
+export interface WrongTokensOptions {
+  readonly sessions: Pick<SessionStore, 'countAttempts'>;
+  /** The same on all replicas: senders are hashed with a key made of it. */
+  readonly secret: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Counts in this process first, and adds the counts to the store's once a second at most. So replicas
+ * count together, and a flood costs the store one query a second and a bounded number of rows.
+ */
+export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions): WrongTokens {
+  const toHash = createSenderHash(secret);
+  const counts = new Map<string, number>();
+  let inTotal = 0;
+  let minute = 0;
+  /** Senders that the store counts too. */
+  const shared = new Set<string>();
+  let unsent = { bySender: new Map<string, number>(), inTotal: 0 };
+  let isSharing = false;
+  let sharedAt = Number.NEGATIVE_INFINITY;
+
+  function enterMinute(): void {
+    const current = Math.floor(now() / Minute);
+    if (current === minute) return;
+    minute = current;
+    inTotal = 0;
+    counts.clear();
+    shared.clear();
+    unsent = { bySender: new Map(), inTotal: 0 };
+  }
+
+  function raise(sender: string, count: number): void {
+    counts.set(sender, count);
+    const [oldest] = counts.keys();
+    if (counts.size > MAX_COUNTED_SENDERS && oldest !== undefined) counts.delete(oldest);
+  }
+
+  function prepare(sender: string): void {
+    if (shared.size < MAX_SHARED_SENDERS) shared.add(sender);
+    if (shared.has(sender)) unsent.bySender.set(sender, (unsent.bySender.get(sender) ?? 0) + 1);
+  }
+
+  function shareSoon(): void {
+    if (isSharing || unsent.bySender.size === 0) return;
+    isSharing = true;
+    setTimeout(() => void share(), Math.max(0, sharedAt + ATTEMPTS_SHARE_INTERVAL - performance.now())).unref();
+  }
+
+  async function share(): Promise<void> {
+    sharedAt = performance.now();
+    const [sent, sentIn] = [unsent, minute];
+    unsent = { bySender: new Map(), inTotal: 0 };
+    try {
+      const byHash = new Map<string, string>();
+      for (const sender of sent.bySender.keys()) byHash.set(await toHash(sender), sender);
+      const wrong = [...byHash].map(([hash, sender]) => [hash, sent.bySender.get(sender) ?? 0] as const);
+      const told = await sessions.countAttempts(wrong, sent.inTotal);
+      if (minute === sentIn) {
+        inTotal = Math.max(inTotal, told.inTotal);
+        for (const [hash, count] of told.bySender) {
+          const sender = byHash.get(hash);
+          if (sender !== undefined) raise(sender, Math.max(count, counts.get(sender) ?? 0));
+        }
+      }
+    } catch {
+      // While the store cannot be used, each process counts for itself.
+    }
+    isSharing = false;
+    shareSoon();
+  }
+
+  return {
+    waitOf(networks) {
+      enterMinute();
+      const isOver = networks.some((sender, index) => (counts.get(sender) ?? 0) >= (MAX_ATTEMPTS[index] ?? 0));
+      return isOver ? (minute + 1) * Minute - now() : 0;
+    },
+    add(networks) {
+      enterMinute();
+      inTotal += 1;
+      unsent.inTotal += 1;
+      for (const sender of networks) {
+        raise(sender, (counts.get(sender) ?? 0) + 1);
+        prepare(sender);
+      }
+      shareSoon();
+    },
+    get isFlood() {
+      return inTotal > MAX_ATTEMPTS_OF_ALL;
+    },
+  };
+}
+
+/**
+ * The key takes some 50 ms to derive, because a reader of the store, who knows one address in it, could
+ * try out tokens with it. It is derived when the first wrong token arrives.
+ */
+function createSenderHash(secret: string): (sender: string) => Promise<string> {
+  let key: Promise<Buffer> | undefined;
+  return async function toHash(sender) {
+    key ??= promisify<string, string, number, Buffer>(scrypt)(secret, 'spillway desk attempts', 32);
+    return createHmac('sha256', await key)
+      .update(sender)
+      .digest('base64url')
+      .slice(0, 22);
+  };
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Removes a header from a request.
+ *
+ * @param name in lower case
+ */
+export function removeHeader(req: IncomingMessage, name: string): void {
+  if (req.headers[name] !== undefined) rewriteHeader(req, name, () => undefined);
+}
+
+/**
+ * Removes cookies from a request, and leaves the others as they came, byte for byte.
+ *
+ * @returns the first value of each of these names
+ */
+export function takeCookies(req: IncomingMessage, names: readonly string[]): ReadonlyMap<string, string> {
+  const { cookie } = req.headers;
+  const taken = new Map<string, string>();
+  if (!cookie || !names.some((name) => cookie.includes(name))) return taken;
+  const isTaken = (pair: string) => names.includes(toName(pair));
+  for (const pair of cookie.split(';').filter(isTaken)) {
+    const name = toName(pair);
+    if (!taken.has(name)) taken.set(name, pair.slice(pair.indexOf('=') + 1).trim());
+  }
+  if (taken.size === 0) return taken;
+  rewriteHeader(req, 'cookie', (value) => {
+    const kept = value.split(';').filter((pair) => !isTaken(pair));
+    return kept.length > 0 ? kept.join(';').trimStart() : undefined;
+  });
+  return taken;
+}
+
+function toName(pair: string): string {
+  return pair.slice(0, Math.max(0, pair.indexOf('='))).trim();
+}
+
+/**
+ * Changes a header everywhere Node shows it.
+ *
+ * @param rewrite returns undefined for a value to remove
+ */
+function rewriteHeader(req: IncomingMessage, name: string, rewrite: (value: string) => string | undefined): void {
+  // Node makes these two on first use, from as many raw headers as arrived: so read them before the raw ones change.
+  const { headers, headersDistinct, rawHeaders } = req;
+  const value = rewrite(String(headers[name]));
+  if (value === undefined) delete headers[name];
+  else headers[name] = value;
+  const values = headersDistinct[name]?.flatMap((one) => rewrite(one) ?? []);
+  if (values?.length) headersDistinct[name] = values;
+  else delete headersDistinct[name];
+  const kept: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [rawName = '', rawValue = ''] = [rawHeaders[index], rawHeaders[index + 1]];
+    const rewritten = rawName.toLowerCase() === name ? rewrite(rawValue) : rawValue;
+    if (rewritten !== undefined) kept.push(rawName, rewritten);
+  }
+  req.rawHeaders = kept;
+}

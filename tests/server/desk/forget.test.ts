@@ -1,0 +1,289 @@
+import { createHash, createHmac } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../src/server/desk/desk.ts';
+import { toCallKey } from '../../../src/server/desk/store/incident-key.ts';
+import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
+import { createSecret } from '../../../src/server/desk/store/secret-table.ts';
+import { openMadeSqlite } from '../../../src/server/desk/store/sqlite.ts';
+import { openVisitors } from '../../../src/server/desk/tunnel/visitors.ts';
+import { type Failure, toAddress } from '../../../src/server/engine/errors/failure.ts';
+import { Day } from '../../../src/shared/units.ts';
+import { findCanaries, type Leftover, readFolder, readTables, toCanary } from '../../support/canaries.ts';
+import { createFailure, createFolder, openTestDesk } from '../../support/desk.ts';
+import { runDesk } from '../../support/terminal.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+
+type Env = Record<string, string>;
+
+async function sqliteEnv(): Promise<Env> {
+  return { DATA_DIR: createFolder(onTestFinished) };
+}
+
+async function postgresEnv(): Promise<Env> {
+  return { DATA_DIR: createFolder(onTestFinished), DESK_DATABASE_URL: await postgres.createDatabase() };
+}
+
+const SHARED = '7K3QM2XA';
+const LONELY = '0000000A';
+const EARLIER = '0000000B';
+
+/** Everything in a failure that a visitor may have caused. */
+const FIELDS = [
+  ...['title', 'message', 'cause', 'stack-file', 'stack-function', 'component', 'site-detail'],
+  ...['url', 'user-agent', 'referer', 'breadcrumb', 'crumb-data', 'tag-name', 'tag', 'extra', 'request-id'],
+  ...['said', 'name', 'email', 'feedback-url'],
+];
+
+/** What one visitor leaves behind, each field with a word of its own that stands nowhere else. */
+function createPerson(person: string, visitor: string) {
+  const words: Record<string, string> = Object.fromEntries(
+    FIELDS.map((field) => [`${person}-${field}`, toCanary(`${person} ${field}`)]),
+  );
+  words[`${person}-visitor`] = visitor;
+  const word = (field: string) => words[`${person}-${field}`] ?? '';
+  const frames = [
+    { file: `https://shop.example/${word('stack-file')}.js`, line: 1, column: 2, function: word('stack-function') },
+  ];
+  const failureOf = (wanted: Partial<Failure>) =>
+    createFailure({
+      visitor,
+      title: `Error: ${word('title')}`,
+      errors: [
+        { class: 'Error', message: `No order of ${word('message')}`, frames },
+        { class: 'Error', message: word('cause'), frames },
+      ],
+      site: { path: 'src/cart.ts', function: 'load', detail: word('site-detail') },
+      request: {
+        method: 'GET',
+        url: `https://shop.example/orders/${word('url')}?q=1`,
+        headers: { 'user-agent': word('user-agent'), referer: word('referer') },
+      },
+      requestId: word('request-id'),
+      componentStack: `at ${word('component')}`,
+      breadcrumbs: [{ at: 1, category: 'ui.click', message: word('breadcrumb'), data: { label: word('crumb-data') } }],
+      tags: { [word('tag-name')]: 'a', customer: word('tag') },
+      extra: { cart: { of: word('extra') } },
+      ...wanted,
+    });
+  const sayOf = (address: string, id: string, by = visitor) => ({
+    id: id.repeat(32),
+    address,
+    at: Date.now(),
+    text: `I did ${word('said')}`,
+    name: word('name'),
+    email: `${word('email')}@example.com`,
+    url: `https://shop.example/${word('feedback-url')}`,
+    visitor: by,
+  });
+  return { visitor, words, failureOf, sayOf };
+}
+
+const ada = createPerson('ada', 'adaadaadaadaada0');
+const grace = createPerson('grace', 'gracegracegrace0');
+
+async function openDesk({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk> {
+  const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
+  onTestFinished(() => desk.close());
+  return desk;
+}
+
+/** By the journal and the worker, as a server stores it. */
+async function leaveBehind(desk: Desk) {
+  const first = ada.failureOf({ digest: SHARED });
+  const echo = ada.failureOf({ digest: SHARED, side: 'browser', echoOf: toAddress(first) });
+  const beside = grace.failureOf({ digest: SHARED });
+  const failures = [
+    first,
+    echo,
+    ada.failureOf({ digest: LONELY, side: 'browser' }),
+    beside,
+    // Past 20 in a second they are thin.
+    ...Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED })),
+    grace.failureOf({ digest: EARLIER }),
+    ada.failureOf({ digest: EARLIER }),
+  ];
+  for (const failure of failures) expect(desk.journal(failure)).toBe(true);
+  expect(desk.journalFeedback(ada.sayOf(toAddress(first), 'a'))).toBe(true);
+  // From another network, of the same failure.
+  expect(desk.journalFeedback(ada.sayOf(toAddress(echo), 'b', 'another-network0'))).toBe(true);
+  expect(desk.journalFeedback(grace.sayOf(toAddress(beside), 'c'))).toBe(true);
+  await desk.flush();
+  return { first, beside };
+}
+
+/** All that the desk has, on its disk and in its database. */
+async function readAll({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Leftover[]> {
+  const path = join(DATA_DIR, 'desk.sqlite');
+  const driver = DESK_DATABASE_URL === undefined ? openMadeSqlite(path) : openPostgres(DESK_DATABASE_URL);
+  try {
+    return [...(await readTables(driver)), ...readFolder(DATA_DIR)];
+  } finally {
+    await driver.close();
+  }
+}
+
+const listNames = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) =>
+  Object.keys(words).filter((name) => findCanaries({ [name]: words[name] ?? '' }, leftovers).length > 0);
+
+/** Whether a visitor can be looked up in what visitors are counted with. */
+function isCounted(visitor: string, leftovers: readonly Leftover[]): boolean {
+  const hash = createHash('sha1').update(visitor).digest().subarray(0, 4);
+  return leftovers.some(({ name, bytes }) => name === 'desk_visitors.sketch' && bytes.includes(hash));
+}
+
+/** `desk_search.text: ada-url` */
+const listPlaces = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) => [
+  ...new Set(findCanaries(words, leftovers).map((found) => found.split(' …')[0])),
+];
+
+describe.each([
+  ['SQLite', sqliteEnv],
+  ['PostgreSQL', postgresEnv],
+])('a visitor who is forgotten, on %s', (_name, makeEnv) => {
+  it('is in no column, file or packed byte any more, and the other one in all of theirs', async () => {
+    const env = await makeEnv();
+    const desk = await openDesk(env);
+    const { first, beside } = await leaveBehind(desk);
+    const backup = join(createFolder(onTestFinished), 'backup.gz');
+    expect(await runDesk(['backup', backup], env)).toMatchObject({ code: 0 });
+    const refused = [first, beside].map((failure) => JSON.stringify({ entry: 'whole', failure }));
+    writeFileSync(join(env.DATA_DIR ?? '', 'dead-letter-1.ndjson'), `${refused.join('\n')}\n`);
+    const before = await readAll(env);
+    expect(listNames(ada.words, before)).toEqual(Object.keys(ada.words));
+    const kept = listNames(grace.words, before);
+
+    expect(await runDesk(['forget', ada.visitor], env)).toMatchObject({ code: 0 });
+    const after = await readAll(env);
+    expect(listPlaces(ada.words, after)).toEqual([]);
+    expect([isCounted(ada.visitor, after), isCounted(grace.visitor, after)]).toEqual([false, true]);
+    expect(listNames(grace.words, after)).toEqual(kept);
+    const letters = after.filter(({ name }) => name.startsWith('dead-letter'));
+    expect(letters.map(({ bytes }) => bytes.toString().trim())).toEqual([refused[1]]);
+    expect((await desk.ask('find', toAddress(beside)))?.occurrence?.whole).toMatchObject({ tags: beside.tags });
+    expect((await desk.ask('find', toAddress(first)))?.incident.counts).toEqual({ server: 32, browser: 0 });
+    const lonely = async () => (await desk.ask('find', LONELY))?.incident;
+    expect(await lonely()).toMatchObject({ counts: { browser: 1 }, visitors: 1, title: 'Error', message: '' });
+    expect(await lonely()).toMatchObject({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
+    expect((await desk.ask('listIncidents', { limit: 9, search: 'src/cart.ts' })).incidents).toHaveLength(3);
+    desk.journal(grace.failureOf({ digest: LONELY, side: 'browser' }));
+    await desk.flush();
+    expect(await lonely()).toMatchObject({ title: `Error: ${grace.words['grace-title']}` });
+
+    await desk.close();
+    expect(await runDesk(['restore', backup, '--replace'], env)).toMatchObject({ code: 0 });
+    const restored = await readAll(env);
+    expect(listPlaces(ada.words, restored)).toEqual([]);
+    expect([isCounted(ada.visitor, restored), isCounted(grace.visitor, restored)]).toEqual([false, true]);
+    expect(listNames(grace.words, restored)).toEqual(kept);
+  });
+
+  it('leaves no link between two days in the database', async () => {
+    const env = await makeEnv();
+    const desk = await openDesk(env);
+    const failures = Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED, side: 'browser' }));
+    for (const failure of failures) desk.journal(failure, ['what-she-was-called']);
+    await desk.flush();
+    const stored = (await readAll(env)).filter(({ name }) => name.startsWith('desk'));
+    expect(stored.filter(({ bytes }) => bytes.includes('what-she-was-called'))).toEqual([]);
+    expect(stored.some(({ bytes }) => bytes.includes(ada.visitor))).toBe(true);
+  });
+});
+
+const ADDRESS = '203.0.113.7';
+const ID = 'customer 42';
+
+describe('the command', () => {
+  it.each([
+    [
+      ADDRESS,
+      [/as an IP address in failures of [-\d]+( and [-\d]+)? \(UTC\)/, /earlier days cannot be found/, /as an id/],
+    ],
+    ['ada@example.com', [/as the email that/, /cannot be found by an email/, /as an id/]],
+    ['kq3xYw7bVb0J2k1p', [/the visitor's id that the desk shows/, /as an id/]],
+    [ID, [/as an id that your visitorId returns/]],
+    ['the address of a failure', [/this failure, and for the others of the same visitor on that day/]],
+  ])('says what it looked for and what it cannot find: %s', async (whom, words) => {
+    const env = await sqliteEnv();
+    const desk = await openDesk(env);
+    const failure = ada.failureOf({});
+    desk.journal(failure);
+    await desk.ask('readSalts', [{ day: Math.floor(Date.now() / Day), salt: createSecret() }]);
+    writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite.before-restore-2026-11-20T10-00-00.000Z'), '');
+    const text = whom === 'the address of a failure' ? toAddress(failure) : whom;
+    const { code, err } = await runDesk(['forget', text], env);
+    expect(code).toBe(0);
+    for (const expected of words) expect(err).toMatch(expected);
+    expect(err).toMatch(/Not touched: backups .* these copies: desk\.sqlite\.before-restore-2026-11-20/);
+  });
+
+  it('finds what an earlier release stored, whose one salt was for all days', async () => {
+    const env = await sqliteEnv();
+    await (await openDesk(env)).close();
+    const driver = openMadeSqlite(join(env.DATA_DIR ?? '', 'desk.sqlite'));
+    await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
+    await driver.close();
+    const desk = await openDesk(env);
+    const days = [0, 40].map((ago) => Math.floor(Date.now() / Day) - ago);
+    for (const text of [...days.map((day) => `${day} ${ADDRESS}`), `id ${ID}`]) {
+      const visitor = createHmac('sha256', 'pepper').update(text).digest('base64url').slice(0, 16);
+      desk.journal(ada.failureOf({ visitor }));
+    }
+    await desk.flush();
+    expect((await runDesk(['forget', ADDRESS], env)).err).toMatch(/earlier release .*Deleted 2 occurrences /s);
+    expect((await runDesk(['forget', ID], env)).err).toContain('Deleted 1 occurrence ');
+  });
+});
+
+describe('a visitor of a process that could not ask the store', () => {
+  const isSaltIn = ({ DATA_DIR = '' }: Env) =>
+    readFolder(DATA_DIR).some(({ bytes }) => bytes.includes('"entry":"salt"'));
+
+  /** Everything that the process does is in its journal. */
+  async function failApart(env: Env) {
+    const desk = await openDesk(env);
+    const { toVisitor } = openVisitors(desk);
+    for (const visitor of [toVisitor(ADDRESS), toVisitor('192.0.2.2'), toVisitor(ADDRESS, ID)]) {
+      expect(desk.journal(ada.failureOf({ visitor }))).toBe(true);
+    }
+    return desk;
+  }
+
+  async function expectForgotten(desk: Desk, env: Env) {
+    await expect.poll(() => desk.ask('find', SHARED).catch(() => undefined), { timeout: 30_000 }).toBeDefined();
+    for (const whom of [ADDRESS, ID]) {
+      expect((await runDesk(['forget', whom], env)).err).toContain('Deleted 1 occurrence ');
+    }
+    expect((await desk.ask('listOccurrences', toCallKey(SHARED, 'production'), { limit: 9 })).occurrences).toHaveLength(
+      1,
+    );
+    // The salts are in the store by then, and gone from the disk of the process.
+    expect(isSaltIn(env)).toBe(false);
+  }
+
+  it('is found where the store was not open yet', async () => {
+    const env = await sqliteEnv();
+    await expectForgotten(await failApart(env), env);
+  });
+
+  it('is found where PostgreSQL was away when the process started', async () => {
+    const env = await postgresEnv();
+    await postgres.stop();
+    const desk = await failApart(env);
+    await expect.poll(() => desk.condition.store, { timeout: 30_000 }).toBe('away');
+    expect(isSaltIn(env)).toBe(true);
+    await postgres.start();
+    await expectForgotten(desk, env);
+  });
+
+  it('is found where the process ended before PostgreSQL came back', async () => {
+    const env = await postgresEnv();
+    await postgres.stop();
+    await (await failApart(env)).close();
+    await postgres.start();
+    await expectForgotten(await openDesk(env), env);
+  });
+});
