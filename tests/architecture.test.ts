@@ -168,6 +168,83 @@ describe('links and forms of pages', () => {
   });
 });
 
+describe('what protects', () => {
+  /** Names of dependencies that guard something. A new one belongs in this list. */
+  const GUARDS = [
+    'scrubber',
+    'scrubberOf',
+    'scrubPath',
+    'policy',
+    'trust',
+    'origins',
+    'isOurs',
+    'gate',
+    'overload',
+    'bodies',
+    'steps',
+    'mayRead',
+    'takeCredentials',
+    'checkToken',
+    'signIn',
+    'readAccess',
+    'toVisitor',
+    'isSecret',
+    'styleAttributes',
+  ];
+  /** Optional, and opens nothing. */
+  const ALLOWED = new Set([
+    // What a product exports: `main.ts` passes it on, or an empty list.
+    'src/server/engine/owners-files.ts: steps?:',
+    // Only shown to operators.
+    'src/server/watch-server.ts: gate?:',
+    'src/server/watch-server.ts: overload?:',
+    // Addresses of scripts in a stack.
+    'src/server/engine/errors/digest/frame-file.ts: origins?:',
+    // Without it a failure names no visitor.
+    'src/server/engine/errors/create-failure.ts: toVisitor?:',
+  ]);
+
+  /** Optional members, and parameters with a default, that have the name of a guard. */
+  function listOptionalGuards(source: string): string[] {
+    const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+    const members = text.matchAll(new RegExp(`\\b(?:${GUARDS.join('|')})\\?:`, 'g'));
+    const defaults = text.matchAll(new RegExp(`(?<=[{(,]\\s*)(?:${GUARDS.join('|')})(?:: [\\w.]+)? = `, 'g'));
+    return [...members, ...defaults].map(([found]) => found.trim());
+  }
+
+  const sources = files
+    .filter((path) => isIn(path, 'server'))
+    .map((path) => ({ path, source: readFileSync(join(root, path), 'utf8') }));
+  const optional = sources.flatMap(({ path, source }) =>
+    listOptionalGuards(source).map((found) => `${path}: ${found}`),
+  );
+
+  it('is required', () => {
+    const wrong = optional.filter((found) => !ALLOWED.has(found));
+    expect(
+      wrong.map(
+        (found) =>
+          `${found} makes something optional that protects: a caller who forgets it opens what it guards, and no test fails. Make it required. Where it can be switched off, its type is \`X | undefined\`, and the caller says so. Tests take a named fake from tests/support/unguarded.ts.`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('is known by names that exist', () => {
+    const isMember = (name: string) => sources.some(({ source }) => new RegExp(`\\b${name}: `).test(source));
+    expect(GUARDS.filter((name) => !isMember(name))).toEqual([]);
+    expect([...ALLOWED].filter((allowed) => !optional.includes(allowed))).toEqual([]);
+  });
+
+  it('would be found, as a member or with a default', () => {
+    expect(listOptionalGuards('readonly scrubber?: Scrubber;')).toEqual(['scrubber?:']);
+    expect(listOptionalGuards('constructor(scrubPath: ScrubPath = (path) => path) {')).toEqual([
+      'scrubPath: ScrubPath =',
+    ]);
+    expect(listOptionalGuards('function f({ log, gate = createGate() }: Options) {')).toEqual(['gate =']);
+    expect(listOptionalGuards('const scrubber = a; readonly gate: Gate | undefined; this.gate = b;')).toEqual([]);
+  });
+});
+
 function findCycles(edges: readonly Import[]): string[][] {
   const next = Map.groupBy(edges, ({ from }) => from);
   const done = new Set<string>();

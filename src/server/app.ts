@@ -18,6 +18,7 @@ import { health, type Readiness } from './engine/http/health.ts';
 import { hostCheck } from './engine/http/host-check.ts';
 import type { InFlight } from './engine/http/in-flight.ts';
 import { lateWrites } from './engine/http/late-writes.ts';
+import { dropClosed } from './engine/http/on-close.ts';
 import { oneAtATime } from './engine/http/one-at-a-time.ts';
 import type { Origins } from './engine/http/origins.ts';
 import type { Overload } from './engine/http/overload.ts';
@@ -52,14 +53,14 @@ export interface AppDeps {
   readonly compression?: boolean;
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
-  readonly scrubPath?: ScrubPath;
+  readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
   /** Answers `/metrics`, where that is not on a listener of its own. */
   readonly metricsPage?: Step | undefined;
   /** Answers what `npm run doctor` asks, for those who may read it. */
   readonly doctorPage?: Step;
-  /** Knows when there is too much to do; without it nothing is refused. */
-  readonly overload?: Overload | undefined;
+  /** Knows when there is too much to do; undefined to refuse nothing. */
+  readonly overload: Overload | undefined;
   /** Where the tunnel takes the browser's own reports. */
   readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
@@ -74,8 +75,8 @@ export interface AppDeps {
   readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
   readonly development?: RequestHandler;
-  /** The owner's, before API and pages. */
-  readonly steps?: readonly RequestHandler[];
+  /** The owner's, before API and pages, which they may guard. */
+  readonly steps: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
   readonly routes?: RequestHandler;
   /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
@@ -125,7 +126,7 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(lateWrites({ funnel }));
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
-  for (const step of deps.steps ?? []) app.use(seenAsPage(step));
+  for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
   app.use('/api', privateReplies(), deps.api);
   app.use(pages.data);
   app.use(pages.pages);

@@ -391,6 +391,14 @@ export const SETTINGS = {
     example: '200',
     schema: whole({ what: 'pages', from: 1, to: 100_000 }).optional(),
   },
+  MAX_CONNECTIONS_PER_ADDRESS: {
+    about:
+      'Connections that one address, or one /64 of IPv6, can hold. Beyond that its idle connections are closed, then new ones are refused. Does not apply to proxies in TRUST_PROXY. Unset: a quarter of all connections that the server can hold, 2048 of 8192.',
+    example: '512',
+    schema: parsed('is not a number of connections. Use a whole number from 1 to 100000.', (text) => {
+      return /^[1-9]\d{0,4}$|^100000$/.test(text) ? Number(text) : undefined;
+    }).optional(),
+  },
   DRAIN_LAG: {
     about:
       'Seconds to go on serving after a stop was asked for, while /readyz already says 503: at least as long as the proxy takes to notice. Unset: 1, and 0 on a terminal.',
@@ -460,6 +468,8 @@ export interface Config {
   readonly overloadDelay: number;
   /** Undefined where it follows from the heap. */
   readonly maxPages: number | undefined;
+  /** A count; undefined for a share of all connections. */
+  readonly maxConnectionsPerAddress: number | undefined;
   /** Milliseconds. */
   readonly drainLag: number;
   /** Milliseconds. */
@@ -539,6 +549,7 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     scrubPatterns: values.SCRUB_PATTERNS,
     overloadDelay: values.OVERLOAD_DELAY,
     maxPages: values.MAX_PAGES,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
     drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
     drainDeadline: values.DRAIN_DEADLINE,
   };

@@ -1,17 +1,23 @@
 import { createDeskApp, type DeskAppDeps } from './desk/desk-app.ts';
+import { toConnectionLimits } from './engine/http/connection-limits.ts';
 import { createHttpServer, type HttpServer } from './engine/http/http-server.ts';
 import { toSecurityHeaders } from './engine/http/security-headers.ts';
 import type { DeskSide } from './open-desk-side.ts';
 import type { Failures } from './open-failures.ts';
 import type { Ground } from './open-ground.ts';
 
-type Others = Pick<DeskAppDeps, 'origins' | 'trust' | 'readiness' | 'files' | 'desk' | 'metricsPage' | 'tunnel'>;
+interface Others
+  extends Pick<DeskAppDeps, 'origins' | 'trust' | 'readiness' | 'files' | 'desk' | 'metricsPage' | 'tunnel'> {
+  /** Connections at once (a count). */
+  readonly maxConnections: number;
+}
 
 /** A listener of the desk's own. */
 export function createDeskServer(ground: Ground, failures: Failures, side: DeskSide, others: Others): HttpServer {
   const { config, log, metrics } = ground;
   const { funnel, inFlight, scrubPath } = failures;
-  const { compression, keepAlive } = config;
+  const { compression, keepAlive, maxConnectionsPerAddress } = config;
+  const limits = toConnectionLimits(others.maxConnections, maxConnectionsPerAddress);
   return createHttpServer(
     createDeskApp({
       ...others,
@@ -24,6 +30,6 @@ export function createDeskServer(ground: Ground, failures: Failures, side: DeskS
       scrubPath,
       metrics,
     }),
-    { log, count: metrics.count, keepAlive, headers: toSecurityHeaders(others.origins) },
+    { log, limits, trust: others.trust, count: metrics.count, keepAlive, headers: toSecurityHeaders(others.origins) },
   );
 }

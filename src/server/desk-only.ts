@@ -6,6 +6,8 @@ import { orClose } from './desk/desk.ts';
 import { createDeskOrigins } from './desk/desk-app.ts';
 import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
+import { createBodyReader } from './engine/http/body-reader.ts';
+import { readOpenFileLimit, toMaxConnections } from './engine/http/connection-limits.ts';
 import { createDrain } from './engine/http/drain.ts';
 import { listen, toHttpUrl } from './engine/http/listen.ts';
 import { metricsPage } from './engine/http/metrics-page.ts';
@@ -46,10 +48,12 @@ async function startDesk(): Promise<void> {
     manifest,
     funnel,
     origins,
+    bodies: createBodyReader(),
   });
   const { server, connections } = createDeskServer(ground, failures, side, {
     origins,
     trust: createProxyTrust(config.trustProxy),
+    maxConnections: toMaxConnections(readOpenFileLimit()),
     readiness: {
       get draining() {
         return drain.draining;

@@ -1,4 +1,4 @@
-import { KiB, Second } from '../shared/units.ts';
+import { KiB, MiB, Second } from '../shared/units.ts';
 
 // The request line and headers
 
@@ -21,8 +21,14 @@ export const SOCKET_TIMEOUT = 60 * Second;
 export const KEEP_ALIVE_TIMEOUT = 72 * Second;
 /** Kept beyond what is announced (ms), for a request that is already on its way. */
 export const KEEP_ALIVE_BUFFER = 1 * Second;
-/** Connections at once (a count); more are closed unanswered, before file descriptors run out. */
+/** Connections at once (a count), or fewer if the system lets the process open fewer files. */
 export const MAX_CONNECTIONS = 8192;
+/** Of these, connections of one address, unless MAX_CONNECTIONS_PER_ADDRESS is set (a share): enough for an office. */
+export const ADDRESS_SHARE = 1 / 4;
+/** Of these, connections to DESK_PORT (a share). */
+export const DESK_SHARE = 1 / 16;
+/** Files and connections of the store, the journal and reporters, for which file descriptors are kept free (a count). */
+export const RESERVED_FILES = 256;
 
 /**
  * Connections that the system holds for us until we take them (a count). One is taken in each turn of the
@@ -31,6 +37,16 @@ export const MAX_CONNECTIONS = 8192;
 export const CONNECTION_BACKLOG = 4096;
 
 // Bodies
+
+/** Bodies that are held in memory, unfinished or being parsed: of forms, feedback and reports together (bytes). */
+export const MAX_BODY_BYTES = 64 * MiB;
+/** Of these, the bodies of one sender (bytes): uploads of an office at once. */
+export const MAX_SENDER_BODY_BYTES = 16 * MiB;
+/** Unfinished bodies of one sender (a count). */
+export const MAX_SENDER_BODIES = 1024;
+/** An unfinished body must grow by so much (bytes) in each window (ms); 408 if not. A phone on a poor line sends about 1 KiB a second. */
+export const MIN_BODY_PROGRESS = 1 * KiB;
+export const BODY_PROGRESS_WINDOW = 5 * Second;
 
 /** A JSON or form body of the API, unless the route says otherwise (bytes). */
 export const MAX_API_BODY_BYTES = 100 * KiB;

@@ -16,6 +16,8 @@ import { createDeskPages } from './desk/pages/desk-pages.ts';
 import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from './desk/tunnel/open-tunnel.ts';
 import { toDocumentParts } from './document-parts.ts';
+import { createBodyReader } from './engine/http/body-reader.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from './engine/http/connection-limits.ts';
 import { createContentPolicy } from './engine/http/content-policy.ts';
 import { doctorPage } from './engine/http/doctor-page.ts';
 import { createDrain, joinDrains } from './engine/http/drain.ts';
@@ -34,6 +36,7 @@ import type { ServerLog } from './engine/logger.ts';
 import { describeNodeFloor } from './engine/node-floor.ts';
 import type { OwnersFiles } from './engine/owners-files.ts';
 import { createPages } from './engine/pages/pages.ts';
+import { DESK_SHARE } from './limits.ts';
 import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { openGround } from './open-ground.ts';
@@ -71,7 +74,7 @@ async function start(): Promise<void> {
   const { config, manifest, release, log, flush, metrics, newcomer } = ground;
   const { count } = metrics;
   const settings = readProductSettings(process.env, config);
-  const steps = owner.steps?.(settings);
+  const steps = owner.steps?.(settings) ?? [];
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
   const failures = openFailures(ground, {
     routes,
@@ -90,6 +93,7 @@ async function start(): Promise<void> {
     maxPages: config.maxPages,
     count,
   });
+  const bodies = createBodyReader();
   const pages = await createPages<AppContext>({
     routes,
     document: Document,
@@ -99,12 +103,14 @@ async function start(): Promise<void> {
     sharedContext: { settings },
     manifest,
     funnel,
-    policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath }),
+    policy: createContentPolicy(owner.contentSources, { earlyScript, reportPath, styleAttributes: true }),
     origins,
     takesFeedback,
     traceTargets: config.traceTargets,
     traced,
     compression: config.compression,
+    isSecret: false,
+    bodies,
     gate,
   });
   const readiness: Readiness = {
@@ -129,6 +135,7 @@ async function start(): Promise<void> {
     manifest,
     funnel,
     origins: deskOrigins ?? origins,
+    bodies,
     earlyScript,
     reportPath,
     traced,
@@ -146,6 +153,7 @@ async function start(): Promise<void> {
       table: failures.table,
       scrubber,
       origins: of,
+      bodies,
       routes: [...routes, ...deskRoutes],
       visitors,
       isOperator: deskAt ? undefined : deskPages.isOperator,
@@ -177,7 +185,7 @@ async function start(): Promise<void> {
     deskApi: deskAt ? undefined : side.api,
     visitorId: owner.reporting?.visitorId,
     feedback: takesFeedback
-      ? openFeedback({ feedback: side.feedback, origins, scrubber, toVisitor: visitors.toVisitor, log })
+      ? openFeedback({ feedback: side.feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
       : undefined,
     pages,
     api: mountApi({ settings }),
@@ -187,20 +195,25 @@ async function start(): Promise<void> {
     routes: owner.routes?.(settings),
     existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
   });
+  const maxConnections = toMaxConnections(readOpenFileLimit());
+  const deskConnections = deskAt ? Math.ceil(maxConnections * DESK_SHARE) : 0;
   const { server, connections } = createHttpServer(app, {
     log,
+    limits: toConnectionLimits(maxConnections - deskConnections, config.maxConnectionsPerAddress),
+    trust,
     count,
     keepAlive: config.keepAlive,
     headers: toSecurityHeaders(origins),
   });
   server.on('connection', () => gate.noteConnection());
   const upgraded =
-    upgrades && handleUpgrades(server, { upgrades, takeCredentials, steps, origins, trust, log, funnel });
+    upgrades && handleUpgrades(server, { upgrades, takeCredentials, steps, origins, trust, connections, log, funnel });
   const deskServer =
     deskOrigins &&
     createDeskServer(ground, failures, side, {
       origins: deskOrigins,
       trust,
+      maxConnections: deskConnections,
       readiness,
       files,
       desk: deskPages,

@@ -43,7 +43,11 @@ export function watchServer(server: WatchedServer): void {
     () => desk.clockSkew / Second,
   );
   if (gate) {
-    gauge('spillway_pages_in_progress', 'Pages from their first guard to their shell.', () => gate.pages);
+    gauge(
+      'spillway_pages_in_progress',
+      'Pages from their first guard to their shell: never more than http_server_active_requests.',
+      () => gate.pages,
+    );
     gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => gate.queued);
   }
   if (overload) {

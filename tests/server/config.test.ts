@@ -53,6 +53,7 @@ it('has a default for everything', () => {
     scrubPatterns: [],
     overloadDelay: 500,
     maxPages: undefined,
+    maxConnectionsPerAddress: undefined,
     drainLag: 1000,
     drainDeadline: 8000,
   });

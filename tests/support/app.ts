@@ -5,17 +5,26 @@ import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { takeCredentials } from '../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { jsonBody } from '../../src/server/engine/http/body-limits.ts';
-import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
+import { toConnectionLimits } from '../../src/server/engine/http/connection-limits.ts';
+import { createHttpServer, type HttpServerOptions } from '../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
 import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { resource } from '../../src/server/engine/http/resource.ts';
 import type { PageSteps } from '../../src/server/engine/pages/pages.ts';
+import { MAX_CONNECTIONS } from '../../src/server/limits.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 export interface TestAppOptions extends Partial<AppDeps> {
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
 }
+
+/** A server for tests: no proxy is trusted, and connections are limited as in production. */
+export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust'> = {
+  limits: toConnectionLimits(MAX_CONNECTIONS),
+  trust: createProxyTrust(),
+};
 
 /** What a log was told, a line each. */
 export interface LogSpy {
@@ -84,7 +93,7 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
   const log = deps.log ?? pino({ enabled: false });
   return createApp({
     log,
-    funnel: createFunnel({ log, build: 'test' }),
+    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
     trust: createProxyTrust(trustProxy),
     readiness: { draining: false },
@@ -92,6 +101,9 @@ export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestA
     takeCredentials: takeCredentials(undefined),
     pages: createFakePages(),
     api: createFakeApi(),
+    scrubPath: noPathScrubber,
+    overload: undefined,
+    steps: [],
     ...deps,
   });
 }
@@ -102,9 +114,12 @@ export interface TestServer {
 }
 
 /** The real server around the real app, on a free port. */
-export async function startTestServer(options: TestAppOptions = {}): Promise<TestServer> {
+export async function startTestServer(
+  options: TestAppOptions = {},
+  of: Partial<HttpServerOptions> = {},
+): Promise<TestServer> {
   const log = options.log ?? pino({ enabled: false });
-  const { server } = createHttpServer(createTestApp({ ...options, log }), { log });
+  const { server } = createHttpServer(createTestApp({ ...options, log }), { ...TEST_SERVER, ...of, log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

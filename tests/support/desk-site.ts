@@ -19,12 +19,14 @@ import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { createTestLog } from './desk.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 export const ADA = { name: 'ada', token: 'ada-has-a-long-token', role: 'operator' } as const;
 export const VERA = { name: 'vera', token: 'vera-has-a-long-token', role: 'viewer' } as const;
@@ -99,7 +101,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
 
   async function start(tokens: readonly OperatorToken[]): Promise<DeskSite> {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ log, build: MANIFEST.buildId });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: MANIFEST.buildId });
     const { publicOrigins = [], trustProxy = [], authProxyHeader, authProxySecret, authProxyOperators = [] } = options;
     const origins = createOrigins(publicOrigins, ORIGIN);
     const known = createOperatorTokens(tokens);
@@ -114,6 +116,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       manifest: MANIFEST,
       funnel,
       origins,
+      bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
     const api = createDeskApi({ desk: { ask }, facts, checkToken });
@@ -132,6 +135,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       trust: createProxyTrust(trustProxy),
       readiness: { draining: false },
       files: new Map(),
+      scrubPath: noPathScrubber,
     });
     const withCookie = (test: Test, cookie: string | undefined): Test =>
       cookie === undefined ? test : test.set('Cookie', cookie);

@@ -6,7 +6,8 @@ import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
 import { listen } from '../../src/server/engine/http/listen.ts';
 import { createStop } from '../../src/server/engine/http/stop.ts';
 import { createLogger } from '../../src/server/engine/logger.ts';
-import { createTestApp } from './app.ts';
+import { createTestApp, TEST_SERVER } from './app.ts';
+import { noScrubber } from './unguarded.ts';
 
 // A process of its own around the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
@@ -37,10 +38,10 @@ const routes = Router()
   });
 
 const { log, flush } = await createLogger({ level: 'info', terminal: false });
-const funnel = createFunnel({ log, build: 'test' });
+const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
 const state = { draining: false };
 const app = createTestApp({ log, funnel, routes, readiness: state });
-const { server, connections } = createHttpServer(app, { log });
+const { server, connections } = createHttpServer(app, { ...TEST_SERVER, log });
 const drain = createDrain({ server, connections, lag, deadline });
 Object.defineProperty(state, 'draining', { get: () => drain.draining });
 const close = () => new Promise<void>((resolve) => process.argv.includes('hangs') || resolve());

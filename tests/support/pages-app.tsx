@@ -7,6 +7,7 @@ import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createContentPolicy } from '../../src/server/engine/http/content-policy.ts';
 import { createEarlyScript } from '../../src/server/engine/http/early-script.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
@@ -21,7 +22,8 @@ import type { PagePayload } from '../../src/shared/engine/payload.ts';
 import { DATA_PREFIX } from '../../src/shared/engine/protocol.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
 import { createDecoder } from '../../src/shared/engine/wire.ts';
-import { createFakeApi } from './app.ts';
+import { createFakeApi, TEST_SERVER } from './app.ts';
+import { noPathScrubber, noScrubber } from './unguarded.ts';
 
 /** A route with both its halves in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
@@ -41,6 +43,7 @@ export interface PagesAppOptions extends Partial<Omit<PagesOptions, 'routes' | '
   readonly routes?: AppDeps['routes'];
   readonly existingApp?: AppDeps['existingApp'];
   readonly overload?: AppDeps['overload'];
+  readonly desk?: AppDeps['desk'];
   readonly metrics?: AppDeps['metrics'];
 }
 
@@ -121,7 +124,13 @@ export function createTestPages(
     document: TestDocument,
     errorPages: TEST_ERROR_PAGES,
     manifest: toManifest(all),
-    policy: createContentPolicy({}, { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }) }),
+    policy: createContentPolicy(
+      {},
+      { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
+    ),
+    bodies: createBodyReader(),
+    gate: undefined,
+    isSecret: false,
     traceTargets: [],
     ...options,
   });
@@ -131,14 +140,15 @@ export function createTestPages(
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const funnel = createFunnel({ log, build: BUILD_ID });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: BUILD_ID });
   const origins = createOrigins(options.publicOrigins ?? [], 'http://localhost:3000');
   const {
     compression = false,
-    steps,
+    steps = [],
     routes: ownRoutes,
     existingApp,
     overload,
+    desk,
     metrics,
     publicOrigins: _,
     ...pageOptions
@@ -155,13 +165,15 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
     pages,
     api: createFakeApi(),
     compression,
+    scrubPath: noPathScrubber,
     steps,
     routes: ownRoutes,
     existingApp,
     overload,
+    desk,
     metrics,
   });
-  const { server } = createHttpServer(app, { log });
+  const { server } = createHttpServer(app, { ...TEST_SERVER, log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   onTestFinished(() => {

@@ -17,6 +17,7 @@ import { NOT_FOUND_ROUTE } from '../../src/shared/engine/protocol.ts';
 import { createRouteTree } from '../../src/shared/engine/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
 import { encode } from '../../src/shared/engine/wire.ts';
+import { noScrubber } from './unguarded.ts';
 
 export interface RenderPageOptions {
   /** What the page's loader would return. Promises in it are waited for. */
@@ -173,7 +174,7 @@ class TestVisit extends Ending implements Visit {
 
 /** The real one, which keeps what a visitor would see as a digest for the test to fail with. */
 function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] } {
-  const real = createFunnel({ log: pino({ enabled: false }), build: 'test' });
+  const real = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
   const failures: unknown[] = [];
   return {
     failures,

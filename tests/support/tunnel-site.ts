@@ -7,6 +7,7 @@ import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { door } from '../../src/server/engine/http/door.ts';
 import { hostCheck } from '../../src/server/engine/http/host-check.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
@@ -18,6 +19,7 @@ import { requestInfo } from '../../src/server/engine/http/request-info.ts';
 import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
 import { chain, type Step } from '../../src/server/engine/http/step.ts';
 import { toCrockford } from '../../src/shared/engine/address.ts';
+import { TEST_SERVER } from './app.ts';
 
 export interface Forwarded {
   readonly bytes: Buffer;
@@ -109,6 +111,7 @@ export function createFakeTunnel(
 ): Step {
   return tunnel({
     path: '/_report',
+    bodies: createBodyReader(),
     journal: (failure) => spies.failures.push(failure) > 0,
     feedback: {
       takeTurn: () => 0,
@@ -123,7 +126,7 @@ export function createFakeTunnel(
     },
     isRoute: (pattern) => pattern === '/orders/:id',
     visitors: { toVisitor: (address, id) => `hash of ${id ?? address}`, listOthers: () => ['hash of yesterday'] },
-    scrubber: fakeScrubber,
+    scrubberOf: () => fakeScrubber,
     trim: (failure) => failure,
     count: (name, labels = {}, by = 1) => {
       const key = `${name}{${Object.entries(labels)
@@ -173,7 +176,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   };
   const passed: RequestListener = (req, res) => sendText(res, 404, `passed ${req.method} ${requestInfo(req).path}`);
   const listener = chain(front, pages ?? passed, rethrow);
-  const { server } = createHttpServer(listener, { log });
+  const { server } = createHttpServer(listener, { ...TEST_SERVER, log });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(spies, {

@@ -9,6 +9,7 @@ import { readBearer } from '../../src/server/desk/sign-in/bearer.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
 import { formBody } from '../../src/server/engine/http/body-limits.ts';
+import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
 import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
 import { metricsPage } from '../../src/server/engine/http/metrics-page.ts';
 import { createOrigins } from '../../src/server/engine/http/origins.ts';
@@ -21,10 +22,11 @@ import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../src/shared/engine/hooks.ts';
 import { Late } from '../../src/shared/engine/late.tsx';
 import { redirect, unauthorized } from '../../src/shared/engine/outcome.ts';
-import { createFakeApi, spyOnLog } from './app.ts';
+import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
 import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
+import { noScrubber } from './unguarded.ts';
 
 /** Everything of the engine and the desk that answers, in this process, for tests that hold for each answer. */
 export interface WholeSite {
@@ -120,7 +122,7 @@ function createApi() {
 
 export async function startWholeSite(): Promise<WholeSite> {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ log, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const origins = createOrigins([SITE_ORIGIN], 'http://localhost:3000');
   const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
   const spies = createTunnelSpies();
@@ -144,6 +146,7 @@ export async function startWholeSite(): Promise<WholeSite> {
       limits: { turnsOfSender: PLENTY, turns: PLENTY },
     }),
     origins,
+    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,
@@ -184,7 +187,7 @@ export async function startWholeSite(): Promise<WholeSite> {
   };
 
   async function serve(listener: RequestListener, headers?: HeaderList) {
-    const { server } = createHttpServer(listener, { log, headers });
+    const { server } = createHttpServer(listener, { ...TEST_SERVER, log, headers });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return {
       port: (server.address() as AddressInfo).port,

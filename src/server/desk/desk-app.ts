@@ -40,7 +40,7 @@ export interface DeskAppDeps {
   readonly api: RequestHandler;
   readonly compression?: boolean;
   readonly inFlight?: InFlight;
-  readonly scrubPath?: ScrubPath;
+  readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
   /** Answers `/metrics`. */
   readonly metricsPage?: Step;

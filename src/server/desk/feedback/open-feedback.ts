@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
@@ -11,16 +12,25 @@ import { takeFeedback } from './take-feedback.ts';
 export interface OpenFeedbackOptions {
   readonly feedback: KeepFeedback;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   readonly scrubber: Scrubber;
   readonly toVisitor: ToVisitor;
   readonly log: Logger;
 }
 
 /** Puts together what takes the words of visitors. */
-export function openFeedback({ feedback, origins, scrubber, toVisitor, log }: OpenFeedbackOptions): RequestHandler {
+export function openFeedback({
+  feedback,
+  origins,
+  bodies,
+  scrubber,
+  toVisitor,
+  log,
+}: OpenFeedbackOptions): RequestHandler {
   return takeFeedback({
     feedback,
     origins,
+    bodies,
     scrubberOf: toRequestScrubber(scrubber),
     toVisitor(req) {
       const info = requestInfo(req);

@@ -10,19 +10,22 @@ import {
 } from '../../../shared/engine/feedback-protocol.ts';
 import { isOutcome } from '../../../shared/engine/outcome.ts';
 import { KiB, Second } from '../../../shared/units.ts';
+import { HttpError } from '../../engine/errors/http-error.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import { readForm } from '../../engine/pages/form-body.ts';
 import { parseAddress, toAddressText } from '../address.ts';
 import { type FeedbackParts, readPostedFeedback } from '../tunnel/feedback.ts';
-import { toSender } from '../tunnel/token-buckets.ts';
 import type { KeepFeedback } from './keep-feedback.ts';
 import { sendFeedbackAnswer } from './send-answer.ts';
 
 export interface TakeFeedbackOptions {
   readonly feedback: KeepFeedback;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   readonly scrubberOf: (req: IncomingMessage) => FeedbackParts['scrubber'];
   readonly toVisitor: (req: IncomingMessage) => string;
   readonly log: Logger;
@@ -39,7 +42,7 @@ const THANKS = 'Thank you. What you wrote goes to those who mend it.';
  * nor its time tell whether an address exists.
  */
 export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
-  const { feedback, origins, log } = options;
+  const { feedback, origins, bodies, log } = options;
 
   async function answer(req: Request, res: Response): Promise<void> {
     if (!isOfThisSite(req, origins)) return refuse(403, 'This form comes from another site, so it was not taken.');
@@ -48,7 +51,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
       res.setHeader('Retry-After', String(Math.ceil(wait / Second)));
       return refuse(429, 'Much was said within a short time. Wait a minute, then send it again.');
     }
-    const form = await readForm(req, MAX_FORM_BYTES);
+    const form = await readForm({ request: req, response: res, limit: MAX_FORM_BYTES, bodies });
     const read = (name: string) => toLine(form.get(name));
     const text = read(FEEDBACK_FIELDS.text);
     const email = read(FEEDBACK_FIELDS.email);
@@ -84,7 +87,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     try {
       await answer(req, res);
     } catch (error) {
-      if (!isOutcome(error) || res.headersSent) throw error;
+      if (!(isOutcome(error) || error instanceof HttpError) || res.headersSent) throw error;
       sendFeedbackAnswer(req, res, error.status, error.message);
     }
   };

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { LIVE_CHANGES, LIVE_PATH, LIVE_PING } from '../../../shared/desk/live/live-protocol.ts';
 import { API_POLICY } from '../../engine/http/content-policy.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
+import { onClose } from '../../engine/http/on-close.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { refuse, sendText } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
@@ -48,6 +49,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   async function answer(req: Request, res: Response): Promise<void> {
     if (!isOfThisSite(req, origins)) return refuse(req, res, 403, 'This request comes from another site.');
     const access = await readAccess(req, res);
+    if (res.closed) return;
     if (access.isAway) return refuse(req, res, 503, 'The desk’s store cannot be reached at the moment.');
     if (!access.operator) return refuse(req, res, 401, 'Sign in to the desk first.');
     if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Come again.');
@@ -86,7 +88,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     const stopListening = watch.listen(() => send(LIVE_CHANGES));
     const pings = setInterval(() => void ping(), pingInterval).unref();
     const age = setTimeout(() => res.end(), LIVE_STREAM_AGE).unref();
-    res.once('close', () => {
+    onClose(res, () => {
       stopListening();
       clearInterval(pings);
       clearTimeout(age);

@@ -5,6 +5,7 @@ import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { createContentPolicy } from '../../engine/http/content-policy.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
@@ -29,6 +30,7 @@ export interface DeskPagesOptions {
   readonly manifest: AssetManifest;
   readonly funnel: Funnel;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   /** The first script of every page. */
   readonly earlyScript?: string;
   readonly reportPath?: string;
@@ -55,7 +57,7 @@ export interface DeskPages {
  * its failures too, so that nothing of the product stands between an operator and the desk.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
-  const { desk, signIn, facts, funnel, origins, earlyScript, reportPath, traced } = options;
+  const { desk, signIn, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
   const pages = await createPages<DeskContext>({
     family: 'desk',
@@ -67,6 +69,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     manifest: toAppManifest(options.manifest, 'desk'),
     funnel,
     origins,
+    bodies,
     // What strangers wrote is shown here: not even a `style` attribute of it would count.
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({
@@ -75,6 +78,8 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
       facts,
     }),
     isSecret: true,
+    // The desk is never refused, so that operators see what keeps the site busy.
+    gate: undefined,
     maxActionBytes: MAX_DESK_FORM_BYTES,
     traceTargets: [],
     ...(traced && { traced }),

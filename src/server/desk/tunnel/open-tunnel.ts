@@ -9,6 +9,7 @@ import type { ErrorHandler } from '../../engine/errors/error-handler.ts';
 import { listRequestSecrets } from '../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
 import { trimFailure } from '../../engine/errors/trim.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import type { Step } from '../../engine/http/step.ts';
 import type { Desk } from '../desk.ts';
@@ -30,6 +31,7 @@ export interface OpenTunnelOptions {
   readonly table: () => SiteTable;
   readonly scrubber: Scrubber;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   /** Patterns of other routes are a stranger's invention. */
   readonly routes: readonly RouteLine[];
   readonly visitors: Visitors;
@@ -51,6 +53,7 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
     tunnel({
       path: options.path,
       origins: options.origins,
+      bodies: options.bodies,
       upstream: options.upstream,
       environment: options.environment,
       journal: (failure, sameVisitor) => desk.journal(failure, sameVisitor),
@@ -60,7 +63,6 @@ export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => 
       isKnownDigest: (digest) => desk.ask('isKnown', digest),
       findBuild,
       isRoute: (pattern) => patterns.has(pattern),
-      scrubber,
       scrubberOf: toRequestScrubber(scrubber),
       trim: trimFailure,
       ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),

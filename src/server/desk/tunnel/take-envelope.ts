@@ -1,6 +1,7 @@
 import { MiB } from '../../../shared/units.ts';
 import type { Count } from '../../engine/count.ts';
 import { type Failure, toAddress } from '../../engine/errors/failure.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import type { GivenFeedback, KeepFeedback, KeptFeedback } from '../feedback/keep-feedback.ts';
 import type { Echoes } from './echoes.ts';
 import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';
@@ -13,7 +14,6 @@ import { isRecord, type JsonRecord, parseReportRecord, toRecord } from './report
 import { type ReportOutbox, toCategory } from './report-outbox.ts';
 import type { FailureParts, ReportScrubber, Sender } from './report-parts.ts';
 import { rewriteEvent } from './rewrite-event.ts';
-import { toSender } from './token-buckets.ts';
 
 export interface EnvelopeParts extends FailureParts {
   /** Whether the DSN is the one that our pages were given, letter for letter: another spelling of it is another one. */

@@ -5,23 +5,25 @@ import type { Count } from '../../engine/count.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { isVisitorGone } from '../../engine/errors/visitor-gone.ts';
+import type { BodyReader } from '../../engine/http/body-reader.ts';
 import { isOfThisSite } from '../../engine/http/cross-site.ts';
 import type { Origins } from '../../engine/http/origins.ts';
 import { refuse } from '../../engine/http/refuse.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
 import type { Step } from '../../engine/http/step.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import type { KeepFeedback } from '../feedback/keep-feedback.ts';
 import { takeBrowserReports } from './browser-reports.ts';
 import { createEchoes } from './echoes.ts';
 import { createNewIncidents } from './new-incidents.ts';
 import { createOverflow } from './overflow.ts';
-import { createReportBodies } from './read-report-body.ts';
+import { readReport } from './read-report-body.ts';
 import { createRecentIds } from './recent-ids.ts';
 import { ReportError } from './report-error.ts';
 import type { ReportOutbox } from './report-outbox.ts';
 import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
 import { type Taken, takeEnvelope } from './take-envelope.ts';
-import { type BucketSize, createTokenBuckets, toSender } from './token-buckets.ts';
+import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
 import type { Visitors } from './visitors.ts';
 
 /** Where Sentry's envelopes go on. */
@@ -35,6 +37,7 @@ export interface TunnelOptions {
   /** `/_report`; the browser's own reports come to `/_report/browser`. */
   readonly path: string;
   readonly origins: Origins;
+  readonly bodies: BodyReader;
   readonly upstream?: Upstream | undefined;
   /** Keeps a failure, and says whether it could. @param sameVisitor other hashes of its visitor */
   readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
@@ -48,9 +51,8 @@ export interface TunnelOptions {
   readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
   /** Whether a route has this pattern. */
   readonly isRoute?: (pattern: string) => boolean;
-  readonly scrubber: ReportScrubber;
-  /** The same, which also knows what this request proves who it is from with: its page may repeat that. */
-  readonly scrubberOf?: (req: IncomingMessage) => ReportScrubber;
+  /** Also knows what this request proves who it is from with: its page may repeat that. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
   readonly trim: (failure: Failure) => Failure;
   /** A word for what is not worth keeping (F9), such as `extension`. */
   readonly ignore?: (failure: Failure) => string | undefined;
@@ -115,12 +117,10 @@ const MAX_PASSED_LENGTH = 1000;
  * that says nothing of where it comes from is from no browser, or is a browser's own report.
  */
 export function tunnel(options: TunnelOptions): Step {
-  const { path, origins, upstream, visitors, count, scrubber, fail, now = Date.now } = options;
-  const { scrubberOf = () => scrubber } = options;
+  const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
   const { perAddress, together } = { ...LIMITS, ...options.limits };
   const senders = createTokenBuckets(perAddress);
   const all = createTokenBuckets(together);
-  const bodies = createReportBodies();
   const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
   const parts = {
     ...options,
@@ -146,9 +146,10 @@ export function tunnel(options: TunnelOptions): Step {
   ]);
 
   async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const bytes = await bodies.read(req, res);
     const own = { ...parts, scrubber: scrubberOf(req) };
-    const taken = await takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own);
+    const taken = await readReport(bodies, { req, res }, (bytes) =>
+      takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
+    );
     const isOperator = (await options.isOperator?.(req)) ?? false;
     sendTaken(res, taken, upstream?.outbox, isOperator);
   }
@@ -157,7 +158,7 @@ export function tunnel(options: TunnelOptions): Step {
     const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
     if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
     const own = { ...parts, scrubber: scrubberOf(req) };
-    await takeBrowserReports(await bodies.read(req, res), toReportSender(req), own);
+    await readReport(bodies, { req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
     res.statusCode = 204;
     res.setHeader('Cache-Control', 'no-store');
     res.end();
@@ -201,8 +202,7 @@ export function tunnel(options: TunnelOptions): Step {
 
   /** Milliseconds until the sender may come again; 0 where it may now. */
   function takeTurn(req: IncomingMessage): number {
-    const wait = senders.take(toSender(requestInfo(req).address)) || all.take('');
-    return wait || (bodies.full ? Second : 0);
+    return senders.take(toSender(requestInfo(req).address)) || all.take('');
   }
 
   function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Day, Hour, Second } from '../../../shared/units.ts';
+import { toSender } from '../../engine/http/to-sender.ts';
 import type { Desk } from '../desk.ts';
 import type { Salt } from '../journal-entry.ts';
 import { createSecret, NO_DAY } from '../store/secret-table.ts';
-import { toSender } from './token-buckets.ts';
 
 /** @param id what the product's `visitorId` says about who it is */
 export type ToVisitor = (address: string, id?: string) => string;

@@ -1,8 +1,9 @@
 import type { Environment } from '../../config.ts';
+import { readOpenFileLimit } from '../../engine/http/connection-limits.ts';
 import type { FindingGroup } from '../finding.ts';
 import { checkBuild } from './check-build.ts';
 import { checkDataFolder, isInContainer, readMounts } from './check-data-folder.ts';
-import { judgeMemory, judgeNode, measureMemory } from './check-process.ts';
+import { judgeConnections, judgeMemory, judgeNode, measureMemory } from './check-process.ts';
 import { checkSettings, isForOthers } from './check-settings.ts';
 import { checkStore } from './check-store.ts';
 import { type ProductSettingsFile, readEnvironment } from './read-settings.ts';
@@ -40,6 +41,7 @@ export async function checkEnvironment({
         judgeNode(process.versions.node),
         checkBuild({ dist, sources: toSources(env) }),
         judgeMemory(measureMemory()),
+        judgeConnections({ openFiles: readOpenFileLimit(), perAddress: read.config.maxConnectionsPerAddress }),
       ],
     },
     { heading: 'Settings', findings: await checkSettings({ env, read, product, isContainer: folder.isContainer }) },

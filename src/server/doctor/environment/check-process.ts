@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
+import { toConnectionLimits, toMaxConnections } from '../../engine/http/connection-limits.ts';
 import { describeNodeFloor } from '../../engine/node-floor.ts';
-import { type Finding, toOk } from '../finding.ts';
+import { MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
+import { type Finding, toOk, toSetting } from '../finding.ts';
 
 /** @param version without a `v` */
 export function judgeNode(version: string): Finding {
@@ -45,6 +47,37 @@ export function judgeMemory({ limit, heap }: Memory): Finding {
     };
   }
   return toOk(about, `${words}.`);
+}
+
+export interface Connecting {
+  /** Files that the system lets the process open (a count); undefined without a limit. */
+  readonly openFiles: number | undefined;
+  /** MAX_CONNECTIONS_PER_ADDRESS (a count); undefined if it is not set. */
+  readonly perAddress: number | undefined;
+}
+
+export function judgeConnections({ openFiles, perAddress }: Connecting): Finding {
+  const about = 'Connections';
+  const { total, ofSender } = toConnectionLimits(toMaxConnections(openFiles), perAddress);
+  const found = `The server holds up to ${total} connections, ${ofSender} of one address`;
+  if (ofSender >= total) {
+    return {
+      about,
+      mark: 'warning',
+      found: `${found}, so one visitor can take all of them.`,
+      advice: 'Unset MAX_CONNECTIONS_PER_ADDRESS, or lower it.',
+      remedies: toSetting(`MAX_CONNECTIONS_PER_ADDRESS=${toConnectionLimits(total).ofSender}`),
+    };
+  }
+  if (total < MAX_CONNECTIONS) {
+    return {
+      about,
+      mark: 'warning',
+      found: `${found}, because the system lets the process open only ${openFiles} files.`,
+      advice: `Raise the limit to ${MAX_CONNECTIONS + RESERVED_FILES} or more: ulimit -n, LimitNOFILE= in systemd, --ulimit nofile= in Docker.`,
+    };
+  }
+  return toOk(about, `${found}.`);
 }
 
 export function measureMemory(): Memory {

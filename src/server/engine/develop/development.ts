@@ -15,6 +15,7 @@ import { readError } from '../errors/digest/read-error.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
 import type { Readiness } from '../http/health.ts';
 import { toListenError } from '../http/listen.ts';
+import { onClose } from '../http/on-close.ts';
 import { type PublicFile, readPublicFile } from '../http/public-files.ts';
 import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
 
@@ -111,7 +112,7 @@ export async function createDevelopment({
     const timer = setInterval(() => {
       if (readiness.draining) res.end();
     }, LOOK_INTERVAL);
-    res.on('close', () => {
+    onClose(res, () => {
       clearInterval(timer);
       streams.delete(res);
     });

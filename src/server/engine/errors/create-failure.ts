@@ -54,7 +54,7 @@ export interface RecorderOptions {
   readonly paths?: FramePaths;
   /** Positions in the bundles, and what of the source is there. Read when the first failure asks. */
   readonly table?: () => SiteTable;
-  readonly scrubber?: Scrubber;
+  readonly scrubber: Scrubber;
   /** A hash of a visitor's address that changes daily, or of the owner's id: counted, and no more. */
   readonly toVisitor?: (address: string, id?: string) => string | undefined;
   /** The owner's: what keeps failures at one place apart on purpose. */
@@ -119,8 +119,7 @@ export function createFailureRecorder(
       extra,
       visitor: info && options.toVisitor?.(info.address, info.readVisitorId()),
     };
-    const scrubber = scrubberFor(options.scrubber, context);
-    return trimFailure(scrubber ? scrubFailure(failure, scrubber) : failure);
+    return trimFailure(scrubFailure(failure, scrubberFor(options.scrubber, context)));
   };
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
@@ -133,12 +132,12 @@ export function createFailureRecorder(
 }
 
 /** Knows the secrets of the request too: messages repeat them without their names. */
-export function scrubberFor(scrubber: Scrubber | undefined, context: FailureContext): Scrubber | undefined {
+export function scrubberFor(scrubber: Scrubber, context: FailureContext): Scrubber {
   const info = context.info ?? currentRequest();
   const headers = context.headers ?? info?.headers;
   const url = context.url ?? info?.target;
   const route = context.route ?? info?.route;
-  return scrubber?.with([
+  return scrubber.with([
     ...listRequestSecrets({ headers, url, route }, scrubber),
     ...listBodySecrets(context.body, scrubber),
   ]);
@@ -147,7 +146,7 @@ export function scrubberFor(scrubber: Scrubber | undefined, context: FailureCont
 function toRequestRecord(
   context: FailureContext,
   info: RequestInfo | undefined,
-  scrubber: Scrubber | undefined,
+  scrubber: Scrubber,
 ): RequestRecord | undefined {
   if (!info) return undefined;
   const shown: Record<string, string> = {};
@@ -159,7 +158,7 @@ function toRequestRecord(
   return {
     method: info.method,
     // A value that is too short to be known by itself is known by its place.
-    url: scrubber ? hidePathSecrets(url, context.route ?? info.route, scrubber) : url,
+    url: hidePathSecrets(url, context.route ?? info.route, scrubber),
     ...(context.headers ? { headers: shown } : {}),
   };
 }

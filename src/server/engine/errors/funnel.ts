@@ -163,10 +163,9 @@ function isWeakKey(value: unknown): value is WeakKey {
 }
 
 /** One line for each failure. Where it could not be kept elsewhere, the line holds all of it. */
-function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber | undefined): object {
+function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: Scrubber): object {
   const { digest, occurrence, kind, origin, build, release, routeId, route, request, requestId, traceId } = failure;
   const [own, ...causes] = error === undefined ? [] : causesOf(error).map((link) => readError(link).stack);
-  const scrub = (text: string) => scrubber?.text(text) ?? text;
   return {
     digest,
     occurrence,
@@ -182,9 +181,9 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     traceId,
     title: failure.title,
     site: failure.site,
-    stack: own === undefined ? undefined : scrub(own),
+    stack: own === undefined ? undefined : scrubber.text(own),
     componentStack: failure.componentStack,
-    causes: causes.length > 0 ? causes.map(scrub) : undefined,
+    causes: causes.length > 0 ? causes.map((cause) => scrubber.text(cause)) : undefined,
     extra: failure.extra,
     ...(isKept ? {} : { lost: 'It could not be written to the journal: this line is all there is.', failure }),
   };

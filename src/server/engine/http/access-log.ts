@@ -13,7 +13,7 @@ export interface AccessLogOptions {
   readonly log: Logger;
   /** Holds the request for as long as it is being answered. */
   readonly inFlight?: InFlight | undefined;
-  readonly scrubPath?: ScrubPath | undefined;
+  readonly scrubPath: ScrubPath;
   /** Told of each reply that has ended. */
   readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
 }
@@ -22,7 +22,7 @@ export interface AccessLogOptions {
  * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
  * and names.
  */
-export function accessLog({ log, inFlight, scrubPath = (path) => path, metrics }: AccessLogOptions): Step {
+export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOptions): Step {
   return function accessLog(req, res, next) {
     // Kept: Node takes the socket off a request whose body was left unread.
     const { socket } = req;

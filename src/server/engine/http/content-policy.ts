@@ -61,12 +61,12 @@ export interface ContentPolicyOptions {
    */
   readonly reportPath?: string;
   /** False where no page has a `style` attribute, which React renders its `style` prop as. */
-  readonly styleAttributes?: boolean;
+  readonly styleAttributes: boolean;
 }
 
 export function createContentPolicy(
   extra: ContentSources = {},
-  { earlyScript = '', reportPath, styleAttributes = true }: ContentPolicyOptions = {},
+  { earlyScript = '', reportPath, styleAttributes }: ContentPolicyOptions,
 ): ContentPolicy {
   const report = reportPath === undefined ? [] : [`report-uri ${reportPath}`];
   const rest = [

@@ -16,6 +16,7 @@ import {
 import { toCheckedHost } from './host.ts';
 import { readHost, readScheme, toOrigin } from './host-check.ts';
 import { type MayRead, refuseReader } from './may-read.ts';
+import { onClose } from './on-close.ts';
 import type { Origins } from './origins.ts';
 import { isFromProxy, type ProxyTrust } from './proxy-trust.ts';
 import { sendText } from './refuse.ts';
@@ -95,6 +96,7 @@ export function doctorPage({ origins, trust, mayRead, compression, hasSockets }:
     }
     void mayRead(req).then(
       (may) => {
+        if (res.closed) return;
         if (may === true) part.answer(req, res);
         else refuseReader(res, may, 'This is for operators.');
       },
@@ -131,7 +133,7 @@ function sendSteps(res: ServerResponse, { type, toText }: StreamForm): void {
     res.end();
   };
   const timer = setInterval(send, STREAM_PAUSE);
-  res.once('close', () => clearInterval(timer));
+  onClose(res, () => clearInterval(timer));
   send();
 }
 

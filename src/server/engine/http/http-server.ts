@@ -4,7 +4,9 @@ import type { Logger } from 'pino';
 import * as limits from '../../limits.ts';
 import type { Count } from '../count.ts';
 import { describeStatus } from '../errors/http-error.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
+import type { ProxyTrust } from './proxy-trust.ts';
 import { endWith } from './raw-reply.ts';
 import { sendText } from './refuse.ts';
 import { type HeaderList, SECURITY_HEADERS } from './security-headers.ts';
@@ -16,6 +18,8 @@ export interface HttpServer {
 
 export interface HttpServerOptions {
   readonly log: Logger;
+  readonly limits: ConnectionLimits;
+  readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
   /** How long an idle connection is kept (ms). */
   readonly keepAlive?: number;
@@ -24,10 +28,8 @@ export interface HttpServerOptions {
 }
 
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
-export function createHttpServer(
-  listener: RequestListener,
-  { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS }: HttpServerOptions,
-): HttpServer {
+export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
+  const { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS } = options;
   const server = createServer({
     headersTimeout: limits.HEADERS_TIMEOUT,
     requestTimeout: limits.REQUEST_TIMEOUT,
@@ -38,9 +40,9 @@ export function createHttpServer(
     requireHostHeader: false, // hostCheck() says so, with our headers
     insecureHTTPParser: false,
   });
-  server.maxConnections = limits.MAX_CONNECTIONS;
   server.setTimeout(limits.SOCKET_TIMEOUT);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, options);
+  const closing = new WeakSet<Socket>();
 
   server.on('request', listener);
   server.on('checkContinue', listener); // the step expectContinue() asks for the body
@@ -54,16 +56,29 @@ export function createHttpServer(
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const peer = socket as Socket;
-    const status = toStatus(error.code);
-    const begun = [...connections.openReplies(peer)].some((reply) => reply.headersSent);
+    if (closing.has(peer)) return;
+    const replies = connections.openReplies(peer);
     // A second status line in the middle of a reply would be read as its body.
-    if (begun || !peer.writable || error.code === 'ECONNRESET') {
+    const isMidway = replies.some((reply) => reply.headersSent && !reply.writableEnded);
+    if (isMidway || !peer.writable || error.code === 'ECONNRESET') {
       peer.destroy();
       return;
     }
-    count?.('spillway_broken_requests_total', { status: String(status) });
-    log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
-    endWith(peer, status, headers);
+    // The bytes that broke belong to the body of this request, or to none.
+    const request = connections.unfinishedRequest(peer);
+    const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
+    const earlier = replies.findLast(({ req }) => req !== request);
+    if (earlier && !earlier.headersSent) {
+      earlier.setHeader('Connection', 'close'); // its request was whole, so it gets its answer
+      closing.add(peer);
+    } else if (earlier || isAnswered) {
+      peer.destroySoon(); // a second answer would belong to a request that was never made
+    } else {
+      const status = toStatus(error.code);
+      count?.('spillway_broken_requests_total', { status: String(status) });
+      log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
+      endWith(peer, status, headers);
+    }
   });
   return { server, connections };
 }

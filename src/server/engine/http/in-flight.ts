@@ -19,7 +19,7 @@ export class InFlight {
   readonly #requests = new Set<RequestInfo>();
   readonly #scrubPath: ScrubPath;
 
-  constructor(scrubPath: ScrubPath = (path) => path) {
+  constructor(scrubPath: ScrubPath) {
     this.#scrubPath = scrubPath;
   }
 

@@ -19,6 +19,7 @@ export async function sendLines(request: Request, response: Response, lines: Asy
   const iterator = lines[Symbol.asyncIterator]();
   try {
     const first = await iterator.next();
+    if (response.closed) return;
     await pipeline(Readable.from(toText(first, iterator)), response);
   } catch (error) {
     if (!isReaderGone(error)) throw error;

@@ -8,12 +8,14 @@ export type Step = (req: IncomingMessage, res: ServerResponse, next: () => void)
 
 /**
  * Runs the steps in order and hands what none of them answered to `last`. What one of them throws goes
- * to `fail`, also where the one before it went on in a later turn of the event loop.
+ * to `fail`, also where the one before it went on in a later turn of the event loop. If the client left
+ * before that turn, nothing more runs.
  */
 export function chain(steps: readonly Step[], last: RequestListener, fail: ErrorHandler): RequestListener {
   return function chain(req, res) {
     let position = 0;
     function next(): void {
+      if (res.closed) return;
       const step = steps[position];
       position += 1;
       try {

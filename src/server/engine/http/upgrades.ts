@@ -7,6 +7,7 @@ import { Second } from '../../../shared/units.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { requestContext } from '../errors/request-context.ts';
+import type { Connections } from './connections.ts';
 import { isOfThisSite, originNotice, refuseOtherSite } from './cross-site.ts';
 import { door } from './door.ts';
 import { hostCheck } from './host-check.ts';
@@ -32,9 +33,10 @@ export interface UpgradeOptions {
   /** Takes the desk's credentials off the request, before the product sees it. */
   readonly takeCredentials: Step;
   /** The owner's: a gate in front of pages is one in front of sockets. */
-  readonly steps?: readonly RequestHandler[];
+  readonly steps: readonly RequestHandler[];
   readonly origins: Origins;
   readonly trust: ProxyTrust;
+  readonly connections: Pick<Connections, 'setUpgraded'>;
   readonly log: Logger;
   readonly funnel: Funnel;
 }
@@ -72,7 +74,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const owners = express();
   owners.disable('x-powered-by');
   owners.set('trust proxy', trust);
-  if (options.steps?.length) owners.use(...options.steps);
+  if (options.steps.length > 0) owners.use(...options.steps);
 
   const front = [
     requestId({ origins, trust }),
@@ -134,6 +136,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
   server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
     const socket = duplex as Socket; // the server is one of TCP
+    options.connections.setUpgraded(socket);
     socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
     // Node before 24.9 asks nobody, and hands over what asks for any upgrade.
     if (!isOurs(req)) {

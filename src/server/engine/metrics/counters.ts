@@ -23,6 +23,14 @@ export const COUNTERS = {
     help: 'Requests that could not be parsed or did not come in time, by the status of the answer.',
     labels: ['status'],
   },
+  spillway_connections_refused_total: {
+    help: 'Connections that were closed as soon as they opened, by the limit that was reached: address or total.',
+    labels: ['limit'],
+  },
+  spillway_connections_closed_total: {
+    help: 'Idle connections that were closed to make room for new ones, by the limit that was reached: address or total.',
+    labels: ['limit'],
+  },
   spillway_tunnel_refused_total: {
     help: "Browsers' reports that were refused, by the status of the answer.",
     labels: ['status'],

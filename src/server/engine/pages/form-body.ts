@@ -1,7 +1,7 @@
-import type { Request as ExpressRequest } from 'express';
+import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { publicError } from '../../../shared/engine/outcome.ts';
 import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
-import { VisitorGone } from '../errors/visitor-gone.ts';
+import type { BodyReader } from '../http/body-reader.ts';
 import { decodeFormText } from '../http/decode-utf8.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -10,25 +10,33 @@ const MULTIPART = 'multipart/form-data';
 /** More fields than a person fills in (a count). */
 const MAX_FIELDS = 1000;
 
+export interface FormRequest {
+  readonly request: ExpressRequest;
+  readonly response: ExpressResponse;
+  /** Bytes. */
+  readonly limit: number;
+  readonly bodies: BodyReader;
+}
+
 /**
  * Reads a posted form. A body that an owner's step parsed already is taken as it is; the empty one
  * that Express 4's parsers leave behind where they read nothing is none.
  *
- * @param limit bytes
- * @throws Outcome 413 beyond the limit, 415 for another type or an encoded body, 400 where it cannot be read
- * @throws HttpError 400 where it is not UTF-8
+ * @throws Outcome 413 for too many fields, 415 for another type or an encoded body, 400 where it cannot be read
+ * @throws HttpError 400 where it is not UTF-8, and what `BodyReader` throws
  */
-export async function readForm(request: ExpressRequest, limit: number): Promise<FormData> {
+export async function readForm({ request, response, limit, bodies }: FormRequest): Promise<FormData> {
   if (isFields(request.body) && request.readableDidRead) return fromFields(request.body);
   if (!isForm(request)) publicError(415, `Forms are sent as ${FORM} or ${MULTIPART}.`);
   if (!isInUtf8(request)) publicError(415, 'Send the form in UTF-8.');
   const encoding = request.headers['content-encoding'];
   if (encoding && encoding.toLowerCase() !== 'identity') publicError(415, 'Send the form without a Content-Encoding.');
 
-  const body = await readBody(request, limit);
-  const form = essenceOf(request) === FORM ? fromText(body) : await fromMultipart(body, request);
-  if ([...form.keys()].length > MAX_FIELDS) refuseFields();
-  return form;
+  return bodies.read({ req: request, res: response, limit }, async (body) => {
+    const form = essenceOf(request) === FORM ? fromText(body) : await fromMultipart(body, request);
+    if ([...form.keys()].length > MAX_FIELDS) refuseFields();
+    return form;
+  });
 }
 
 function refuseFields(): never {
@@ -48,28 +56,6 @@ function essenceOf({ headers }: ExpressRequest): string | undefined {
 function isInUtf8({ headers }: ExpressRequest): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(headers['content-type'] ?? '')?.[1];
   return charset === undefined || charset.toLowerCase() === 'utf-8';
-}
-
-async function readBody(request: ExpressRequest, limit: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) refuseSize(limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    // Without the option, refusing would destroy the request, and the answer with it.
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > limit) refuseSize(limit);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (request.destroyed && !request.complete && size <= limit) throw new VisitorGone();
-    throw error;
-  }
-  return Buffer.concat(chunks, size);
-}
-
-function refuseSize(limit: number): never {
-  publicError(413, `What was sent is larger than ${Math.floor(limit / 1024)} KiB. Send less, or a smaller file.`);
 }
 
 function fromText(body: Buffer): FormData {

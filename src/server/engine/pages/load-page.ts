@@ -102,7 +102,7 @@ export async function runGuards({
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await timed(visit.timings, 'guard', id, () => untilEnd(visit, runGuard(page, visit, toArgs)));
+      await timed(visit.timings, 'guard', id, () => untilEnd(visit, () => runGuard(page, visit, toArgs)));
     } catch (error) {
       const verdict = funnel.fail(error, visit.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
@@ -117,14 +117,23 @@ async function runGuard(page: ServerPage, visit: Visit, toArgs: GuardOptions['to
   await page.guard?.(await (toArgs ? toArgs() : visit.toArgs()));
 }
 
-/** Waits for something of the owner's, but no longer than for the visit: it is rejected with what ends that. */
-async function untilEnd<Value>(visit: Visit, work: Promise<Value>): Promise<Value> {
+/**
+ * Runs product code, and waits for it until the visit ends. Work that begins after the deadline, because an
+ * action took too long, gets the same time again. If the visitor has left, nothing begins.
+ *
+ * @throws the reason for which the visit ended
+ */
+export async function untilEnd<Value>(visit: Visit, work: () => Promise<Value>): Promise<Value> {
+  const { endedBy } = visit;
+  if (endedBy instanceof VisitorGone) throw endedBy;
   const { promise: ended, reject } = Promise.withResolvers<never>();
   visit.onAbort(reject);
+  const extra = endedBy && setTimeout(reject, visit.deadlineMs, endedBy);
   try {
-    return await Promise.race([work, ended]);
+    return await Promise.race([work(), ended]);
   } finally {
     visit.onAbort(undefined);
+    clearTimeout(extra);
   }
 }
 
@@ -135,19 +144,11 @@ type LoaderResult =
 /** Waits for all of them, but no longer than for the visit: a loader that never returns has failed by then. */
 async function runLoaders(ids: readonly string[], visit: Visit, pages: PageTable): Promise<LoaderResult[]> {
   const results = new Map<string, LoaderResult>();
-  let settle: (() => void) | undefined;
-  const ended = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
-  visit.onAbort(settle);
-  // A guard or an action took all the time there was: what stands around it gets as long once more.
-  const extra = visit.endedBy && setTimeout(() => settle?.(), visit.deadlineMs);
-  const running = ids.map(async (id) => {
+  async function run(id: string): Promise<void> {
     results.set(id, await runLoader(id, visit, pages));
-  });
-  await Promise.race([Promise.all(running), ended]);
-  visit.onAbort(undefined);
-  clearTimeout(extra);
+  }
+  // It throws only when the visit ends. A loader without a result has then failed for the same reason.
+  await untilEnd(visit, () => Promise.all(ids.map(run))).catch(() => undefined);
   return ids.map((id) => results.get(id) ?? { id, ok: false, error: visit.endedBy });
 }
 
@@ -176,7 +177,7 @@ export async function readVersion(visit: Visit, pages: PageTable): Promise<strin
     return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
   }
   try {
-    return await untilEnd(visit, read());
+    return await untilEnd(visit, read);
   } catch {
     return undefined;
   }

@@ -8,6 +8,7 @@ import { BUILD_HEADER } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
 import type { Funnel } from '../errors/funnel.ts';
+import type { BodyReader } from '../http/body-reader.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
 import type { RenderGate } from '../http/render-gate.ts';
 import type { PageTable } from './load-page.ts';
@@ -40,6 +41,8 @@ export interface PageHouse {
   readonly deadlineMs: number;
   /** Where renders wait for each other; without it each begins at once. */
   readonly gate: RenderGate | undefined;
+  /** Reads the forms that actions take. */
+  readonly bodies: BodyReader;
   readonly maxActionBytes: number;
 }
 

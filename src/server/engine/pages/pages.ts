@@ -11,6 +11,7 @@ import type { PageModule, RouteDefinition } from '../../../shared/engine/routes.
 import { MiB, Second } from '../../../shared/units.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
+import type { BodyReader } from '../http/body-reader.ts';
 import type { ContentPolicy } from '../http/content-policy.ts';
 import { isOfThisSite } from '../http/cross-site.ts';
 import type { Origins } from '../http/origins.ts';
@@ -22,7 +23,7 @@ import { createTraceHeaders, type TracedProject } from '../http/trace-headers.ts
 import { createContextFetch } from './context-fetch.ts';
 import { isForm } from './form-body.ts';
 import { loadPage, type PageTable } from './load-page.ts';
-import { createMatcher, matchNotFound, type PageMatch } from './match-page.ts';
+import { createMatcher, matchNotFound } from './match-page.ts';
 import { sendNotPage, sendPageData } from './page-data.ts';
 import { type PageHouse, READ_METHODS, sendRedirect, toAllowed } from './page-house.ts';
 import { postAction } from './post-action.ts';
@@ -31,7 +32,7 @@ import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
 import { createStaticCache } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
-import { RequestVisit, SharedVisit, type Visit } from './visit.ts';
+import { RequestVisit, SharedVisit, type Visit, type VisitOptions } from './visit.ts';
 import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Context extends EngineContext = EngineContext> {
@@ -55,7 +56,7 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   /** Visitors may say something of a failure: the page that needs nothing has the form for it. */
   readonly takesFeedback?: boolean;
   /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
-  readonly isSecret?: boolean;
+  readonly isSecret: boolean;
   /** The folder of the tables, for the words of a mistake in them; `product` by default. */
   readonly family?: string;
   /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
@@ -68,10 +69,17 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly traced?: TracedProject;
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
-  /** Where renders wait for each other; without it each begins at once. */
-  readonly gate?: RenderGate | undefined;
+  /** Where renders wait for each other, and pages in progress are counted; undefined to begin each at once. */
+  readonly gate: RenderGate | undefined;
+  /** Reads the forms that actions take. */
+  readonly bodies: BodyReader;
   /** Largest form that an action takes (bytes). */
   readonly maxActionBytes?: number;
+}
+
+interface Asked extends Pick<VisitOptions, 'request' | 'response' | 'match' | 'path' | 'search'> {
+  /** A form counts among the pages in progress once it has arrived: its sender decides how long that takes. */
+  readonly readsForm?: boolean;
 }
 
 /** What of a context is not the engine's. */
@@ -131,27 +139,34 @@ export async function createPages<Context extends EngineContext = EngineContext>
     hasOneHost: new Set(origins.configured.map((origin) => new URL(origin).host)).size === 1,
     compresses: options.compression ?? false,
     takesFeedback: options.takesFeedback ?? false,
-    isSecret: options.isSecret ?? false,
+    isSecret: options.isSecret,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
     gate: options.gate,
+    bodies: options.bodies,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
   const notFoundMatch = matchNotFound(tree);
   const { traceTargets, createContext } = options;
   const traceHeaders = createTraceHeaders(options.traced ?? {});
 
-  function open(
-    request: ExpressRequest,
-    response: ExpressResponse,
-    match: PageMatch,
-    path: string,
-    search: string,
-  ): Visit {
+  /**
+   * Answers one request for a page. Every such request begins and ends here. It counts among the pages in
+   * progress until its shell is sent. If that never happens, the count ends with `answer`, the response or the
+   * deadline, whichever comes first. If the client left during an earlier step, nothing begins.
+   */
+  async function serve(asked: Asked, answer: (visit: Visit) => unknown): Promise<void> {
+    const { request, response, readsForm = false } = asked;
+    if (response.closed) return;
     const { deadlineMs, gate } = house;
-    const asked = { request, response, match, path, search };
-    return new RequestVisit({ ...asked, deadlineMs, gate, createContext: toContext });
+    const visit = new RequestVisit({ ...asked, deadlineMs, gate, createContext: toContext });
+    try {
+      if (!readsForm) visit.enter();
+      await answer(visit);
+    } finally {
+      visit.leave();
+    }
 
-    async function toContext(visit: Visit): Promise<EngineContext> {
+    async function toContext(): Promise<EngineContext> {
       const own = await createContext?.(request, response);
       const contextFetch = createContextFetch({
         signal: () => visit.signal,
@@ -162,6 +177,20 @@ export async function createPages<Context extends EngineContext = EngineContext>
       });
       return { ...own, fetch: contextFetch };
     }
+  }
+
+  /** The 404 route shows addresses that match no page. */
+  function toNowhere(request: ExpressRequest, response: ExpressResponse): Asked {
+    const { path, target } = requestInfo(request);
+    return { request, response, match: notFoundMatch, path, search: target.slice(path.length) };
+  }
+
+  /** For a static page that cannot be kept, such as a redirect. It ends when its visitor leaves. */
+  function toUnkept(visit: Visit): Visit {
+    const unkept = toShared(visit, visit.method);
+    visit.onAbort((reason) => unkept.abort(reason));
+    if (visit.endedBy) unkept.abort(visit.endedBy);
+    return unkept;
   }
 
   function toShared(visit: Visit, method = 'GET'): Visit {
@@ -196,13 +225,13 @@ export async function createPages<Context extends EngineContext = EngineContext>
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
       const match = house.matchPage(path);
       if (!match) return sendNotPage(house, response);
-      const visit = open(request, response, match, path, info.target.slice(info.path.length));
-      if (match.mode === 'static') {
+      const search = info.target.slice(info.path.length);
+      await serve({ request, response, match, path, search }, async (visit) => {
+        if (match.mode !== 'static') return sendPageData(house, visit, request, response);
         const kept = await getKeptPage(house, toShared(visit));
         if (kept) return sendKeptData(house, kept, request, response);
-        return sendPageData(house, toShared(visit, visit.method), request, response);
-      }
-      return sendPageData(house, visit, request, response);
+        return sendPageData(house, toUnkept(visit), request, response);
+      });
     },
 
     async pages(request, response, next) {
@@ -215,31 +244,33 @@ export async function createPages<Context extends EngineContext = EngineContext>
         return sendRedirect(response, house, 308, canonical + info.target.slice(path.length));
       }
       if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(house, match));
-      const visit = open(request, response, match, path, info.target.slice(path.length));
-      if (request.method === 'POST') return postAction(house, visit, request, response);
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(house, match));
-      if (match.mode !== 'static') return showPage(house, visit, response);
-
-      const shared = toShared(visit);
-      const kept = await getKeptPage(house, shared);
-      if (kept) return sendKeptPage(house, kept, request, response);
-      return showPage(house, toShared(visit, visit.method), response);
+      const isPost = request.method === 'POST';
+      const search = info.target.slice(path.length);
+      await serve({ request, response, match, path, search, readsForm: isPost }, async (visit) => {
+        if (isPost) return postAction(house, visit, request, response);
+        if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(house, match));
+        if (match.mode !== 'static') return showPage(house, visit, response);
+        const kept = await getKeptPage(house, toShared(visit));
+        if (kept) return sendKeptPage(house, kept, request, response);
+        return showPage(house, toUnkept(visit), response);
+      });
     },
 
     async notFound(request, response) {
-      const info = requestInfo(request);
-      const visit = open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length));
       // A layout around it may own the form. Behind an existing app nobody has asked yet where it comes from.
       const isPost = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
-      await (isPost ? postAction(house, visit, request, response) : showPage(house, visit, response));
+      await serve({ ...toNowhere(request, response), readsForm: isPost }, (visit) =>
+        isPost ? postAction(house, visit, request, response) : showPage(house, visit, response),
+      );
     },
 
     async renderError(request, response, error) {
-      const info = requestInfo(request);
-      const visit = open(request, response, notFoundMatch, info.path, info.target.slice(info.path.length));
-      const loaded = await loadPage({ visit, pages: house.pages, funnel, failed: { routeId: NOT_FOUND_ROUTE, error } });
-      if (loaded.kind === 'page') await sendDocument(house, visit, response, loaded);
-      else if (loaded.kind === 'redirect') sendRedirect(response, house, loaded.status, loaded.location);
+      await serve(toNowhere(request, response), async (visit) => {
+        const failed = { routeId: NOT_FOUND_ROUTE, error };
+        const loaded = await loadPage({ visit, pages: house.pages, funnel, failed });
+        if (loaded.kind === 'page') await sendDocument(house, visit, response, loaded);
+        else if (loaded.kind === 'redirect') sendRedirect(response, house, loaded.status, loaded.location);
+      });
     },
 
     acceptsPostsFrom(path, origin) {

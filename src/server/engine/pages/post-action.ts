@@ -23,7 +23,7 @@ export async function postAction(
   response.vary('Accept');
   let form: FormData;
   try {
-    form = await readForm(request, house.maxActionBytes);
+    form = await readForm({ request, response, limit: house.maxActionBytes, bodies: house.bodies });
     visit.enter();
   } catch (error) {
     if (!request.complete) response.setHeader('Connection', 'close'); // what is left of the body is not read

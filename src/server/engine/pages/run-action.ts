@@ -2,7 +2,7 @@ import type { ActionOutcome, PageError } from '../../../shared/engine/payload.ts
 import { readAction } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { toTypedValues } from './form-body.ts';
-import { type Loaded, type LoadedPage, type PageTable, runGuards } from './load-page.ts';
+import { type Loaded, type LoadedPage, type PageTable, runGuards, untilEnd } from './load-page.ts';
 import { forgetFound } from './once-per-visit.ts';
 import { type LoaderArgs, Refusal, type ServerPage } from './server-page.ts';
 import type { Visit } from './visit.ts';
@@ -31,7 +31,8 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
   const stopped = found.isOpen ? undefined : await runGuards({ visit, pages, funnel, toArgs });
   if (stopped) return 'kind' in stopped ? stopped : { kind: 'failed', ...stopped };
   try {
-    return { kind: 'outcome', outcome: toOutcome(found.name, await runFound(found, await toArgs(), form), form) };
+    const args = await untilEnd(visit, toArgs);
+    return { kind: 'outcome', outcome: toOutcome(found.name, await runFound(found, args, form), form) };
   } catch (error) {
     const verdict = funnel.fail(error, { ...visit.describe('action', found.routeId), body: form });
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };

@@ -3,6 +3,7 @@ import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import { onClose } from '../http/on-close.ts';
 import type { RenderGate } from '../http/render-gate.ts';
 import { type RequestInfo, requestInfo } from '../http/request-info.ts';
 import { isCrawler } from './crawler.ts';
@@ -32,9 +33,9 @@ export interface Visit {
   abort(reason: Error): void;
   /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Work for it begins: it counts among the pages in progress. A form does not before all of it has come. */
+  /** Begins the work: from here on it counts among the pages in progress. Does nothing once the visit has ended. */
   enter(): void;
-  /** Its shell was sent, or it was given up: it counts no more among the pages in progress. */
+  /** Ends that: the shell was sent, or the handler is done. A second call changes nothing. */
   leave(): void;
   /** What the owner's guards, loaders and actions are called with. */
   toArgs(): Promise<LoaderArgs>;
@@ -43,14 +44,15 @@ export interface Visit {
 
 export interface VisitOptions {
   readonly request: ExpressRequest;
+  /** Still open. */
   readonly response: ExpressResponse;
   readonly match: PageMatch;
   /** Path and search of the page; differs from the request's own under `/_data`. */
   readonly path: string;
   readonly search: string;
-  readonly createContext: (visit: Visit) => Promise<EngineContext>;
+  readonly createContext: () => Promise<EngineContext>;
   readonly deadlineMs: number;
-  readonly gate?: Pick<RenderGate, 'enter'> | undefined;
+  readonly gate: Pick<RenderGate, 'enter'> | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -123,21 +125,25 @@ export class RequestVisit extends Ending implements Visit {
     this.path = options.path;
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
-    if (request.method !== 'POST') this.enter();
     this.timings = this.info.showsTimings ? new Timings() : undefined;
     // A document that answers a form comes from a form that no script took.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
-    response.on('close', () => {
+    onClose(response, () => {
       clearTimeout(timer);
-      this.#leave?.();
       if (!response.writableFinished) this.abort(new VisitorGone());
     });
   }
 
+  /** Work that goes on after this, such as an action that never settles, must not count for ever. */
+  override abort(reason: Error): void {
+    super.abort(reason);
+    this.leave();
+  }
+
   enter(): void {
-    if (!this.endedBy) this.#leave ??= this.#options.gate?.enter(); // who has left never leaves again
+    if (!this.endedBy) this.#leave ??= this.#options.gate?.enter();
   }
 
   leave(): void {
@@ -156,7 +162,7 @@ export class RequestVisit extends Ending implements Visit {
   }
 
   async #createArgs(): Promise<LoaderArgs> {
-    const context = await this.#options.createContext(this);
+    const context = await this.#options.createContext();
     return new VisitArgs(this, () => toWebRequest(this.#options.request, this), context);
   }
 }

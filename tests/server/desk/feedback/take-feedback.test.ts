@@ -6,6 +6,7 @@ import { createKeepFeedback, type KeepFeedbackOptions } from '../../../../src/se
 import { takeFeedback } from '../../../../src/server/desk/feedback/take-feedback.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
+import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { Day, Second } from '../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from '../../../support/app.ts';
@@ -37,6 +38,7 @@ async function start(
   const feedback = takeFeedback({
     feedback: createKeepFeedback({ desk, environment: 'production', ...(limits && { limits }) }),
     origins: createOrigins([], 'http://127.0.0.1'),
+    bodies: createBodyReader(),
     scrubberOf: () => createScrubber(),
     toVisitor: () => 'a hash',
     log,

@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { MAX_LIVE_STREAMS_OF_SESSION } from '../../../../src/server/desk/limits.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { InFlight } from '../../../../src/server/engine/http/in-flight.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
+import { noPathScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 async function start(options: DeskSiteOptions = {}) {
@@ -117,6 +119,33 @@ it('is held to a number of streams of one session, and a place is free when one 
   expect((await open({ Cookie: await enter() })).response.statusCode).toBe(200);
   streams[0]?.response.destroy();
   await expect.poll(async () => (await open()).response.statusCode).toBe(200);
+});
+
+it('keeps no place for a page that was closed while its session was looked up', async () => {
+  const { store } = await startDeskSite();
+  const lookUps: (() => void)[] = [];
+  let isSlow = false;
+  const readSession = async (idHash: string) => {
+    const session = await store.readSession(idHash);
+    if (isSlow) await new Promise<void>((resolve) => lookUps.push(resolve));
+    return session;
+  };
+  const sessions = new Proxy(store, {
+    get: (of, name) => (name === 'readSession' ? readSession : Reflect.get(of, name).bind(of)),
+  });
+  const inFlight = new InFlight(noPathScrubber);
+  const { open, port, cookie, lines } = await start({ sessions, deps: { inFlight } });
+  isSlow = true;
+  const asked = Array.from({ length: MAX_LIVE_STREAMS_OF_SESSION }, () =>
+    get({ port, path: '/desk/live', agent: false, headers: { Cookie: cookie } }).on('error', () => {}),
+  );
+  await until(() => inFlight.size === asked.length && lookUps.length > 0, 'the look-up');
+  for (const request of asked) request.destroy();
+  const left = () => lines.filter(({ path, gone }) => path === '/desk/live' && gone === true).length;
+  await until(() => left() === MAX_LIVE_STREAMS_OF_SESSION, 'all to have left');
+  isSlow = false;
+  for (const resolve of lookUps) resolve();
+  expect((await open()).response.statusCode).toBe(200);
 });
 
 it('ends at a drain, and takes no new ones', async () => {

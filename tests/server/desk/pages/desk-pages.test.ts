@@ -7,6 +7,7 @@ import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
 import { createTestPages } from '../../../support/pages-app.tsx';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 const signIn = (token: string) => ({ _action: 'root.signIn', token });
 const signOut = { _action: 'root.signOut' };
@@ -34,7 +35,10 @@ describe('who is not signed in', () => {
 
   it('finds no data of the desk outside of /desk, where a gate in front of it would not hold', async () => {
     const log = pino({ enabled: false });
-    const made = { funnel: createFunnel({ log, build: 'test' }), origins: createOrigins([], 'http://127.0.0.1') };
+    const made = {
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+      origins: createOrigins([], 'http://127.0.0.1'),
+    };
     const pages = await createTestPages([{ id: 'home', path: '/', view: () => null }], made);
     const site = await startDeskSite({ deps: { pages } });
     const cookie = await site.enter();

@@ -12,9 +12,10 @@ import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/http/proxy-trust.ts';
 import { requestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { handleUpgrades } from '../../../../src/server/engine/http/upgrades.ts';
-import { createFakePages, spyOnLog } from '../../../support/app.ts';
+import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 import { askRaw } from '../../../support/raw-http.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 const SECRET = 'a-secret-of-the-proxy';
 const PROXIED = {
@@ -55,6 +56,7 @@ async function start({ url = '127.0.0.1' } = {}) {
       next();
     };
   const funnel = createFunnel({
+    scrubber: noScrubber,
     log,
     build: 'test',
     reporters: [{ report: (failure) => failures.push(failure) > 0 }],
@@ -84,9 +86,10 @@ async function start({ url = '127.0.0.1' } = {}) {
       },
     },
   });
-  const { server } = createHttpServer(site.app, { log });
+  const { server, connections } = createHttpServer(site.app, { ...TEST_SERVER, log });
   const trust = createProxyTrust(PROXIED.trustProxy);
   handleUpgrades(server, {
+    connections,
     upgrades: {
       '/live': (req, socket, head) => {
         note('socket', req);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
-import { createTokenBuckets, toSender } from '../../../../src/server/desk/tunnel/token-buckets.ts';
+import { createTokenBuckets } from '../../../../src/server/desk/tunnel/token-buckets.ts';
+import { toSender } from '../../../../src/server/engine/http/to-sender.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 
 function clock() {

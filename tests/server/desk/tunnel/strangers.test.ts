@@ -9,12 +9,13 @@ import { openTunnel } from '../../../../src/server/desk/tunnel/open-tunnel.ts';
 import { emptySiteTable } from '../../../../src/server/engine/errors/digest/site-table.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
+import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
 import { createHttpServer } from '../../../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { toOccurrence } from '../../../../src/shared/engine/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/report-tags.ts';
 import { Day } from '../../../../src/shared/units.ts';
-import { createTestApp, spyOnLog } from '../../../support/app.ts';
+import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
 
 const newId = () => randomBytes(16).toString('hex');
@@ -37,6 +38,7 @@ async function start() {
     table: () => emptySiteTable,
     scrubber: createScrubber(),
     origins: createOrigins([], 'http://127.0.0.1'),
+    bodies: createBodyReader(),
     routes: [],
     visitors: {
       toVisitor: (address) => createHash('sha256').update(address).digest('base64url').slice(0, 16),
@@ -48,7 +50,10 @@ async function start() {
     },
     log,
   });
-  const { server } = createHttpServer(createTestApp({ log, tunnel, trustProxy: ['loopback'] }), { log });
+  const { server } = createHttpServer(createTestApp({ log, tunnel, trustProxy: ['loopback'] }), {
+    ...TEST_SERVER,
+    log,
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;

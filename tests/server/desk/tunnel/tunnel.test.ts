@@ -1,5 +1,7 @@
+import { connect } from 'node:net';
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MiB } from '../../../../src/shared/units.ts';
 import { askRaw, parseReply, sendRaw } from '../../../support/raw-http.ts';
 import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '../../../support/tunnel-site.ts';
 import { until } from '../../../support/until.ts';
@@ -40,6 +42,31 @@ it('tells who is signed in to the desk that the address leads there', async () =
   expect(await send({ Cookie: 'desk=forged' })).not.toHaveProperty('desk');
   expect(await send({})).not.toHaveProperty('desk');
   await other.close();
+});
+
+it.each([
+  ['one address', () => '203.0.113.1'],
+  ['75 addresses', (index: number) => `203.0.113.${index}`],
+])('takes an honest report while 75 from %s never send their last byte', async (_name, toAddress) => {
+  const other = await startTunnelSite({ trustProxy: ['loopback'] });
+  let refused = 0;
+  const sockets = Array.from({ length: 75 }, (_, index) => {
+    const socket = connect(other.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.on('data', () => refused++);
+    socket.write(
+      `POST /_report HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${toAddress(index)}\r\nContent-Length: ${MiB}\r\n\r\n`,
+    );
+    socket.write(Buffer.alloc(MiB - 1, 'a'));
+    return socket;
+  });
+  await until(() => refused >= 11, 'the first ones to give way');
+  const event = createEvent({ event_id: nextId() });
+  const body = writeEnvelope({ dsn: `https://spillway@127.0.0.1:${other.port}/1` }, [{ type: 'event' }, event]);
+  const reply = await fetch(`${other.origin}/_report`, { method: 'POST', body: body as BodyInit });
+  expect(reply.status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  other.close();
 });
 
 it('keeps of each failure what its visitor was called before', async () => {

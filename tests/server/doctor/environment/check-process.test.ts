@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { judgeMemory, judgeNode, toHeapLimit } from '../../../../src/server/doctor/environment/check-process.ts';
+import {
+  judgeConnections,
+  judgeMemory,
+  judgeNode,
+  toHeapLimit,
+} from '../../../../src/server/doctor/environment/check-process.ts';
 import { MiB } from '../../../../src/shared/units.ts';
 
 it.each([
@@ -22,6 +27,22 @@ it('holds the heap against the memory that there is', () => {
   expect(judgeMemory({ limit: 192 * MiB, heap: 115 * MiB })).toMatchObject({
     mark: 'warning',
     advice: 'Give it 256 MiB or more.',
+  });
+});
+
+it('holds connections against the files that may be open, and one address against all', () => {
+  const judge = (openFiles?: number, perAddress?: number) => judgeConnections({ openFiles, perAddress });
+  expect(judge()).toMatchObject({ mark: 'ok', found: 'The server holds up to 8192 connections, 2048 of one address.' });
+  expect(judge(1024)).toMatchObject({
+    mark: 'warning',
+    found: expect.stringContaining(
+      '768 connections, 192 of one address, because the system lets the process open only 1024',
+    ),
+    advice: expect.stringContaining('8448'),
+  });
+  expect(judge(undefined, 9000)).toMatchObject({
+    mark: 'warning',
+    remedies: [{ place: 'setting', line: 'MAX_CONNECTIONS_PER_ADDRESS=2048' }],
   });
 });
 

@@ -6,12 +6,13 @@ import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.t
 import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/outcome.ts';
 import { spyOnLog } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
 function createTestFunnel() {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ log, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const info = createInfo();
   const fail = (error: unknown) =>
     funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info });
@@ -154,6 +155,7 @@ describe('a failure', () => {
     const told: { failure: Failure; error: unknown }[] = [];
     const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };
     const funnel = createFunnel({
+      scrubber: noScrubber,
       log,
       build: 'b1',
       release: 'v1',
@@ -197,7 +199,7 @@ describe('a failure', () => {
         throw new Error('no space left');
       },
     };
-    const funnel = createFunnel({ log, build: 'b1', reporters: [broken] });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1', reporters: [broken] });
     const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
     expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
     expect(lines).toMatchObject([
@@ -208,7 +210,7 @@ describe('a failure', () => {
 
   it('that nobody threw has an address too', () => {
     const { log, lines } = spyOnLog();
-    const funnel = createFunnel({ log, build: 'b1' });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1' });
     const address = funnel.record({ kind: 'blocked-loop', errors: [], extra: { ms: 1500 } }, { origin: 'process' });
     expect(address).toMatch(ADDRESS);
     expect(lines).toMatchObject([{ kind: 'blocked-loop', extra: { ms: 1500 }, digest: address.slice(0, 8) }]);
@@ -234,7 +236,7 @@ describe('a failure', () => {
     const { log } = spyOnLog();
     const error = new Error('boom');
     const digests = ['a', 'b'].map((namespace) =>
-      createFunnel({ log, build: 't', namespace }).fail(error, { origin: 'api' }),
+      createFunnel({ scrubber: noScrubber, log, build: 't', namespace }).fail(error, { origin: 'api' }),
     );
     expect(digests[0]).not.toEqual(digests[1]);
   });
@@ -243,7 +245,7 @@ describe('a failure', () => {
 it('counts what is ignored, and why', () => {
   const { log } = spyOnLog();
   const count = vi.fn();
-  const funnel = createFunnel({ log, build: 'b1', count });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1', count });
   for (const outcome of [() => notFound(), () => redirect('/x')]) funnel.fail(caught(outcome), { origin: 'loader' });
   funnel.fail(new VisitorGone(), { origin: 'loader' });
   expect(count.mock.calls.map(([name, labels]) => [name, labels])).toEqual([
@@ -286,7 +288,7 @@ describe('what is no failure', () => {
 
   it("an abort counts as the visitor's leaving only where that is why", () => {
     const { log } = spyOnLog();
-    const funnel = createFunnel({ log, build: 'test' });
+    const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
     const gone = new AbortController();
     gone.abort(new VisitorGone());
     const abort = new DOMException('This operation was aborted', 'AbortError');
@@ -303,7 +305,7 @@ it('tells standard error where the log throws', () => {
       throw new Error('disk full');
     },
   };
-  const funnel = createFunnel({ log: log as never, build: 'test' });
+  const funnel = createFunnel({ scrubber: noScrubber, log: log as never, build: 'test' });
   const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
   const [line] = written.mock.calls[0] ?? [];
   written.mockRestore();
@@ -313,7 +315,7 @@ it('tells standard error where the log throws', () => {
 
 describe('whoever is signed in to the desk', () => {
   const verdictFor = (isOperator: boolean, isShared?: boolean) => {
-    const funnel = createFunnel({ log: spyOnLog().log, build: 'test' });
+    const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' });
     const info = createInfo();
     info.isOperator = isOperator;
     return funnel.fail(new Error('x'), { origin: 'loader', info, ...(isShared && { isShared }) });
@@ -329,7 +331,7 @@ describe('whoever is signed in to the desk', () => {
   });
 
   it('is told nothing of it where nothing failed', () => {
-    const funnel = createFunnel({ log: spyOnLog().log, build: 'test' });
+    const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' });
     const info = createInfo();
     info.isOperator = true;
     expect(funnel.fail(caught(notFound), { origin: 'loader', info })).toEqual({

@@ -3,12 +3,15 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { BOOT_ID, createContentPolicy } from '../../../../src/server/engine/http/content-policy.ts';
 
+/** Pages that may have `style` attributes. */
+const STYLED = { styleAttributes: true };
+
 const REST =
   "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
   "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
 
 it('lets in what carries the nonce', () => {
-  expect(createContentPolicy().forNonce('abc')).toBe(
+  expect(createContentPolicy({}, STYLED).forNonce('abc')).toBe(
     `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${REST}`,
   );
 });
@@ -19,7 +22,7 @@ it('lets no style attribute count where no page has one', () => {
 });
 
 it('lets its two scripts alone into a page that is kept', () => {
-  const { bootScript, forStatic } = createContentPolicy({}, { earlyScript: 'early()' });
+  const { bootScript, forStatic } = createContentPolicy({}, { ...STYLED, earlyScript: 'early()' });
   const [early, boot] = ['early()', bootScript].map(
     (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
   );
@@ -28,22 +31,20 @@ it('lets its two scripts alone into a page that is kept', () => {
 });
 
 it('names where violations are reported to', () => {
-  const policy = createContentPolicy({}, { reportPath: '/_report/browser' });
+  const policy = createContentPolicy({}, { ...STYLED, reportPath: '/_report/browser' });
   for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
     expect(text).toMatch(/; report-uri \/_report\/browser$/);
   }
-  expect(createContentPolicy().reportOnly()).not.toContain('report');
+  expect(createContentPolicy({}, STYLED).reportOnly()).not.toContain('report');
 });
 
 it('takes further sources, and refuses what would write a policy of its own', () => {
-  const policy = createContentPolicy({
-    image: ['https://images.example'],
-    frame: ['https://video.example'],
-  }).forStatic();
+  const sources = { image: ['https://images.example'], frame: ['https://video.example'] };
+  const policy = createContentPolicy(sources, STYLED).forStatic();
   expect(policy).toContain("img-src 'self' data: https://images.example;");
   expect(policy).toContain('frame-src https://video.example;');
   for (const source of ["x; script-src 'unsafe-inline'", 'a b', 'a,b', '']) {
-    expect(() => createContentPolicy({ connect: [source] })).toThrow(/Give each source/);
+    expect(() => createContentPolicy({ connect: [source] }, STYLED)).toThrow(/Give each source/);
   }
 });
 
@@ -58,7 +59,7 @@ describe('the boot script', () => {
       },
     };
     const self = withTrustedTypes ? { trustedTypes } : {};
-    runInNewContext(createContentPolicy().bootScript, {
+    runInNewContext(createContentPolicy({}, STYLED).bootScript, {
       URL,
       self,
       location: { origin: 'https://example.com', href: 'https://example.com/a/b' },

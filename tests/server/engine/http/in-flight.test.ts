@@ -2,13 +2,14 @@ import { expect, it } from 'vitest';
 import { InFlight } from '../../../../src/server/engine/http/in-flight.ts';
 import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { startTestServer } from '../../../support/app.ts';
+import { noPathScrubber } from '../../../support/unguarded.ts';
 
 function createInfo(requestId: string): RequestInfo {
   return new RequestInfo({ requestId, method: 'GET', address: '::1', origin: 'http://localhost' });
 }
 
 it('lists what is under way, the oldest first, and no more than fifty', () => {
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(noPathScrubber);
   const infos = Array.from({ length: 60 }, (_, index) => createInfo(`request-${index}`));
   for (const info of infos) inFlight.add(info);
   const [first] = infos;
@@ -33,7 +34,7 @@ it('names no path before its secrets are taken out', () => {
 });
 
 it('holds a request from its first step to its last byte', async () => {
-  const inFlight = new InFlight();
+  const inFlight = new InFlight(noPathScrubber);
   const seen: string[][] = [];
   const server = await startTestServer({
     inFlight,

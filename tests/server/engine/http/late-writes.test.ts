@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { spyOnLog, startTestServer } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 it.each([true, false])("makes a write after the end that request's failure, compressed: %s", async (compression) => {
   const { log, lines } = spyOnLog();
   const server = await startTestServer({
     log,
     compression,
-    funnel: createFunnel({ log, build: 'test' }),
+    funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
     steps: [
       (req, res, next) => {
         if (!req.url.startsWith('/late')) return next();

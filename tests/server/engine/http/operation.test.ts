@@ -1,11 +1,15 @@
+import { get } from 'node:http';
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { operation } from '../../../../src/server/engine/http/operation.ts';
 import { resource } from '../../../../src/server/engine/http/resource.ts';
-import { createTestApp } from '../../../support/app.ts';
+import { createTestApp, spyOnLog, startTestServer } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
+import { until } from '../../../support/until.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
 
@@ -158,5 +162,43 @@ describe('an operation', () => {
     expect(head.status).toBe(200);
     expect(head.headers['content-type']).toBe('application/x-ndjson');
     expect(ended).toBe(2);
+  });
+
+  it('sends no line, and fails nothing, for a reader who left while the first one was made', async () => {
+    const first = Promise.withResolvers<void>();
+    let begun = 0;
+    let ended = 0;
+    async function* lines() {
+      begun += 1;
+      try {
+        await first.promise;
+        yield { id: 1, name: 'Ada' };
+      } finally {
+        ended += 1;
+      }
+    }
+    const { log, lines: logged } = spyOnLog();
+    const facts = {
+      id: 'lines',
+      summary: 'Lines',
+      replies: { 200: { about: 'A line each.', lines: Person } },
+    } as const;
+    const GET = operation(facts).handle(() => ({ status: 200, lines: lines() }));
+    const api = express.Router().use(resource('/lines', { GET }));
+    const server = await startTestServer({
+      api,
+      log,
+      funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
+    });
+    onTestFinished(() => server.close());
+    const asked = get({ port: server.port, path: '/api/lines', agent: false });
+    asked.on('error', () => {});
+    await until(() => begun === 1, 'the request');
+    asked.destroy();
+    await until(() => logged.some(({ msg }) => msg === 'request'), 'the line of the request');
+    first.resolve();
+    await until(() => ended === 1, 'the end of the lines');
+    await fetch(`http://127.0.0.1:${server.port}/livez`);
+    expect(logged.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 });

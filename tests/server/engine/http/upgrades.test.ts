@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -7,12 +7,13 @@ import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
 import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createDrain } from '../../../../src/server/engine/http/drain.ts';
-import { createHttpServer } from '../../../../src/server/engine/http/http-server.ts';
+import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/http/proxy-trust.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/http/upgrades.ts';
-import { createTestApp, spyOnLog } from '../../../support/app.ts';
+import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { askRaw, sendRaw } from '../../../support/raw-http.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
 interface SocketAppOptions {
@@ -20,6 +21,7 @@ interface SocketAppOptions {
   readonly publicOrigins?: readonly string[];
   readonly deadline?: number;
   readonly upgrades?: Upgrades;
+  readonly limited?: Pick<HttpServerOptions, 'limits'>;
 }
 
 /** Says back what it hears, with the user that a step put on the request. */
@@ -37,11 +39,14 @@ async function startSockets({
   publicOrigins = [],
   deadline = 3000,
   upgrades = echo,
+  limited,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
-  const funnel = createFunnel({ log, build: 'test' });
-  const { server, connections } = createHttpServer(createTestApp({ log, funnel, steps, publicOrigins }), { log });
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+  const app = createTestApp({ log, funnel, steps, publicOrigins });
+  const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
   const upgraded = handleUpgrades(server, {
+    connections,
     upgrades,
     takeCredentials: takeCredentials(undefined),
     steps,
@@ -100,6 +105,18 @@ describe('a WebSocket', () => {
     peer.addEventListener('open', () => peer.send('hello'));
     expect(await heard).toBe('nobody: hello');
     peer.close();
+  });
+
+  it('is not idle: an idle connection gives way before it, however much younger', async () => {
+    const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
+    const peer = await dialOpen(`${url}/live`);
+    const idle = connect(port, '127.0.0.1');
+    idle.on('error', () => {});
+    await once(idle, 'connect');
+    const isReset = () => askRaw(port, 'GET /livez HTTP/1.1').then(({ status }) => status === 0);
+    await expect.poll(isReset, { timeout: 10_000 }).toBe(false);
+    if (!idle.closed) await once(idle.resume(), 'close');
+    expect(await say(peer, 'hello')).toBe('nobody: hello');
   });
 
   it('is an ordinary request anywhere else', async () => {

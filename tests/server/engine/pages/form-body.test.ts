@@ -1,10 +1,19 @@
+import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { readForm } from '../../../../src/server/engine/pages/form-body.ts';
+import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
+import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { readForm as readFormOf } from '../../../../src/server/engine/pages/form-body.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
+
+function readForm(request: Request, limit: number): Promise<FormData> {
+  setRequestInfo(request, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
+  const response = new ServerResponse(request) as Response;
+  return readFormOf({ request, response, limit, bodies: createBodyReader() });
+}
 
 /** A request whose body is still to be read, beside what a parser has put on it. */
 function unread(text: string | Buffer, body: unknown, type = FORM): Request {

@@ -7,6 +7,7 @@ import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { apiNotFound } from '../../../../src/server/engine/http/resource.ts';
 import { mountApi } from '../../../../src/server/product/api/index.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 const PROBLEM = /^application\/problem\+json/;
 
@@ -24,7 +25,9 @@ function createApi({ tourFailures = true } = {}): Express {
     next();
   });
   app.use('/api', mountApi({ settings: { tourFailures } }), apiNotFound());
-  app.use(errorHandler({ funnel: createFunnel({ log: pino({ enabled: false }), build: 'test' }) }));
+  app.use(
+    errorHandler({ funnel: createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' }) }),
+  );
   return app;
 }
 

@@ -1,0 +1,210 @@
+import '../../../support/production-react.ts';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { RequestHandler } from 'express';
+import { Outlet } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
+import { publicError } from '../../../../src/shared/engine/outcome.ts';
+import {
+  createGate,
+  type PagesApp,
+  type PagesAppOptions,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../../support/pages-app.tsx';
+import { until } from '../../../support/until.ts';
+
+/** A table of pages that writes down what begins. */
+function createTable(begun: string[]): TestPage[] {
+  const note = (what: string, value?: string) => () => {
+    begun.push(what);
+    return value;
+  };
+  const view = () => {
+    begun.push('view');
+    return <p>page</p>;
+  };
+  const loader = note('loader', 'data');
+  return [
+    { id: 'page', path: '/page', view, server: { guard: note('guard') as () => undefined, loader } },
+    { id: 'versioned', path: '/versioned', view, server: { loader, version: () => String(note('version')()) } },
+    { id: 'static', path: '/static', mode: 'static', view, server: { loader } },
+    { id: 'form', path: '/form', view, server: { actions: { default: note('action') } } },
+  ];
+}
+
+const REQUESTS = [
+  ['GET of a page', 'GET', '/page'],
+  ['HEAD of a page', 'HEAD', '/page'],
+  ['GET of page data', 'GET', toDataPath('/page')],
+  ['HEAD of page data', 'HEAD', toDataPath('/page')],
+  ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
+  ['GET of a static page', 'GET', '/static'],
+  ['HEAD of a static page', 'HEAD', '/static'],
+  ['GET of the data of a static page', 'GET', toDataPath('/static')],
+  ['a posted form', 'POST', '/form'],
+  ['the 404 page', 'GET', '/nothing'],
+  ['the 404 page of a posted form', 'POST', '/nothing'],
+  ['the page of an error', 'GET', '/error'],
+  ['the API', 'GET', '/api/echo'],
+] as const;
+
+function write(method: string, path: string): string {
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\na=b';
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: desk=x\r\n${method === 'POST' ? form : '\r\n'}`;
+}
+
+/** Something that each request waits for, as for a session store, and that ends when its client has left. */
+function createWait() {
+  const waiting = { begun: 0, ended: 0 };
+  async function wait(res: ServerResponse): Promise<void> {
+    waiting.begun += 1;
+    await once(res, 'close');
+    waiting.ended += 1;
+  }
+  return { waiting, wait };
+}
+
+type Wait = ReturnType<typeof createWait>['wait'];
+
+const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
+  ["a product's step", (wait) => ({ steps: [(_req, res, next) => void wait(res).then(() => next())] })],
+  [
+    'the look-up of a desk cookie',
+    (wait) => ({
+      desk: {
+        knowOperator: (_req, res, next) => void wait(res).then(() => next()),
+        step: (_req, _res, next) => next(),
+        covers: () => false,
+        isOperator: async () => false,
+        endStreams() {},
+      },
+    }),
+  ],
+];
+
+describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
+  it.each(REQUESTS)('gets no work done for %s, which counts nowhere', async (_what, method, path) => {
+    const begun: string[] = [];
+    const gate = createRenderGate();
+    const { waiting, wait } = createWait();
+    const options = toOptions(wait);
+    const note: RequestHandler = (req, _res, next) => {
+      if (req.path !== '/page') begun.push('step');
+      if (req.path === '/error') publicError(409, 'This does not fit.');
+      next();
+    };
+    const app = await startPages(createTable(begun), { gate, ...options, steps: [...(options.steps ?? []), note] });
+    const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => {}).write(write(method, path));
+    await until(() => waiting.begun === 3, 'the requests');
+    for (const socket of sockets) socket.destroy();
+    await until(() => waiting.ended === 3 && countLines(app) === 3, 'the ends of the requests');
+    // What would begin wrongly does so in turns that follow.
+    await app.ask('/livez');
+    expect(gate.pages).toBe(0);
+    expect(begun).toEqual([]);
+    expect(app.failures()).toEqual([]);
+  });
+});
+
+function countLines(app: PagesApp): number {
+  return app.lines.filter(({ msg }) => msg === 'request').length;
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+const view = Outlet;
+
+/** An action ran that took longer than there is time. */
+let acted = false;
+async function actTooLong(): Promise<{ done: boolean }> {
+  acted = true;
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  return { done: true };
+}
+
+const READS = [
+  ['GET', '/page'],
+  ['HEAD', '/page'],
+  ['GET', toDataPath('/page')],
+] as const;
+const POSTS = [['POST', '/page']] as const;
+
+const ENDLESS: readonly (readonly [
+  string,
+  typeof READS | typeof POSTS,
+  TestPage['server'],
+  Partial<PagesAppOptions>?,
+])[] = [
+  ['a guard', READS, { guard: never }],
+  ['a loader', READS, { loader: never }],
+  ['a version', READS, { loader: () => 1, version: never }],
+  ['the context', READS, { loader: () => 1 }, { createContext: never }],
+  [
+    'the context of an action',
+    POSTS,
+    { actions: { default: never }, openActions: ['default'] },
+    { createContext: never },
+  ],
+  [
+    'a guard behind an action that took too long',
+    POSTS,
+    { guard: () => (acted ? never() : undefined), openActions: ['default'], actions: { default: actTooLong } },
+  ],
+];
+
+const FORM = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'a=b' };
+
+describe('work that never settles', () => {
+  const cases = ENDLESS.flatMap(([name, asked, server, options]) =>
+    asked.map(([method, path]) => ({ name, method, path, server, options })),
+  );
+
+  it.each(cases)('in $name has an answer, and no place beyond it: $method $path', async ({ method, path, ...rest }) => {
+    acted = false;
+    const { gate, app } = await startEndless(rest.server, rest.options);
+    const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
+    expect(reply.status).toBeGreaterThan(199);
+    expect(gate.enter).toHaveBeenCalledOnce();
+    expect(gate.pages).toBe(0);
+  });
+
+  it('in an action has no place beyond the deadline, though an answer may come later', async () => {
+    const { gate, app } = await startEndless({ actions: { default: never } });
+    const socket = connect(app.port, '127.0.0.1');
+    socket.on('error', () => {}).write(write('POST', '/page'));
+    await until(() => gate.enter.mock.calls.length === 1 && gate.pages === 0, 'the deadline');
+    expect(countLines(app)).toBe(0);
+    socket.destroy();
+  });
+
+  async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
+    const gate = createRenderGate();
+    const enter = vi.spyOn(gate, 'enter');
+    const app = await startPages([{ id: 'page', path: '/page', view, server }], { gate, deadlineMs: 60, ...options });
+    return { gate: Object.assign(gate, { enter }), app };
+  }
+});
+
+it('counts a page from its first guard to its shell, and not while the rest of it is streamed', async () => {
+  const gate = createRenderGate();
+  const shell = createGate();
+  const late = createGate<string>();
+  const loader = async () => {
+    await shell.promise;
+    return { late: late.promise };
+  };
+  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { gate });
+  const asked = app.ask('/page', { onText: () => seen.resolve() });
+  const seen = createGate();
+  await until(() => gate.pages === 1, 'the page to begin');
+  shell.resolve();
+  await seen.promise;
+  expect(gate.pages).toBe(0);
+  late.resolve('late');
+  expect((await asked).status).toBe(200);
+  expect(gate.pages).toBe(0);
+});
