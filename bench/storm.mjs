@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build, stopBuilder } from '../build.mjs';
 import { openDesk } from '../src/server/desk/desk.ts';
+import { TEST_RETENTION } from '../tests/support/desk.ts';
 
 /**
  * What an error storm costs the process that serves: `node bench/storm.mjs`. All failures must be
@@ -28,6 +29,8 @@ const before = { memory: mebibytes(), time: performance.now() };
 const desk = await openDesk({
   dataDir,
   databaseUrl: process.env.DESK_DATABASE_URL || undefined,
+  environment: 'storm',
+  retention: TEST_RETENTION,
   build: 'storm',
   release: 'storm',
   namespace: 'storm',
@@ -37,7 +40,7 @@ const desk = await openDesk({
   log: { info() {}, warn: (fields, message) => console.error(message, fields), error: console.error },
 });
 const opened = performance.now() - before.time;
-await desk.ask('readSalt');
+await desk.ask('readChanges');
 const usable = performance.now() - before.time;
 // The files of the build are published meanwhile.
 await sleep(3000);

@@ -13,7 +13,10 @@ export interface WatchedServer {
   readonly inFlight: Pick<InFlight, 'size'>;
   readonly connections: Pick<Connections, 'sockets'>;
   readonly drain: Pick<Drain, 'draining'>;
-  readonly desk: Pick<Desk, 'condition' | 'waitingBytes' | 'storedBytes' | 'clockSkew'>;
+  readonly desk: Pick<
+    Desk,
+    'condition' | 'waitingBytes' | 'arriving' | 'pendingQuestions' | 'storedBytes' | 'clockSkew'
+  >;
   readonly gate?: Pick<RenderGate, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
@@ -42,6 +45,17 @@ export function watchServer(server: WatchedServer): void {
     "How far the clock of this server is ahead of that of the desk's store: beyond minutes nothing is deleted.",
     () => desk.clockSkew / Second,
   );
+  gauge(
+    'spillway_journal_waiting_failures',
+    'Failures of this process that are in its journal and not in the store yet.',
+    () => desk.arriving.count,
+  );
+  gauge('spillway_desk_worker_running', '1 if the desk worker runs and answers.', () => {
+    return Number(desk.condition.worker === 'running');
+  });
+  gauge('spillway_desk_questions_pending', 'Questions that the desk worker has not answered yet.', () => {
+    return desk.pendingQuestions;
+  });
   if (gate) {
     gauge(
       'spillway_pages_in_progress',

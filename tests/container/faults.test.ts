@@ -51,6 +51,7 @@ describe.skipIf(obstacle !== undefined)('with a volume that fails under way, a c
           status: 'ready',
           store: 'reachable',
           journal: 'written',
+          worker: 'running',
         });
       const acknowledged = [...kept, ...spoilt].filter(({ status }) => status === 200).map(({ digest }) => digest);
       await expect.poll(() => lookUp(container, acknowledged), PATIENCE).toEqual([]);

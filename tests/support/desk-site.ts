@@ -55,6 +55,8 @@ export interface DeskSiteOptions {
   readonly notify?: NotifyFacts;
   /** What the keeper does without the store. */
   readonly calls?: Partial<KeeperHandlers>;
+  /** The failures that are not in the store yet; none by default. */
+  readonly arriving?: Desk['arriving'];
   /** Of live pages (ms). */
   readonly pingInterval?: number;
   /** How long answers to tokens are held back during a flood (ms). */
@@ -110,7 +112,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
     const proxy = toProxySignIn({ authProxyHeader, authProxySecret, authProxyOperators, trustProxy });
     const credentials = { takeCredentials: takeCredentials(proxy) };
     const desk = await createDeskPages({
-      desk: { ask },
+      desk: { ask, arriving: options.arriving ?? { count: 0, hasMore: false } },
       signIn: createSignIn({ tokens: known, sessions, checkToken, now: () => now }),
       facts,
       manifest: MANIFEST,
@@ -119,7 +121,11 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
       bodies: createBodyReader(),
       ...(options.pingInterval !== undefined && { pingInterval: options.pingInterval }),
     });
-    const api = createDeskApi({ desk: { ask }, facts, checkToken });
+    const api = createDeskApi({
+      desk: { ask, arriving: options.arriving ?? { count: 0, hasMore: false } },
+      facts,
+      checkToken,
+    });
     const app = createTestApp({
       ...{ log, funnel, desk, deskApi: api, publicOrigins, trustProxy },
       ...credentials,

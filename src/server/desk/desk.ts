@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
+import type { ArrivingShape } from '../../shared/desk/shapes.ts';
 import type { DeskRetention } from '../config.ts';
 import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
@@ -13,7 +14,7 @@ import { createJournal, type Journal } from './journal.ts';
 import type { Feedback, Salt } from './journal-entry.ts';
 import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
 import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
-import { createKeeperThread, type KeeperThread } from './keeper-thread.ts';
+import { createKeeperThread, type KeeperThread, type WorkerState } from './keeper-thread.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
 import type { NotifySettings } from './notify/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
@@ -32,7 +33,12 @@ export interface Desk {
   journalFeedback(feedback: Feedback): boolean;
   /** The same of a salt that this process made: to be called before anything that it hashed is journaled. */
   journalSalt(salt: Salt): boolean;
-  /** Asks the keeper. @throws StoreAwayError where the store cannot be used at the moment */
+  /**
+   * Asks the desk worker.
+   *
+   * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
+   * @throws QueryFailedError if only this query failed
+   */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
   /** How it is at this moment, without a wait. */
   readonly condition: DeskCondition;
@@ -44,6 +50,10 @@ export interface Desk {
   readonly storedBytes: Readonly<Record<string, number>>;
   /** How far the clock of this process was ahead of the store's at that time (ms). */
   readonly clockSkew: number;
+  /** The failures that are journaled and not in the store yet. */
+  readonly arriving: ArrivingShape;
+  /** Questions that the desk worker has not answered yet (a count). */
+  readonly pendingQuestions: number;
   /** Resolves when all that was journaled is in the store. */
   flush(): Promise<void>;
   /**
@@ -59,6 +69,7 @@ export interface Desk {
 export interface DeskCondition {
   readonly store: StoreState;
   readonly journal: 'written' | 'failing';
+  readonly worker: WorkerState;
 }
 
 export interface DeskOptions {
@@ -129,6 +140,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       notify: options.notify,
     },
     log,
+    count: options.count,
     onBlocked: options.onBlockedLoop,
     onRetained: ({ deleted }) => {
       for (const { table, reason, rows } of deleted) {
@@ -245,7 +257,9 @@ class OpenDesk implements Desk {
 
   journal(failure: Failure, sameVisitor?: readonly string[]): boolean {
     this.#count?.('spillway_failures_total', { side: failure.side, kind: failure.kind });
-    return this.#wakeIf(this.#journal.append(failure, sameVisitor));
+    const isStored = this.#journal.append(failure, sameVisitor);
+    if (isStored) this.#signals.addJournaled(1);
+    return this.#wakeIf(isStored);
   }
 
   journalFeedback(feedback: Feedback): boolean {
@@ -267,7 +281,17 @@ class OpenDesk implements Desk {
   }
 
   get condition(): DeskCondition {
-    return { store: this.#signals.storeState, journal: this.#journal.isFailing ? 'failing' : 'written' };
+    const { state: worker } = this.#keeper;
+    const store = worker === 'running' ? this.#signals.storeState : worker === 'starting' ? 'opening' : 'away';
+    return { store, journal: this.#journal.isFailing ? 'failing' : 'written', worker };
+  }
+
+  get arriving(): ArrivingShape {
+    return { count: this.#signals.arriving, hasMore: this.#signals.inherited > 0 };
+  }
+
+  get pendingQuestions(): number {
+    return this.#keeper.pending;
   }
 
   flush(): Promise<void> {

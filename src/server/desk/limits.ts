@@ -15,8 +15,23 @@ export const MAX_COUNT_SLOTS = 2048;
 
 /** How long lines gather before they are taken in (ms): below the 250 ms that other replicas are promised. */
 export const GATHER_TIME = 100 * Millisecond;
-/** What of a journal one transaction takes in (bytes): some thousand thin records. */
-export const MAX_BATCH_BYTES = 2 * MiB;
+/** What of a journal one transaction stores (bytes): some hundred to some thousand thin records. */
+export const BATCH_BYTES = { least: 64 * KiB, most: 2 * MiB };
+/**
+ * How long one should take, and at most twice as long (ms). Large ones cost less. With SQLite (`alone`) the
+ * desk worker answers nothing else in this time.
+ */
+export const BATCH_TIME = { alone: 40 * Millisecond, shared: 250 * Millisecond };
+/** How often a batch that the store refuses is tried before its entries are looked at one by one (a count): some 15 s. */
+export const MAX_BATCH_TRIES = 6;
+/** For how long failures are stored without search text and notifications after the store has refused those (ms). */
+export const EXTRAS_PAUSE = 30 * Second;
+/** Size of the file of entries that the store keeps refusing (bytes). Beyond it they are only counted. */
+export const MAX_DEAD_LETTER_BYTES = 16 * MiB;
+/** How long a question waits until the journal is stored (ms): it is to be answered within 300 ms. */
+export const SETTLE_PATIENCE = 150 * Millisecond;
+/** How long a change waits for it (ms). */
+export const CHANGE_PATIENCE = 2 * Second;
 /** How often the main thread tells what is in flight (ms). */
 export const BEAT_INTERVAL = 1 * Second;
 /** First and longest wait before the store is tried again (ms). */
@@ -24,7 +39,7 @@ export const RETRY_FIRST = 250 * Millisecond;
 export const RETRY_LONGEST = 10 * Second;
 /** Without a heartbeat for this long, in which the store could be reached, a replica counts as dead (ms). */
 export const DEAD_AFTER = 60 * Second;
-/** How long an address that is not known yet is looked up again, where other replicas write too (ms). */
+/** How long an address that is not known yet is looked up again, while it may still arrive (ms). */
 export const LOOKUP_PATIENCE = 2 * Second;
 /** How long a drain waits for its journal to be taken in (ms). */
 export const CLOSE_PATIENCE = 3 * Second;

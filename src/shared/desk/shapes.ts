@@ -28,6 +28,14 @@ export interface OperatorShape {
   readonly canChange: boolean;
 }
 
+/** Failures that are recorded and not in the store yet. */
+export interface ArrivingShape {
+  /** Of the process that answers. */
+  readonly count: number;
+  /** Processes that ended left more. */
+  readonly hasMore: boolean;
+}
+
 /** How an incident stands, and what would change it by itself. */
 export interface StatusShape {
   readonly state: IncidentState;
@@ -320,11 +328,12 @@ export interface ChangeShape {
 
 /**
  * An occurrence of which not all was kept: `thin` where its row is there, `thinned` where it may be
- * among those that were only counted, `unknown` where it never was or is gone.
+ * among those that were only counted, `arriving` if it is perhaps not stored yet,
+ * `unknown` where it never was or is gone.
  */
 export interface MissedShape {
   readonly occurrence: string;
-  readonly state: 'thin' | 'thinned' | 'unknown';
+  readonly state: 'thin' | 'thinned' | 'arriving' | 'unknown';
   readonly at?: number;
   readonly requestId?: string;
 }

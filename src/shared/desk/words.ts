@@ -1,5 +1,5 @@
 import { Day, Hour, Minute, Second } from '../units.ts';
-import type { IncidentKind, IncidentState } from './shapes.ts';
+import type { ArrivingShape, IncidentKind, IncidentState } from './shapes.ts';
 
 /** Kinds in words, for lists and filters. */
 export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
@@ -72,6 +72,12 @@ export function toCount(count: number): string {
 /** `1 visitor`, `2,000 visitors` */
 export function toPlural(count: number, one: string, many = `${one}s`): string {
   return `${toCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** `28,760 more arriving`, or an empty text. */
+export function toArrivingWords({ count, hasMore }: ArrivingShape): string {
+  if (count === 0) return hasMore ? 'More arriving' : '';
+  return `${hasMore ? 'At least ' : ''}${toCount(count)} more arriving`;
 }
 
 /** `412 MiB` */

@@ -113,17 +113,58 @@ describe('the desk', () => {
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
     await desk.ask('readChanges');
-    const other = new DatabaseSync(join(dataDir, 'desk.sqlite'));
+    const other = new DatabaseSync(join(dataDir, 'desk.sqlite'), { timeout: 10_000 });
     other.exec('BEGIN IMMEDIATE');
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);
-    await expect(desk.ask('find', toAddress(failure))).rejects.toThrow(StoreAwayError);
+    // It may still arrive, and other questions are answered.
+    await expect(desk.ask('find', toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
+    expect(await desk.ask('listIncidents', { limit: 5 })).toMatchObject({ incidents: [] });
+    expect(desk.condition.store).toBe('reachable');
+    expect(desk.arriving).toEqual({ count: 1, hasMore: false });
     other.exec('COMMIT');
     other.close();
     await expect
       .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 20_000 })
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
+
+  it('answers before it has stored everything, says how much is arriving, and finds what arrives', async () => {
+    const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
+    onTestFinished(() => desk.close());
+    await desk.ask('readChanges');
+    const toDigest = (index: number) => String(index % 2000).padStart(8, '0');
+    const failures = Array.from({ length: 20_000 }, (_none, index) => createFailure({ digest: toDigest(index) }));
+    for (const failure of failures) expect(desk.journal(failure)).toBe(true);
+
+    let isStored = false;
+    const stored = desk.flush().then(() => {
+      isStored = true;
+    });
+    const [first, middle] = [failures[0], failures[300]] as const;
+    const found = [first, middle].map((failure) => failure && desk.ask('find', toAddress(failure)));
+    await Promise.all([desk.ask('listIncidents', { limit: 50 }), desk.ask('countStates', {}), desk.ask('settle')]);
+    expect(isStored).toBe(false);
+    expect(desk.arriving.count).toBeGreaterThan(0);
+    for (const one of found) expect(await one).toMatchObject({ state: 'kept' });
+    expect(isStored).toBe(false);
+    await stored;
+    expect(desk.arriving).toEqual({ count: 0, hasMore: false });
+    const { incidents } = await desk.ask('listIncidents', { limit: 2000 });
+    expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
+  });
+
+  it('says that its worker crashes, and that it knows of no store then', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const keeperFile = join(dataDir, 'crash.mjs');
+    writeFileSync(keeperFile, "throw new Error('broken');");
+    const desk = await openTestDesk({ dataDir, keeperFile });
+    onTestFinished(() => desk.close());
+    const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
+    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);
+    expect(desk.journal(createFailure())).toBe(true);
+    await expect(desk.ask('readChanges')).rejects.toThrow(StoreAwayError);
+  });
 
   it('refuses a folder that cannot be written to, with a sentence', () => {
     const folder = createFolder(onTestFinished);
@@ -139,7 +180,9 @@ describe('the desk', () => {
     const { log, lines } = createTestLog();
     const desk = await openTestDesk({ dataDir, log });
     onTestFinished(() => desk.close());
-    await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual({ store: 'reachable', journal: 'written' });
+    await expect
+      .poll(() => desk.condition, { timeout: 20_000 })
+      .toEqual({ store: 'reachable', journal: 'written', worker: 'running' });
     renameSync(dataDir, join(folder, 'elsewhere'));
     writeFileSync(dataDir, ''); // so that it cannot be made anew
     expect(desk.journal(createFailure())).toBe(false);
@@ -151,7 +194,7 @@ describe('the desk', () => {
       { author: 'ada', expected: 0 },
     );
     await expect(change).rejects.toThrow(StoreAwayError);
-    expect(desk.condition).toEqual({ store: 'away', journal: 'failing' });
+    expect(desk.condition).toEqual({ store: 'away', journal: 'failing', worker: 'running' });
     expect(lines.filter(({ message }) => message.includes('journal cannot be written'))).toHaveLength(1);
     expect(lines.filter(({ message }) => message.includes('store cannot be used'))).toHaveLength(1);
   });

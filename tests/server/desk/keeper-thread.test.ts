@@ -1,25 +1,31 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSignals } from '../../../src/server/desk/keeper/signals.ts';
-import { createKeeperThread } from '../../../src/server/desk/keeper-thread.ts';
-import { StoreAwayError } from '../../../src/server/desk/store/sql.ts';
+import { createKeeperThread, type KeeperThreadLimits } from '../../../src/server/desk/keeper-thread.ts';
+import { QueryFailedError, StoreAwayError } from '../../../src/server/desk/store/sql.ts';
 import { createFolder, createTestLog, TEST_RETENTION } from '../../support/desk.ts';
+import { until } from '../../support/until.ts';
 
-/** Breaks when it is asked to find, and answers anything else. */
+/** Crashes when it is asked to find, never answers about sessions, hangs when it is to flush, and answers anything else. */
 const script = `
 import { parentPort } from 'node:worker_threads';
-parentPort.on('message', ({ id, name }) => {
+parentPort.postMessage({ say: 'alive' });
+parentPort.on('message', ({ say, id, name }) => {
+  if (say === 'beat') parentPort.postMessage({ say: 'alive' });
   if (name === 'find') throw new Error('broken');
-  if (id) parentPort.postMessage({ say: 'answer', id, value: true });
+  if (name === 'flush') for (const end = Date.now() + 1000; Date.now() < end;);
+  if (name === 'isKnown') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
+  else if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
 });
 `;
 
-it('starts a thread that broke anew, and refuses what it was asked meanwhile', async () => {
+function start(limits: Partial<KeeperThreadLimits> = {}) {
   const folder = createFolder(onTestFinished);
   const file = join(folder, 'keeper.mjs');
   writeFileSync(file, script);
   const { log, lines } = createTestLog();
+  const counts: string[] = [];
   const keeper = createKeeperThread({
     file,
     start: {
@@ -36,12 +42,94 @@ it('starts a thread that broke anew, and refuses what it was asked meanwhile', a
       dist: folder,
     },
     log,
+    count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
     onBlocked: () => undefined,
     onRetained: () => undefined,
+    limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
   });
   onTestFinished(() => keeper.end());
-  expect(await keeper.ask('readChanges')).toBe(true);
-  await expect(keeper.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
-  await expect.poll(() => keeper.ask('readChanges').catch(() => undefined), { timeout: 10_000 }).toBe(true);
-  expect(lines.map(({ level }) => level)).toEqual(['error']);
+  /** @returns how long it was away (ms) */
+  async function crash(): Promise<number> {
+    await expect(keeper.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    await until(() => keeper.state === 'restarting', 'the crash');
+    const began = performance.now();
+    await until(() => counts.filter((name) => name.includes('restarts')).length > restarts, 'the restart');
+    restarts += 1;
+    return performance.now() - began;
+  }
+  let restarts = 0;
+  return { keeper, lines, counts, crash };
+}
+
+const beat = { inFlight: [], memory: 0 };
+
+describe('a desk worker that crashed', () => {
+  it('is restarted, refuses questions until then, and says how it is', async () => {
+    const { keeper, lines } = start({ restartFirst: 300 });
+    expect(await keeper.ask('readChanges')).not.toBe('');
+    expect(keeper.state).toBe('running');
+    const asked = [keeper.ask('find', '7K3QM2XA'), keeper.ask('readSession', 'x')];
+    for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
+    await until(() => keeper.state === 'restarting', 'the crash');
+    expect(keeper.pending).toBe(0);
+    await expect(keeper.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await expect.poll(() => keeper.ask('readChanges').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+    expect(keeper.state).toBe('running');
+    expect(lines.map(({ level }) => level)).toEqual(['error']);
+  });
+
+  it('waits longer each time, and no more once it ran well', async () => {
+    const { crash, lines } = start({ restartFirst: 200, steadyAfter: 500 });
+    const waits = [await crash(), await crash(), await crash()];
+    expect(waits[1]).toBeGreaterThan(350);
+    expect(waits[2]).toBeGreaterThan(700);
+    await until(() => lines.some(({ level }) => level === 'info'), 'the line that it runs again');
+    expect(await crash()).toBeLessThan(700);
+  });
+
+  it('is logged twice, however often it crashes, until it ran well', async () => {
+    const { crash, lines } = start({ restartLongest: 10, steadyAfter: 1000 });
+    for (let index = 0; index < 5; index += 1) await crash();
+    expect(lines.map(({ message }) => message.slice(0, 40))).toEqual([
+      'The desk worker crashed. Spillway restar',
+      'The desk worker keeps crashing. Spillway',
+    ]);
+    await until(() => lines.length === 3, 'the line that it runs again');
+    expect(lines[2]).toMatchObject({ level: 'info' });
+  });
+});
+
+describe('a question', () => {
+  it('waits for its answer so long and no longer, and counts until it is answered', async () => {
+    const { keeper, counts } = start({ answerWithin: 50, maxQuestions: 3 });
+    await until(() => keeper.state === 'running', 'its start');
+    const late = [1, 2, 3].map(() => keeper.ask('readSession', 'x'));
+    await expect(keeper.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
+    expect(keeper.pending).toBe(3);
+    await expect(keeper.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    const refused = counts.map((name) => name.split(' ')[1]).sort();
+    expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
+  });
+
+  it('says whether only its query failed', async () => {
+    const { keeper } = start();
+    const failed = keeper.ask('isKnown', '7K3QM2XA');
+    await expect(failed).rejects.toThrow(QueryFailedError);
+    await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
+  });
+
+  it('is refused at once while the worker hangs', async () => {
+    const { keeper } = start({ silentAfter: 50 });
+    await keeper.ask('readChanges');
+    const hung = keeper.ask('flush');
+    await until(() => {
+      keeper.beat(beat);
+      return keeper.state === 'silent';
+    }, 'silence');
+    await expect(keeper.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await hung;
+    expect(keeper.state).toBe('running');
+    expect(await keeper.ask('readChanges')).not.toBe('');
+  });
 });

@@ -8,6 +8,8 @@ import type { Found, Incident } from '../store/records.ts';
 /** What the resources of the desk are made of. */
 export interface ApiContext {
   readonly ask: Desk['ask'];
+  /** The failures that are not in the store yet, at this moment. */
+  readonly arriving: () => Desk['arriving'];
   readonly facts: DeskFacts;
 }
 

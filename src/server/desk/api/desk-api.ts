@@ -7,9 +7,9 @@ import type { Resource } from '../../engine/http/resource.ts';
 import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';
-import { AWAY } from '../pages/unless-away.ts';
+import { toStoreWords } from '../pages/unless-away.ts';
 import type { CheckToken } from '../sign-in/check-token.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { StoreError } from '../store/sql.ts';
 import { requireCaller } from './caller.ts';
 import type { ApiContext } from './context.ts';
 import { exportOneResource, exportResource } from './export.ts';
@@ -21,7 +21,7 @@ import { notificationsResource, testNotificationsResource } from './notification
 import { occurrenceResource, occurrencesResource } from './occurrences.ts';
 
 export interface DeskApiOptions {
-  readonly desk: Pick<Desk, 'ask'>;
+  readonly desk: Pick<Desk, 'ask' | 'arriving'>;
   readonly facts: DeskFacts;
   readonly checkToken: CheckToken;
 }
@@ -35,7 +35,11 @@ export function isDeskApiPath(path: string): boolean {
 
 /** What operators do on the desk's pages, for programs. It answers everything that it is mounted for. */
 export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
-  const resources = listResources({ ask: (name, ...args) => desk.ask(name, ...args), facts });
+  const resources = listResources({
+    ask: (name, ...args) => desk.ask(name, ...args),
+    arriving: () => desk.arriving,
+    facts,
+  });
   return Router()
     .use(privateReplies(), keepPrivate)
     .use(openApi('/openapi.json', { ...DOCUMENT, resources }))
@@ -71,7 +75,7 @@ function listResources(context: ApiContext): Resource[] {
 const PROBLEMS = {
   401: 'There is no token, or it is none of this desk.',
   429: 'There were too many wrong tokens from this address.',
-  503: 'The store is away.',
+  503: 'The store is away, or its database refused or did not finish a query.',
 };
 const MAY_NOT = 'The token is a viewer’s, or a browser sends this from another site.';
 
@@ -94,5 +98,5 @@ const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
 /** There is nothing to mend in the desk. Express tells error handlers by their four parameters. */
 const tellAway: ErrorRequestHandler = function tellAway(error, _req, _res, next) {
   const retryAfter = { 'Retry-After': String(RETRY_LONGEST / Second) };
-  next(error instanceof StoreAwayError ? new HttpError(503, AWAY, retryAfter) : error);
+  next(error instanceof StoreError ? new HttpError(503, toStoreWords(error), retryAfter) : error);
 };

@@ -38,11 +38,12 @@ export function incidentsResource(context: ApiContext): Resource {
             environments,
             incidents: page.incidents.map((incident) => presentIncidentRow(incident, span)),
             totals: { open, resolved, ignored },
+            arriving: context.arriving(),
             ...(page.next !== undefined && { next: page.next }),
           },
         };
       },
-      { version: () => readVersion(context) },
+      { version: async () => `${await readVersion(context)} ${JSON.stringify(context.arriving())}` },
     ),
   });
 }

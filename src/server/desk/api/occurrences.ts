@@ -3,6 +3,7 @@ import { operation } from '../../engine/http/operation.ts';
 import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
 import { keyOf } from '../store/incident-key.ts';
+import { QueryFailedError } from '../store/sql.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { presentOccurrence } from './present.ts';
@@ -58,6 +59,7 @@ export function occurrenceResource(context: ApiContext): Resource {
       problems: { 404: GONE },
     }).handle(async ({ params, query }) => {
       const found = await requireFound(context, `${params.digest}-${params.occurrence}`, query.environment);
+      if (found.state === 'arriving') throw new QueryFailedError('arriving', params.occurrence);
       if (!found.occurrence) throw new HttpError(404, found.state === 'thinned' ? THINNED : GONE);
       const { digest, environment } = found.incident;
       const { newer, older } = await ask('findNeighbours', keyOf(found.incident), found.occurrence.occurrence);

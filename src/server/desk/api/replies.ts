@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type {
+  ArrivingShape,
   BreadcrumbShape,
   ChangeShape,
   ChartShape,
@@ -99,6 +100,16 @@ export const Row = z
   })
   .meta({ id: 'IncidentRow' }) satisfies z.core.$ZodType<IncidentRow>;
 
+const Arriving = z
+  .strictObject({
+    count: count('Recorded by the process that answers.'),
+    hasMore: z.boolean().describe('Processes that ended left more, which are not counted.'),
+  })
+  .meta({
+    id: 'Arriving',
+    description: 'Failures that are recorded and not in the store yet, so that nothing here knows of them.',
+  }) satisfies z.core.$ZodType<ArrivingShape>;
+
 export const IncidentList = z
   .strictObject({
     environment: text('The one whose incidents these are.'),
@@ -107,6 +118,7 @@ export const IncidentList = z
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
       .describe('How many there are in each state, of those that the filter lets through otherwise.'),
+    arriving: Arriving,
     next: text('`after` of the next page; absent on the last one.').optional(),
   })
   .meta({ id: 'IncidentList' });

@@ -1,5 +1,6 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import type { DeskRetention } from '../../config.ts';
+import type { Count } from '../../engine/count.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { Feedback, Salt } from '../journal-entry.ts';
@@ -18,8 +19,12 @@ import type { Neighbours, OccurrencePage, OccurrenceQuery } from '../store/occur
 import type { Found, Incident, IncidentHour, IncidentRelease, Run } from '../store/records.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import type { AttemptCounts, Grant, Session } from '../store/session-table.ts';
+import type { QueryFailure } from '../store/sql.ts';
 
-/** What the main thread may ask. Each answer tells of everything that this process journaled before the question. */
+/**
+ * Questions of the main thread. An answer includes everything that this process journaled before the
+ * question, unless there is so much of it that the answer would be late.
+ */
 export interface KeeperCalls {
   /**
    * @param address `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, however it is spelt
@@ -97,7 +102,9 @@ export interface KeeperCalls {
   listDeployments(environment: string): KnownBuild[];
   /** The salts that visitors are hashed with, the common ones first. @param offers become the common salts of days that have none */
   readSalts(offers: readonly Salt[]): Salt[];
-  /** Everything that was appended before is in the store. */
+  /** Waits for a short time until everything that was appended before is in the store. */
+  settle(): void;
+  /** Waits until it is. */
   flush(): void;
   /** The process ends on purpose. */
   close(): void;
@@ -136,9 +143,15 @@ export type ToKeeper =
   | { readonly say: 'beat'; readonly beat: Beat }
   | { readonly say: 'call'; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] };
 
+/** Why a question was not answered: the store is away, this query failed, or something else broke. */
+export type Refusal = 'away' | QueryFailure | 'broken';
+
 export type FromKeeper =
   | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
-  | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly away: boolean }
+  | { readonly say: 'refusal'; readonly id: number; readonly message: string; readonly why: Refusal }
+  /** It works, and has read the last heartbeat. */
+  | { readonly say: 'alive' }
+  | { readonly say: 'count'; readonly args: Parameters<Count> }
   | {
       readonly say: 'log';
       readonly level: 'info' | 'warn' | 'error';

@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/address.ts';
+import type { Count } from '../../engine/count.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import { parseAddress } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
 import {
   BEAT_INTERVAL,
+  CHANGE_PATIENCE,
   CLOSE_PATIENCE,
   LOOKUP_PATIENCE,
   PULSE_INTERVAL,
   RETENTION_INTERVAL,
   RETRY_FIRST,
   RETRY_LONGEST,
+  SETTLE_PATIENCE,
   SIZE_CHECK_INTERVAL,
 } from '../limits.ts';
 import { createAddressFinder } from '../notify/find-address.ts';
@@ -22,17 +25,19 @@ import { createSendRequest } from '../notify/send-request.ts';
 import type { NotifySettings } from '../notify/settings.ts';
 import { createTargets } from '../notify/targets.ts';
 import { toCallKey } from '../store/incident-key.ts';
+import type { Resolved } from '../store/look-up.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
 import type { RetentionReport } from '../store/retention.ts';
 import type { LateBeat } from '../store/run-table.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { type IsOurs, isScriptOfOurs } from './attribute-growth.ts';
 import { readBeatFile } from './beat-file.ts';
 import { createBuildFiles } from './build-files.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import type { Digester } from './digester.ts';
 import { createHeapWatch, type HeapSampler } from './heap-watch.ts';
 import { createMapReader } from './map-reader.ts';
@@ -56,6 +61,7 @@ export interface Keeper {
 export interface KeeperOptions {
   readonly start: KeeperStart;
   readonly digester: Digester;
+  readonly count: Count;
   readonly log: DeskLog;
   readonly readStack: () => Promise<readonly StackFrame[]>;
   readonly onBlocked: (report: BlockedLoop) => void;
@@ -65,7 +71,7 @@ export interface KeeperOptions {
 }
 
 export function createKeeper(options: KeeperOptions): Keeper {
-  const { start, digester, log, readStack, onBlocked, startSampler } = options;
+  const { start, digester, count, log, readStack, onBlocked, startSampler } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
   const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
   const journals = join(dataDir, 'journal');
@@ -74,6 +80,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   signals.storeState = 'opening';
   const holder = createStoreHolder({
     open,
+    count,
     log,
     onOpen() {
       signals.storeState = 'reachable';
@@ -91,7 +98,18 @@ export function createKeeper(options: KeeperOptions): Keeper {
   const prepare = createPrepare({ maps, digester, readSites: files.readSites, log });
   const targets = notify ? createTargets({ settings: notify }) : [];
   const notifier = createNotifier({ targets, facts: toMessageFacts(notify), holder, log });
-  const writer = createWriter({ run, folder, signals, holder, prepare, onTaken: notifier.wake, log });
+  const deadLetters = createDeadLetters({ dataDir, environment, count, log });
+  const writer = createWriter({
+    run,
+    folder,
+    signals,
+    holder,
+    prepare,
+    deadLetters,
+    onTaken: notifier.wake,
+    count,
+    log,
+  });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
   const heapWatch = createHeapWatch({ startSampler: () => startSampler(readOurs), onChange: () => runs.noteGrowth() });
   const runs = createRuns({
@@ -108,6 +126,10 @@ export function createKeeper(options: KeeperOptions): Keeper {
   let isCatchingUp = false;
   /** The store may have gone and come back in the middle. */
   let isCatchUpDue = false;
+  let catchUpTimer: NodeJS.Timeout | undefined;
+  let isClosing = false;
+  /** Work that failed and was logged, until it succeeds. */
+  const failing = new Set<string>();
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
@@ -140,27 +162,37 @@ export function createKeeper(options: KeeperOptions): Keeper {
     });
   }
 
-  /** What is to be done whenever the store can be used again. */
-  async function settleIn(): Promise<void> {
+  /** Does everything that is due when the store can be used again, and repeats it if a part of it failed. */
+  async function settleIn(wait = RETRY_FIRST): Promise<void> {
+    clearTimeout(catchUpTimer);
     isCatchUpDue = true;
     if (isCatchingUp) return;
     isCatchingUp = true;
+    let isDone = true;
     while (isCatchUpDue) {
       isCatchUpDue = false;
-      await catchUp();
+      isDone = await catchUp();
     }
     isCatchingUp = false;
+    // A store that is away calls for all of it when it is back.
+    if (isDone || isClosing || holder.reachableSince === undefined) return;
+    catchUpTimer = setTimeout(() => void settleIn(Math.min(2 * wait, RETRY_LONGEST)), wait);
   }
 
-  async function catchUp(): Promise<void> {
+  /** @returns whether all of it was done; the journal is tried again by the writer itself */
+  async function catchUp(): Promise<boolean> {
     // Before the first failure of this release: whether it is a later one than another is told by when it was first here.
-    await quietly('This build was not written down.', useBuild);
+    const isWritten = await quietly('This build was not written down.', useBuild);
     await quietly('The journal was not taken in.', () => writer.flush());
     runs.write();
-    await quietly('The journals of ended processes were not taken in.', adoptAll);
-    await quietly('Ended processes were not told of.', () => runs.tellSilent());
-    await quietly('The files of this build were not published.', () => publishBuild(holder, { build, release, dist }));
-    await retain();
+    const isAdopted = await quietly('The journals of ended processes were not taken in.', adoptAll);
+    const isTold = await quietly('Ended processes were not told of.', () => runs.tellSilent());
+    const isPublished = await quietly('The files of this build were not published.', () =>
+      publishBuild(holder, { build, release, dist }),
+    );
+    const isDone = isWritten && isAdopted && isTold && isPublished;
+    if (isDone) await retain();
+    return isDone;
   }
 
   async function useBuild(): Promise<void> {
@@ -170,14 +202,26 @@ export function createKeeper(options: KeeperOptions): Keeper {
   async function adoptAll(): Promise<void> {
     dead ??= claimDeadJournals(journals, run, log);
     noteInherited();
+    let failed: unknown;
     for (const journal of dead) {
-      const beside = readBeatFile(journal.folder);
-      await writer.adopt({ ...journal, environment: await readEnvironment(journal.run, beside) });
-      dead = dead.filter((other) => other !== journal);
-      journal.release(true);
-      noteInherited();
-      await runs.tellDead(journal.run, beside);
+      try {
+        await adopt(journal);
+      } catch (error) {
+        if (!(error instanceof QueryFailedError)) throw error;
+        failed = error;
+      }
     }
+    if (failed) throw failed;
+  }
+
+  /** Reports the death first: reporting it again changes nothing, and the heartbeat goes with the journal. */
+  async function adopt(journal: DeadJournal): Promise<void> {
+    const beside = readBeatFile(journal.folder);
+    await runs.tellDead(journal.run, beside);
+    await writer.adopt({ ...journal, environment: await readEnvironment(journal.run, beside) });
+    dead = dead?.filter((other) => other !== journal);
+    journal.release(true);
+    noteInherited();
   }
 
   /** Where a process ran may have been set to another value since. */
@@ -199,53 +243,114 @@ export function createKeeper(options: KeeperOptions): Keeper {
     });
   }
 
-  function retain(): Promise<void> {
-    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.run(store)));
+  async function retain(): Promise<void> {
+    await quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.run(store)));
   }
 
-  function retainIfGrown(): Promise<void> {
-    return quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.runIfGrown(store)));
+  async function retainIfGrown(): Promise<void> {
+    await quietly('Old rows of the desk were not deleted.', () => holder.use((store) => retention.runIfGrown(store)));
   }
 
-  /** A store that is away has been told of already. */
-  async function quietly(sentence: string, work: () => Promise<void>): Promise<void> {
+  /** Errors of the store were logged already, and others are logged once until it works. @returns whether it worked */
+  async function quietly(sentence: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      failing.delete(sentence);
+      return true;
     } catch (error) {
-      if (!(error instanceof StoreAwayError)) log.error({ err: error }, sentence);
+      if (!(error instanceof StoreError) && !failing.has(sentence)) {
+        failing.add(sentence);
+        log.error({ err: error }, sentence);
+      }
+      return false;
     }
   }
 
-  /** Whoever asks wants to know of what happened before the question. */
-  async function afterFlush<T>(read: (store: Store) => Promise<T>): Promise<T> {
-    await writer.flush();
+  /** An answer includes what happened before the question, as far as that is stored soon enough. */
+  async function look<T>(read: (store: Store) => Promise<T>): Promise<T> {
+    await writer.settle(SETTLE_PATIENCE);
     return holder.use(read);
   }
 
-  /** What another replica has journaled may be on its way. */
-  async function find(text: string, where?: string): Promise<Found | undefined> {
-    const address = parseAddress(text);
-    if (!address) return undefined;
+  /** Failures that are on their way to an incident are stored before it is changed, if that does not take long. */
+  async function apply<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    await writer.settle(CHANGE_PATIENCE, { evenIfBehind: true });
+    return holder.use(work);
+  }
+
+  /**
+   * Looks again for something that may still arrive: from this process's journal as soon as some of it is
+   * stored, and from the journals of other replicas from time to time.
+   *
+   * @param isThere whether this is what was looked for, and need not be waited for
+   */
+  async function seek<T>(
+    read: (store: Store) => Promise<T>,
+    isThere: (found: T, wasArriving: boolean) => boolean,
+  ): Promise<T> {
     const end = performance.now() + LOOKUP_PATIENCE;
     for (;;) {
-      const found = await afterFlush((store) => store.find(address, where));
-      if (found && found.state !== 'unknown') return found;
-      const isShared = await holder.use(async (store) => store.isShared);
-      if (!isShared || performance.now() > end) return found;
-      await sleep(RETRY_FIRST);
+      // Before it is read: what arrives in between is found by the next look.
+      const wasArriving = isArriving();
+      const found = await look(read);
+      if (isThere(found, wasArriving)) return found;
+      const isOver = performance.now() > end;
+      const mayChange = isOver
+        ? wasArriving && !isArriving()
+        : wasArriving || (await holder.use(async (store) => store.isShared));
+      if (!mayChange) return found;
+      if (!isOver) await Promise.race([writer.moved(), sleep(RETRY_FIRST)]);
     }
   }
 
-  /** What another replica has journaled takes a moment: strangers make the store wait no longer than that. */
+  function isArriving(): boolean {
+    return signals.arriving > 0;
+  }
+
+  /** @throws QueryFailedError if nothing is known of it, and it may still arrive */
+  async function find(text: string, where?: string): Promise<Found | undefined> {
+    const address = parseAddress(text);
+    if (!address) return undefined;
+    const found = await seek(
+      (store) => store.find(address, where),
+      (found, wasArriving) => found !== undefined && !isMissing(found, wasArriving),
+    );
+    if (!isArriving()) return found;
+    if (!found) throw new QueryFailedError('arriving', ARRIVING);
+    return isMissing(found, true) ? { ...found, state: 'arriving' } : found;
+  }
+
+  /** An occurrence that was only counted looks like one that is not stored yet. */
+  function isMissing({ state }: Found, mayArrive: boolean): boolean {
+    return state === 'unknown' || (state === 'thinned' && mayArrive);
+  }
+
+  /** Only an address is worth a wait: any other text is searched for if it leads nowhere. */
+  async function resolveQuery(text: string): Promise<Resolved | undefined> {
+    const resolve = (store: Store) => store.resolveQuery(text);
+    const isAddress = parseAddress(text.trim())?.occurrence !== undefined;
+    return isAddress ? seek(resolve, (found) => found !== undefined) : look(resolve);
+  }
+
+  /** For what strangers ask: looks again once for what other replicas have journaled, and seldom for this process's. */
   async function untilKnown<T>(read: (store: Store) => Promise<T | undefined>): Promise<T | undefined> {
-    const known = await afterFlush(read);
-    if (known !== undefined || !(await holder.use(async (store) => store.isShared))) return known;
+    const end = performance.now() + LOOKUP_PATIENCE;
+    const known = await look(read);
+    if (known !== undefined) return known;
+    while (isArriving() && performance.now() < end) {
+      await sleep(RETRY_FIRST);
+      const arrived = await holder.use(read);
+      if (arrived !== undefined) return arrived;
+    }
+    if (!(await holder.use(async (store) => store.isShared))) return undefined;
     await sleep(RETRY_FIRST);
     return holder.use(read);
   }
 
   async function close(): Promise<void> {
+    isClosing = true;
     for (const timer of timers) clearInterval(timer);
+    clearTimeout(catchUpTimer);
     endHeartbeat();
     heapWatch.end();
     writer.stop();
@@ -274,30 +379,29 @@ export function createKeeper(options: KeeperOptions): Keeper {
       isKnown: (digest) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
       findEvent: (id) => untilKnown((store) => store.findEvent(toOccurrence(id))),
       isEchoAwaited: async (address) => (await untilKnown((store) => store.readAwaited(address))) === true,
-      resolveQuery: (text) => afterFlush((store) => store.resolveQuery(text)),
-      listIncidents: (query) => afterFlush((store) => store.listIncidents(query)),
-      countStates: (filter) => afterFlush((store) => store.countStates(filter)),
-      listOccurrences: (key, query) => afterFlush((store) => store.listOccurrences(key, query)),
-      listHours: (key) => afterFlush((store) => store.listHours(key)),
-      listReleases: (key) => afterFlush((store) => store.listReleases(key)),
-      findNeighbours: (key, occurrence) => afterFlush((store) => store.findNeighbours(key, occurrence)),
-      listEnvironments: () => afterFlush((store) => store.listEnvironments()),
-      listKnownIn: (digest) => afterFlush((store) => store.listKnownIn(digest)),
-      listSimilar: (key, limit) => afterFlush((store) => store.listSimilar(key, limit)),
-      listFeedback: (key, limit) => afterFlush((store) => store.listFeedback(key, limit)),
-      listChanges: (key, limit) => afterFlush((store) => store.listChanges(key, limit)),
+      resolveQuery,
+      listIncidents: (query) => look((store) => store.listIncidents(query)),
+      countStates: (filter) => look((store) => store.countStates(filter)),
+      listOccurrences: (key, query) => look((store) => store.listOccurrences(key, query)),
+      listHours: (key) => look((store) => store.listHours(key)),
+      listReleases: (key) => look((store) => store.listReleases(key)),
+      findNeighbours: (key, occurrence) => look((store) => store.findNeighbours(key, occurrence)),
+      listEnvironments: () => look((store) => store.listEnvironments()),
+      listKnownIn: (digest) => look((store) => store.listKnownIn(digest)),
+      listSimilar: (key, limit) => look((store) => store.listSimilar(key, limit)),
+      listFeedback: (key, limit) => look((store) => store.listFeedback(key, limit)),
+      listChanges: (key, limit) => look((store) => store.listChanges(key, limit)),
       listNotes: (key, limit) => holder.use((store) => store.listNotes(key, limit)),
       readChanges: () => holder.use((store) => store.readChanges()),
-      // A change is about what was shown, so what is on its way comes first.
-      changeIncident: (key, change, by) => afterFlush((store) => store.changeIncident(key, change, by)),
-      mergeIncidents: (key, into, by) => afterFlush((store) => store.mergeIncidents(key, into, by)),
-      takeApart: (key, by) => afterFlush((store) => store.takeApart(key, by)),
-      addNote: (key, text, author) => afterFlush((store) => store.addNote(key, text, author)),
+      changeIncident: (key, change, by) => apply((store) => store.changeIncident(key, change, by)),
+      mergeIncidents: (key, into, by) => apply((store) => store.mergeIncidents(key, into, by)),
+      takeApart: (key, by) => apply((store) => store.takeApart(key, by)),
+      addNote: (key, text, author) => apply((store) => store.addNote(key, text, author)),
       deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
-      deleteFeedback: (key, id, author) => afterFlush((store) => store.deleteFeedback(key, id, author)),
-      deleteIncident: (key, by) => afterFlush((store) => store.deleteIncident(key, by)),
+      deleteFeedback: (key, id, author) => apply((store) => store.deleteFeedback(key, id, author)),
+      deleteIncident: (key, by) => apply((store) => store.deleteIncident(key, by)),
       readDeletion: (digest, where) => holder.use((store) => store.readDeletion(digest, where)),
-      deleteOccurrence: (key, name, author) => afterFlush((store) => store.deleteOccurrence(key, name, author)),
+      deleteOccurrence: (key, name, author) => apply((store) => store.deleteOccurrence(key, name, author)),
       createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
       readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
       endSession: (idHash) => holder.use((store) => store.endSession(idHash)),
@@ -313,11 +417,14 @@ export function createKeeper(options: KeeperOptions): Keeper {
       listBuilds: () => holder.use((store) => store.listBuilds()),
       listDeployments: (of) => holder.use((store) => store.listDeployments(of)),
       readSalts: (offers) => holder.use((store) => store.readSalts(offers)),
+      settle: () => writer.settle(SETTLE_PATIENCE),
       flush: () => writer.flush(),
       close,
     },
   };
 }
+
+const ARRIVING = 'It may be among the failures that are not in the store yet.';
 
 function toMessageFacts(notify: NotifySettings | undefined): Omit<MessageFacts, 'hasOthers'> {
   return { environment: notify?.environment ?? '', deskOrigin: notify?.deskOrigin };

@@ -4,6 +4,7 @@ import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { FIRST_WHOLES, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
 import type { StoredFailure } from '../store/records.ts';
+import { QueryFailedError } from '../store/sql.ts';
 import { type Intake, toHour } from '../store/tally.ts';
 import type { Digester } from './digester.ts';
 import type { MapReader } from './map-reader.ts';
@@ -36,11 +37,21 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
   }
 
   async function giveDigest(failure: Failure): Promise<Failure> {
-    const sites = await readSites(failure.build);
+    const sites = await readSitesIfAllowed(failure.build);
     if (sites === undefined) return failure;
     const { unresolved: _unresolved, weak: _weak, site: _site, ...rest } = failure;
     const made = digester.createDigest(failure, sites);
     return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
+  }
+
+  /** A missing privilege must not keep a failure out of the store for ever. */
+  async function readSitesIfAllowed(build: string): Promise<string | undefined> {
+    try {
+      return await readSites(build);
+    } catch (error) {
+      if (error instanceof QueryFailedError && error.reason === 'refused') return undefined;
+      throw error;
+    }
   }
 
   async function resolveFrames(failure: Failure): Promise<StoredFailure> {

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { type JournalEntry, parseJournalLine } from '../journal-entry.ts';
-import { MAX_BATCH_BYTES } from '../limits.ts';
 import type { JournalPosition } from '../segment-files.ts';
 import { listSegments, type Segment } from '../segment-files.ts';
 
@@ -16,7 +15,8 @@ export interface ReadJournalOptions {
   readonly from: JournalPosition;
   /** Its process lives: the last segment may still grow. */
   readonly live: boolean;
-  readonly maxBytes?: number;
+  /** How much is read at once (bytes); more if a line is longer. */
+  readonly maxBytes: number;
 }
 
 /** @returns undefined where there is nothing more to read */
@@ -44,7 +44,7 @@ function readCounts(segment: Segment): JournalPiece {
 
 function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
   const offset = segment.number === options.from.segment ? options.from.offset : 0;
-  const maxBytes = options.maxBytes ?? MAX_BATCH_BYTES;
+  const { maxBytes } = options;
   const bytes = readBytes(segment.path, offset, maxBytes);
   const end = bytes.lastIndexOf(0x0a) + 1;
   if (end > 0) {

@@ -2,7 +2,7 @@ import type { Beat, BlockedLoop, HeapGrowth, MemoryStory } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
 import type { LateBeat, RunStart } from '../store/run-table.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { StoreError } from '../store/sql.ts';
 import { removeBeatFile, writeBeatFile } from './beat-file.ts';
 import type { Digester } from './digester.ts';
 import { createMemoryHistory } from './memory-history.ts';
@@ -49,8 +49,10 @@ export function createRuns(options: RunsOptions): Runs {
   let beating: Promise<void> | undefined;
   let notedAt = Number.NEGATIVE_INFINITY;
   let isEnded = false;
-  /** The heartbeat stands beside the journal, because the store is away. */
+  /** The heartbeat is in a file with the journal, because the store does not take it. */
   let isBesides = false;
+  /** When the store last did not take the heartbeat (ms, monotonic). */
+  let refusedAt = Number.NEGATIVE_INFINITY;
 
   function write(): void {
     if (!isEnded) beating ??= writeBeat();
@@ -66,7 +68,8 @@ export function createRuns(options: RunsOptions): Runs {
       isBesides = false;
     } catch (error) {
       isStoryDue ||= memoryStory !== undefined;
-      if (error instanceof StoreAwayError) writeBeside(false);
+      refusedAt = performance.now();
+      if (error instanceof StoreError) writeBeside(false);
       else log.error({ err: error }, 'The heartbeat of this process was refused.');
     } finally {
       beating = undefined;
@@ -117,9 +120,9 @@ export function createRuns(options: RunsOptions): Runs {
     },
     async tellSilent() {
       const isShared = await holder.use(async (store) => store.isShared);
-      // A store that was away for all makes everybody's heartbeat old.
-      const reachable = performance.now() - (holder.reachableSince ?? Number.POSITIVE_INFINITY);
-      if (isShared && reachable < DEAD_AFTER) return;
+      // A store that was away for all, or a lock on the heartbeats, makes everybody's heartbeat old.
+      const since = Math.max(holder.reachableSince ?? Number.POSITIVE_INFINITY, refusedAt);
+      if (isShared && performance.now() - since < DEAD_AFTER) return;
       const silent = await holder.use((store) => store.listSilent(isShared ? DEAD_AFTER : 0));
       for (const id of silent.filter((id) => id !== run.id)) await tellDead(id);
     },

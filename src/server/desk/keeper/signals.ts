@@ -23,6 +23,16 @@ export interface Signals {
   position: JournalPosition;
   /** What waits of dead processes' journals (bytes). */
   inherited: number;
+  /** The main thread has journaled this many failures more. */
+  addJournaled(count: number): void;
+  /** The desk worker has stored this many of them, or given them up. */
+  addSettled(count: number): void;
+  /** Failures that this process has journaled since it started (a count). */
+  readonly journaled: number;
+  /** Everything is settled that was journaled when `journaled` was this. It corrects what a crash left uncounted. */
+  settleTo(journaled: number): void;
+  /** Failures that this process has journaled and that are not in the store yet (a count). */
+  readonly arriving: number;
   /** Whether the store can be used. */
   storeState: StoreState;
   /** Blocks the thread until the position is reached. @returns false where the time was up first */
@@ -38,7 +48,10 @@ const POSITION = 2;
 const INHERITED = 3;
 /** Behind those. */
 const STORE = 8;
-const BYTES = 40;
+/** In 64-bit words, behind that one and a word that fills up. */
+const JOURNALED = 5;
+const SETTLED = 6;
+const BYTES = 56;
 const SEGMENT_SHIFT = 32n;
 
 /** @param buffer what the other thread made; without one, a new one is made */
@@ -73,6 +86,19 @@ export function createSignals(buffer: SharedArrayBuffer = new SharedArrayBuffer(
     },
     set inherited(bytes) {
       Atomics.store(longs, INHERITED, BigInt(bytes));
+    },
+    addJournaled: (count) => void Atomics.add(longs, JOURNALED, BigInt(count)),
+    addSettled: (count) => void Atomics.add(longs, SETTLED, BigInt(count)),
+    get journaled() {
+      return Number(Atomics.load(longs, JOURNALED));
+    },
+    settleTo(journaled) {
+      // Nothing was journaled in between, or it only raises the number: the rest counts itself.
+      const isAll = Atomics.load(longs, JOURNALED) === BigInt(journaled);
+      if (isAll || Atomics.load(longs, SETTLED) < BigInt(journaled)) Atomics.store(longs, SETTLED, BigInt(journaled));
+    },
+    get arriving() {
+      return Math.max(0, Number(Atomics.load(longs, JOURNALED) - Atomics.load(longs, SETTLED)));
     },
     get storeState() {
       return STORE_STATES[Atomics.load(words, STORE)] ?? 'opening';

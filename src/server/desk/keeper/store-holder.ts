@@ -1,13 +1,20 @@
+import { Minute, Second } from '../../../shared/units.ts';
+import type { Count } from '../../engine/count.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { RETRY_FIRST, RETRY_LONGEST } from '../limits.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store, which may come late, go away and come back. */
 export interface StoreHolder {
   /** Opens it, now or as soon as it can be. */
   start(): void;
-  /** Waits for the first opening. @throws StoreAwayError where it cannot be used at the moment */
+  /**
+   * Waits for the first opening.
+   *
+   * @throws StoreAwayError if the store cannot be used at the moment
+   * @throws QueryFailedError if only this query failed, which is logged here
+   */
   use<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /** Since when it could be used without a break (ms, monotonic); undefined where it cannot. */
   readonly reachableSince: number | undefined;
@@ -16,6 +23,7 @@ export interface StoreHolder {
 
 export interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
+  readonly count: Count;
   readonly log: DeskLog;
   /** Told each time when it can be used again, the first time too. */
   readonly onOpen: () => void;
@@ -23,7 +31,12 @@ export interface StoreHolderOptions {
   readonly onAway?: () => void;
 }
 
-export function createStoreHolder({ open, log, onOpen, onAway }: StoreHolderOptions): StoreHolder {
+/** An opening that takes longer is logged (ms). */
+const LONG_OPENING = 10 * Second;
+/** Between two lines of the log about queries that failed for one reason (ms). */
+const FAILURE_LOG_INTERVAL = 1 * Minute;
+
+export function createStoreHolder({ open, count, log, onOpen, onAway }: StoreHolderOptions): StoreHolder {
   let store: Store | undefined;
   let since: number | undefined;
   let wait = RETRY_FIRST;
@@ -31,18 +44,61 @@ export function createStoreHolder({ open, log, onOpen, onAway }: StoreHolderOpti
   let isTold = false;
   let isClosed = false;
   let firstTry: Promise<void> | undefined;
+  let isChecking = false;
+  const loggedAt = new Map<string, number>();
 
   async function connect(): Promise<void> {
     timer = undefined;
     try {
-      if (store) await store.check();
-      else store = await open();
+      if (store) await checkAnswers(store);
+      else store = await openPatiently();
     } catch (error) {
       noteAway(error);
       return;
     }
     if (isClosed) await store.close();
     else noteBack();
+  }
+
+  async function openPatiently(): Promise<Store> {
+    const late = setTimeout(() => log.warn({}, LONG), LONG_OPENING);
+    try {
+      return await open();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** A database that refuses the statement of the check is there. @throws StoreAwayError */
+  async function checkAnswers(opened: Store): Promise<void> {
+    try {
+      await opened.check();
+    } catch (error) {
+      if (!(error instanceof QueryFailedError)) throw error;
+      noteFailure(error);
+    }
+  }
+
+  function noteFailure(error: QueryFailedError): void {
+    const { reason, message } = error;
+    count('spillway_desk_query_failures_total', { reason });
+    const now = performance.now();
+    if (now - (loggedAt.get(reason) ?? Number.NEGATIVE_INFINITY) < FAILURE_LOG_INTERVAL) return;
+    loggedAt.set(reason, now);
+    log.warn({ reason: message }, FAILED[reason]);
+  }
+
+  /** The database may have been emptied. */
+  async function checkTables(opened: Store): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    try {
+      await checkAnswers(opened);
+    } catch (error) {
+      noteAway(error);
+    } finally {
+      isChecking = false;
+    }
   }
 
   function noteBack(): void {
@@ -91,6 +147,8 @@ export function createStoreHolder({ open, log, onOpen, onAway }: StoreHolderOpti
         return await work(store);
       } catch (error) {
         if (error instanceof StoreAwayError) noteAway(error);
+        if (error instanceof QueryFailedError) noteFailure(error);
+        if (error instanceof QueryFailedError && error.isTableMissing) void checkTables(store);
         throw error;
       }
     },
@@ -101,3 +159,14 @@ export function createStoreHolder({ open, log, onOpen, onAway }: StoreHolderOpti
     },
   };
 }
+
+const LONG =
+  "The desk's store is still being opened. Changing the schema of a large store takes minutes, and so does waiting for another process that does it. Failures wait in the journal until then.";
+
+const FAILED = {
+  value: 'The database of the desk refused a value.',
+  slow: 'A query of the desk took too long, or waited too long for a lock. Only what needed it failed.',
+  busy: 'A query of the desk found no free connection, or the database locked by another program. Only what needed it failed.',
+  refused: 'The database of the desk refused a query. Only what needed it failed.',
+  arriving: 'A failure was asked for that is not in the store yet.',
+} as const satisfies Record<QueryFailedError['reason'], string>;

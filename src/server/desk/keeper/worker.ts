@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
-import { StoreAwayError } from '../store/sql.ts';
-import type { FromKeeper, KeeperHandlers, KeeperStart, ToKeeper } from './calls.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import type { FromKeeper, KeeperHandlers, KeeperStart, Refusal, ToKeeper } from './calls.ts';
 import { createDigester } from './digester.ts';
 import { createKeeper } from './keeper.ts';
 import { sampleMainThreadHeap } from './main-thread-heap.ts';
@@ -19,12 +19,16 @@ const keeper = createKeeper({
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),
   startSampler: (isOurs) => sampleMainThreadHeap({ dist: start.dist, isOurs }),
+  count: (...args) => say({ say: 'count', args }),
 });
+say({ say: 'alive' });
 
 port.on('message', (message: ToKeeper) => {
   if (message.say === 'wake') keeper.wake();
-  else if (message.say === 'beat') keeper.beat(message.beat);
-  else void answer(message);
+  else if (message.say === 'beat') {
+    keeper.beat(message.beat);
+    say({ say: 'alive' });
+  } else void answer(message);
 });
 
 async function answer({ id, name, args }: Extract<ToKeeper, { say: 'call' }>): Promise<void> {
@@ -34,9 +38,14 @@ async function answer({ id, name, args }: Extract<ToKeeper, { say: 'call' }>): P
     say({ say: 'answer', id, value: await handler(...args) });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    say({ say: 'refusal', id, message, away: error instanceof StoreAwayError });
+    say({ say: 'refusal', id, message, why: toRefusal(error) });
   }
   if (isLast(name)) port.close();
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof StoreAwayError) return 'away';
+  return error instanceof QueryFailedError ? error.reason : 'broken';
 }
 
 function isLast(name: keyof KeeperHandlers): boolean {

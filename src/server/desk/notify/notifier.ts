@@ -4,7 +4,7 @@ import type { ClaimedNotice, NoticeOutcome } from '../store/claim-notice.ts';
 import { toDigest } from '../store/incident-key.ts';
 import { createUid } from '../store/notice-table.ts';
 import type { StoredFailure } from '../store/records.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { StoreError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 import { type MessageFacts, toMessage, toTestMessage } from './message.ts';
 import type { Target } from './targets.ts';
@@ -82,8 +82,8 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
       isWanted = true;
       working ??= work()
         .catch((error: unknown) => {
-          // It is looked at again soon; a store that is away has been told of already.
-          if (!(error instanceof StoreAwayError)) log.error({ err: error }, 'Messages of the desk were not sent.');
+          // It is looked at again soon, and the store's own errors were logged already.
+          if (!(error instanceof StoreError)) log.error({ err: error }, 'Messages of the desk were not sent.');
         })
         .finally(() => {
           working = undefined;

@@ -8,6 +8,8 @@ import type { NotifyFacts } from './present-notify.ts';
 export interface DeskContext extends EngineContext {
   readonly access: Access;
   readonly ask: Desk['ask'];
+  /** The failures that are not in the store yet, at this moment. */
+  readonly arriving: () => Desk['arriving'];
   readonly facts: DeskFacts;
 }
 

@@ -24,7 +24,7 @@ import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 
 export interface DeskPagesOptions {
-  readonly desk: Pick<Desk, 'ask'>;
+  readonly desk: Pick<Desk, 'ask' | 'arriving'>;
   readonly signIn: SignIn;
   readonly facts: DeskFacts;
   readonly manifest: AssetManifest;
@@ -75,6 +75,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     createContext: async (request, response) => ({
       access: await readAccess(request, response),
       ask: (name, ...args) => desk.ask(name, ...args),
+      arriving: () => desk.arriving,
       facts,
     }),
     isSecret: true,

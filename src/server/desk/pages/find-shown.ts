@@ -66,7 +66,7 @@ function toMissed(
   if (asked === undefined || asked === shown?.occurrence) return undefined;
   return {
     occurrence: asked,
-    state: kept ? 'thin' : state === 'thinned' ? 'thinned' : 'unknown',
+    state: kept ? 'thin' : state === 'thinned' || state === 'arriving' ? state : 'unknown',
     ...(kept && { at: kept.at }),
     ...(kept?.requestId !== undefined && { requestId: kept.requestId }),
   };

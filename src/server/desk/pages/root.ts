@@ -18,19 +18,23 @@ export const root = {
   async loader({ context }): Promise<RootData> {
     const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
+    // As long as the page below waits too. If the store is away, that page says so.
+    await context.ask('settle').catch(() => undefined);
     return {
       operator: { name, canChange: role === 'operator' },
       canSignOut,
       environment: context.facts.environment,
       environments: await unlessAway(context.ask('listEnvironments')),
       release: context.facts.release,
+      arriving: context.arriving(),
     };
   },
 
   async version({ context }) {
     const { name, role } = operatorOf(context);
     const environments = await unlessAway(context.ask('listEnvironments'));
-    return [name, role, context.facts.environment, context.facts.release, ...environments].join(' ');
+    const { count, hasMore } = context.arriving();
+    return [name, role, context.facts.environment, context.facts.release, count, hasMore, ...environments].join(' ');
   },
 
   openActions: ['signIn', 'signOut'],

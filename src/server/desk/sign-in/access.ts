@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Second } from '../../../shared/units.ts';
 import { requestInfo } from '../../engine/http/request-info.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { StoreError } from '../store/sql.ts';
 import { proxyOperatorOf, sessionCookieOf } from './credentials.ts';
 import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
 import type { Operator, SignedIn, SignIn } from './sign-in.ts';
@@ -14,7 +14,7 @@ export interface Access {
   readonly isAway: boolean;
   /** False for whom a proxy signs in, each time anew. */
   readonly canSignOut: boolean;
-  /** @throws StoreAwayError */
+  /** @throws StoreError */
   signIn(proof: Proof): Promise<SignedIn>;
   signOut(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function createReadAccess(signIn: SignIn): ReadAccess {
       const operator = await (READS.has(req.method ?? '') ? signIn.identify(session) : signIn.confirm(session));
       return new RequestAccess(signIn, req, res, { operator });
     } catch (error) {
-      if (!(error instanceof StoreAwayError)) throw error;
+      if (!(error instanceof StoreError)) throw error;
       return new RequestAccess(signIn, req, res, { isAway: true });
     }
   };

@@ -341,6 +341,14 @@ const migrations: readonly Migration[] = [
       'CREATE UNIQUE INDEX desk_secrets_common ON desk_secrets (name, day) WHERE common = 1',
     ],
   },
+  {
+    version: 11,
+    statements: () => [
+      // For an incident's page and for deleting one, and for the list by when they were first seen.
+      'CREATE INDEX desk_feedback_digest ON desk_feedback (digest, at)',
+      'CREATE INDEX desk_incidents_first_at ON desk_incidents (first_at)',
+    ],
+  },
 ];
 
 /** The newest schema that this release knows. */
@@ -356,7 +364,7 @@ export async function migrate(
   { rule, environment }: { readonly rule: number; readonly environment: string },
 ): Promise<void> {
   const { dialect } = driver;
-  await driver.transaction(async (sql) => {
+  await driver.migration(async (sql) => {
     await lockSchema(sql, dialect);
     const meta = await applyMigrations(sql, dialect);
     await adoptOldSalt(sql, dialect);

@@ -13,6 +13,6 @@ export interface DriverOptions {
 
 /** @throws StoreAwayError where the file can be neither opened nor made */
 export function openDriver({ dataDir, databaseUrl, log }: DriverOptions): SqlDriver {
-  if (databaseUrl !== undefined) return openPostgres(databaseUrl);
+  if (databaseUrl !== undefined) return openPostgres(databaseUrl, { log });
   return openSqlite(join(dataDir, 'desk.sqlite'), { log });
 }

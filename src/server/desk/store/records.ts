@@ -119,9 +119,10 @@ export interface Found {
   readonly occurrence?: Occurrence;
   /**
    * Of the occurrence in the address: `kept`; `thinned` where it may be one of those that were only
-   * counted; `unknown` where it never was or is gone; undefined where the address names none.
+   * counted; `unknown` where it never was or is gone; undefined where the address names none. The desk
+   * worker says `arriving` if it is perhaps not in the store yet.
    */
-  readonly state?: 'kept' | 'thinned' | 'unknown';
+  readonly state?: 'kept' | 'thinned' | 'unknown' | 'arriving';
 }
 
 /** A process that serves, or served. */

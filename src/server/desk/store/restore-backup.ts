@@ -103,7 +103,7 @@ export function restoreBackup(
   { takenOver }: { readonly takenOver: TakenOver },
 ): Promise<void> {
   const { dialect } = driver;
-  return driver.transaction(async (sql) => {
+  return driver.migration(async (sql) => {
     await lockSchema(sql, dialect);
     // SQLite's index of what is searched is made anew behind it.
     for (const table of [...BACKUP_TABLES.map(({ name }) => name), ...NOT_BACKED_UP, 'desk_search_index']) {

@@ -26,7 +26,7 @@ const TRIGRAM = 3;
  * @param log told where PostgreSQL does not let the extension be made: then each text is read through
  */
 export async function prepareSearch(driver: SqlDriver, log: DeskLog | undefined): Promise<void> {
-  if (driver.dialect.name === 'sqlite') return driver.transaction(prepareSqlite);
+  if (driver.dialect.name === 'sqlite') return driver.migration(prepareSqlite);
   return preparePostgres(driver, log);
 }
 
@@ -79,7 +79,7 @@ async function preparePostgres(driver: SqlDriver, log: DeskLog | undefined): Pro
   const isReady = async (sql: Sql) =>
     (await sql.all("SELECT 1 AS one WHERE to_regclass('desk_search_trigrams') IS NOT NULL")).length > 0;
   if (await isReady(driver)) return;
-  await driver.transaction(async (sql) => {
+  await driver.migration(async (sql) => {
     await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
     if (await isReady(sql)) return;
     await sql.run('SAVEPOINT desk_search');

@@ -8,13 +8,19 @@ export interface Sql {
   run(sql: string, values?: readonly SqlValue[]): Promise<number>;
 }
 
-/** One open database. */
+/** One open database. Its own `all` and `run` are for what is written, and for what the writer reads. */
 export interface SqlDriver extends Sql {
   readonly dialect: SqlDialect;
+  /** For the questions of the desk's pages: however slow they are, they hold up neither the writer nor `quick`. */
+  readonly reader: Sql;
+  /** For short statements that must not wait for anything else: the heartbeat, sign-in, the look for changes. */
+  readonly quick: Sql;
   /** Several processes may write to it. */
   readonly isShared: boolean;
   /** One after the other. All of it stays, or nothing. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** A transaction without any time limit. Changing the schema of a large store can take minutes. */
+  migration<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Reads what is stored at one moment, however long it takes, and holds up nobody who writes meanwhile. */
   snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T>;
   /** How much room the database uses (bytes). PostgreSQL's files keep that of deleted rows for a time. */
@@ -46,8 +52,11 @@ export interface SqlDialect {
   readonly now: string;
 }
 
+/** The store did not do what it was asked. Its message is for operators, never for visitors. */
+export abstract class StoreError extends Error {}
+
 /** The store cannot be reached, or takes nothing: what is to be stored waits in the journal. */
-export class StoreAwayError extends Error {
+export class StoreAwayError extends StoreError {
   /** What was open is of no more use: it must be opened anew. */
   readonly isGone: boolean;
 
@@ -55,6 +64,35 @@ export class StoreAwayError extends Error {
     super(message, options);
     this.name = 'StoreAwayError';
     this.isGone = isGone;
+  }
+}
+
+/**
+ * Why one query failed.
+ *
+ * - `value`: the database never accepts these values.
+ * - `slow`: it took too long, or waited too long for a lock.
+ * - `busy`: it found no free connection, no memory, or the database locked by another program.
+ * - `refused`: anything else, such as a missing privilege or table.
+ * - `arriving`: what was asked for may still be on its way from the journal.
+ */
+export type QueryFailure = 'value' | 'slow' | 'busy' | 'refused' | 'arriving';
+
+/** One query failed or took too long. The store is there, and everything else continues. */
+export class QueryFailedError extends StoreError {
+  readonly reason: QueryFailure;
+  /** A table is missing. If all of them are, the database was emptied. */
+  readonly isTableMissing: boolean;
+
+  constructor(
+    reason: QueryFailure,
+    message: string,
+    { isTableMissing = false, ...options }: ErrorOptions & { isTableMissing?: boolean } = {},
+  ) {
+    super(message, options);
+    this.name = 'QueryFailedError';
+    this.reason = reason;
+    this.isTableMissing = isTableMissing;
   }
 }
 

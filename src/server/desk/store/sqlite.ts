@@ -1,15 +1,21 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { Second } from '../../../shared/units.ts';
+import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
+import { QueryFailedError, type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
 import { createTurns } from './turns.ts';
 
-/** For the command line, which writes beside a running server (ms). */
-const BUSY_TIMEOUT = 2 * Second;
-/** For the command line itself: whoever waits for it sees that it waits (ms). */
-const PATIENT_TIMEOUT = 10 * Second;
+/** How long SQLite waits for the lock of another program (ms). It blocks the thread in this time. */
+const BUSY_TIMEOUT = 50 * Millisecond;
+/** Then other work runs for this long before the next try (ms). */
+const BUSY_RETRY = 50 * Millisecond;
+/** How long it is tried in total (ms). The desk's command writes to the store of a running server for moments only. */
+const BUSY_PATIENCE = 2 * Second;
+/** The same for the command itself (ms). */
+const COMMAND_PATIENCE = 10 * Second;
+/** Statements run for so long without a break (ms). */
+const LONGEST_RUN = 20 * Millisecond;
 /** Prepared statements that are kept (a count). */
 const MAX_STATEMENTS = 200;
 /** Longer ones have hundreds of rows, and seldom the same number of them (characters). */
@@ -22,8 +28,14 @@ const CONNECTION = 'PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON';
 
 /** `SQLITE_CORRUPT` and `SQLITE_NOTADB`. */
 const BROKEN = new Set([11, 26]);
-/** What a value can do wrong: `SQLITE_ERROR`, `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. All else is the file's fault. */
-const REFUSED = new Set([1, 18, 19, 20, 25]);
+/** The file cannot be used: `PERM`, `READONLY`, `IOERR`, `CORRUPT`, `FULL`, `CANTOPEN`, `PROTOCOL`, `NOLFS`, `NOTADB`. */
+const UNUSABLE = new Set([3, 8, 10, 11, 13, 14, 15, 22, 26]);
+/** Another program holds the lock: `BUSY` and `LOCKED`. */
+const LOCKED = new Set([5, 6]);
+/** Errors about values: `TOOBIG`, `CONSTRAINT`, `MISMATCH`, `RANGE`. */
+const REFUSED_VALUE = new Set([18, 19, 20, 25]);
+/** Node refuses values of types that SQLite does not know. */
+const INVALID_VALUE = /^ERR_(?:INVALID_ARG|OUT_OF_RANGE)/;
 
 const dialect: SqlDialect = {
   name: 'sqlite',
@@ -68,9 +80,10 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
  */
 export function openMadeSqlite(path: string): SqlDriver {
   try {
-    const database = new DatabaseSync(path, { timeout: PATIENT_TIMEOUT });
-    database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}`);
-    return new SqliteDriver(path, database);
+    // These statements are not tried again.
+    const database = new DatabaseSync(path, { timeout: COMMAND_PATIENCE });
+    database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}; PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    return new SqliteDriver(path, database, COMMAND_PATIENCE);
   } catch (error) {
     throw toStoreError(error);
   }
@@ -78,13 +91,15 @@ export function openMadeSqlite(path: string): SqlDriver {
 
 function openSound(path: string): DatabaseSync {
   if (path !== ':memory:') makeFile(path);
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
+  // The statements here are not tried again.
+  const database = new DatabaseSync(path, { timeout: BUSY_PATIENCE });
   try {
     // Takes effect before the first table alone.
     database.exec('PRAGMA auto_vacuum = INCREMENTAL');
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CONNECTION}`);
     const answer = database.prepare('PRAGMA quick_check(1)').get();
     if (answer?.quick_check !== 'ok') throw new BrokenFileError();
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     return database;
   } catch (error) {
     database.close();
@@ -108,12 +123,24 @@ function setAside(path: string, aside: string): void {
   }
 }
 
+interface TakeOptions {
+  /** The longest wait for the lock of another program (ms). */
+  readonly patience?: number | undefined;
+  /** Whether nothing of the work has been done yet. */
+  readonly mayRepeat?: () => boolean;
+}
+
 class SqliteDriver implements SqlDriver {
   readonly dialect = dialect;
   readonly isShared = false;
+  /** There is one connection, and its statements run one after the other in any case. */
+  readonly reader: Sql = this;
+  readonly quick: Sql = this;
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #inode: number | undefined;
+  readonly #patience: number;
+  #lastBreak = 0;
   readonly #statements = new Map<string, StatementSync>();
   readonly #turns = createTurns();
   /** What speaks to the database without waiting for its turn. */
@@ -123,33 +150,63 @@ class SqliteDriver implements SqlDriver {
     run: async (sql, values = []) => this.#ask(() => Number(this.#prepare(sql).run(...values).changes)),
   };
 
-  constructor(path: string, database: DatabaseSync) {
+  /** @param patience how long it waits for the lock of another program (ms) */
+  constructor(path: string, database: DatabaseSync, patience = BUSY_PATIENCE) {
     this.#path = path;
     this.#database = database;
     this.#inode = path === ':memory:' ? undefined : statSync(path).ino;
+    this.#patience = patience;
   }
 
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
-    return this.#turns.take(() => this.#direct.all<Row>(sql, values));
+    return this.#take(() => this.#direct.all<Row>(sql, values));
   }
 
   run(sql: string, values?: readonly SqlValue[]): Promise<number> {
-    return this.#turns.take(() => this.#direct.run(sql, values));
+    return this.#take(() => this.#direct.run(sql, values));
   }
 
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#between('BEGIN IMMEDIATE', work);
   }
 
+  migration<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return this.#between('BEGIN IMMEDIATE', work, Number.POSITIVE_INFINITY);
+  }
+
   snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
     return this.#between('BEGIN', read);
   }
 
-  #between<T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#turns.take(async () => {
+  /** Statements block the thread one after the other, so messages get a chance from time to time. */
+  async #letOthers(): Promise<void> {
+    if (performance.now() - this.#lastBreak < LONGEST_RUN) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#lastBreak = performance.now();
+  }
+
+  /** Takes a turn, and another one for as long as another program holds the lock. */
+  async #take<T>(work: () => Promise<T>, options: TakeOptions = {}): Promise<T> {
+    const { patience = this.#patience, mayRepeat = () => true } = options;
+    const end = performance.now() + patience;
+    for (;;) {
+      await this.#letOthers();
+      try {
+        return await this.#turns.take(work);
+      } catch (error) {
+        if (!isBusy(error) || !mayRepeat() || performance.now() > end) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY));
+    }
+  }
+
+  #between<T>(begin: string, work: (sql: Sql) => Promise<T>, patience?: number): Promise<T> {
+    let hasBegun = false;
+    const transact = async () => {
       // What is written to a deleted file is lost, and nobody is told.
       await this.check();
       this.#ask(() => this.#database.exec(begin));
+      hasBegun = true;
       try {
         const result = await work(this.#direct);
         this.#ask(() => this.#database.exec('COMMIT'));
@@ -159,7 +216,8 @@ class SqliteDriver implements SqlDriver {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
         throw error;
       }
-    });
+    };
+    return this.#take(transact, { patience, mayRepeat: () => !hasBegun });
   }
 
   async usedBytes(): Promise<number> {
@@ -170,15 +228,19 @@ class SqliteDriver implements SqlDriver {
 
   async reclaim(): Promise<void> {
     // A prepared statement would take one page a step.
-    await this.#turns.take(async () => {
+    await this.#take(async () => {
       this.#ask(() => this.#database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`));
     });
   }
 
   async overwriteDeleted(): Promise<void> {
     // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
-    await this.#turns.take(async () => {
-      this.#ask(() => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+    const truncate = async () => {
+      const [row] = await this.#direct.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (row?.busy === 1) throw new QueryFailedError('busy', 'The write-ahead log is in use.');
+    };
+    await this.#take(truncate).catch((error: unknown) => {
+      if (!isBusy(error)) throw error;
     });
   }
 
@@ -215,14 +277,24 @@ class SqliteDriver implements SqlDriver {
   }
 }
 
+function isBusy(error: unknown): boolean {
+  return error instanceof QueryFailedError && error.reason === 'busy';
+}
+
 function toStoreError(error: unknown): unknown {
   const code = readCode(error);
-  if (code !== undefined && REFUSED.has(code)) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new StoreAwayError(`The desk's database cannot be used: ${reason}.`, {
-    cause: error,
-    isGone: isBroken(error),
-  });
+  if (code === undefined && error instanceof Error && 'code' in error && INVALID_VALUE.test(String(error.code))) {
+    return new QueryFailedError('value', reason, { cause: error });
+  }
+  if (code === undefined || UNUSABLE.has(code)) {
+    return new StoreAwayError(`The desk's database cannot be used: ${reason}.`, {
+      cause: error,
+      isGone: isBroken(error),
+    });
+  }
+  const failure = LOCKED.has(code) ? 'busy' : REFUSED_VALUE.has(code) ? 'value' : 'refused';
+  return new QueryFailedError(failure, reason, { cause: error });
 }
 
 function isBroken(error: unknown): boolean {

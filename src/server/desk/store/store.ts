@@ -29,20 +29,21 @@ import { prepareSearch } from './search-table.ts';
 import * as secrets from './secret-table.ts';
 import * as sessions from './session-table.ts';
 import { endIgnores } from './settle-states.ts';
-import { type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
+import { QueryFailedError, type Sql, type SqlDriver, StoreAwayError } from './sql.ts';
 import { type Batch, takeIn } from './take-in.ts';
 import type { Intake } from './tally.ts';
 
 /**
  * Where incidents are kept. One set of statements for SQLite and PostgreSQL, and one contract test.
- * Each method rejects with a `StoreAwayError` where the database cannot be used at the moment.
+ * Each method rejects with a `StoreAwayError` if the database cannot be used at the moment, and with a
+ * `QueryFailedError` if only this query failed.
  */
 export interface Store {
   /** Other replicas write to it too. */
   readonly isShared: boolean;
   takeIn(batch: Batch): Promise<void>;
-  /** Tries what `takeIn` would do with one entry, and leaves all as it was. */
-  wouldTake(intake: Intake): Promise<boolean>;
+  /** Tries what `takeIn` would do with a batch without its extras, and leaves everything as it was. */
+  tryTakeIn(batch: Pick<Batch, 'entries' | 'environment'>): Promise<void>;
   /** Where the journal of a run goes on; its beginning where nothing of it was taken in. */
   readPosition(run: string): Promise<JournalPosition>;
   forgetJournal(run: string): Promise<void>;
@@ -238,17 +239,15 @@ class SqlStore implements Store {
     return this.#driver.transaction((sql) => this.#takeIn(sql, batch));
   }
 
-  async wouldTake(intake: Intake): Promise<boolean> {
+  async tryTakeIn(batch: Pick<Batch, 'entries' | 'environment'>): Promise<void> {
     try {
       await this.#driver.transaction(async (sql) => {
-        await this.#takeIn(sql, { entries: [intake] });
+        await this.#takeIn(sql, { ...batch, withoutExtras: true });
         throw new TriedError();
       });
     } catch (error) {
-      if (error instanceof StoreAwayError) throw error;
-      return error instanceof TriedError;
+      if (!(error instanceof TriedError)) throw error;
     }
-    return false;
   }
 
   async readPosition(run: string): Promise<JournalPosition> {
@@ -265,21 +264,21 @@ class SqlStore implements Store {
 
   async find(address: Address, environment?: string): Promise<Found | undefined> {
     const environments = environment === undefined ? await this.#everywhere() : [environment];
-    return lookUp.find(this.#driver, address, { home: this.#home, environments });
+    return lookUp.find(this.#driver.reader, address, { home: this.#home, environments });
   }
 
   /** This process's first. */
   async #everywhere(): Promise<string[]> {
-    const { names } = await builds.readEnvironments(this.#driver);
+    const { names } = await builds.readEnvironments(this.#driver.reader);
     return [...new Set([this.#own, ...names])];
   }
 
   isKnown(key: string): Promise<boolean> {
-    return lookUp.isKnown(this.#driver, this.#key(key));
+    return lookUp.isKnown(this.#driver.reader, this.#key(key));
   }
 
   async findEvent(name: string): Promise<Required<Address> | undefined> {
-    const found = await lookUp.findByName(this.#driver, this.#driver.dialect, name, FEEDBACK_AGE);
+    const found = await lookUp.findByName(this.#driver.reader, this.#driver.dialect, name, FEEDBACK_AGE);
     const own = found.find(({ digest: key }) => (splitKey(key).environment ?? this.#home) === this.#own);
     return own && { digest: toDigest(own.digest), occurrence: own.occurrence };
   }
@@ -288,19 +287,19 @@ class SqlStore implements Store {
     const address = parseAddress(text);
     if (address?.occurrence === undefined) return undefined;
     const key = toKeyIn(address.digest, this.#own, this.#home);
-    return readAwaited(this.#driver, this.#driver.dialect, key, address.occurrence);
+    return readAwaited(this.#driver.reader, this.#driver.dialect, key, address.occurrence);
   }
 
   async resolveQuery(text: string): Promise<lookUp.Resolved | undefined> {
-    return lookUp.resolveQuery(this.#driver, text, { home: this.#home, environments: await this.#everywhere() });
+    return lookUp.resolveQuery(this.#driver.reader, text, { home: this.#home, environments: await this.#everywhere() });
   }
 
   listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage> {
-    return list.listIncidents(this.#driver, this.#driver.dialect, this.#scope(query));
+    return list.listIncidents(this.#driver.reader, this.#driver.dialect, this.#scope(query));
   }
 
   countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>> {
-    return list.countStates(this.#driver, this.#driver.dialect, this.#scope(filter));
+    return list.countStates(this.#driver.reader, this.#driver.dialect, this.#scope(filter));
   }
 
   /** Rows of the home environment name no environment. */
@@ -309,50 +308,50 @@ class SqlStore implements Store {
   }
 
   listOccurrences(key: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage> {
-    return occurrences.listOccurrences(this.#driver, this.#key(key), query);
+    return occurrences.listOccurrences(this.#driver.reader, this.#key(key), query);
   }
 
   findNeighbours(key: string, occurrence: string): Promise<occurrences.Neighbours> {
-    return occurrences.findNeighbours(this.#driver, this.#key(key), occurrence);
+    return occurrences.findNeighbours(this.#driver.reader, this.#key(key), occurrence);
   }
 
   listHours(key: string): Promise<IncidentHour[]> {
-    return lookUp.listHours(this.#driver, this.#key(key));
+    return lookUp.listHours(this.#driver.reader, this.#key(key));
   }
 
   listReleases(key: string): Promise<IncidentRelease[]> {
-    return lookUp.listReleases(this.#driver, this.#key(key));
+    return lookUp.listReleases(this.#driver.reader, this.#key(key));
   }
 
   async listEnvironments(): Promise<readonly string[]> {
-    return (await builds.readEnvironments(this.#driver)).names;
+    return (await builds.readEnvironments(this.#driver.reader)).names;
   }
 
   async listKnownIn(digest: string): Promise<string[]> {
-    const { names } = await builds.readEnvironments(this.#driver);
+    const { names } = await builds.readEnvironments(this.#driver.reader);
     const keys = names.map((environment) => toKeyIn(digest, environment, this.#home));
-    const known = await lookUp.listKnown(this.#driver, keys);
+    const known = await lookUp.listKnown(this.#driver.reader, keys);
     return names.filter((_name, index) => known.has(keys[index] ?? ''));
   }
 
   listFeedback(key: string, limit: number): Promise<Feedback[]> {
-    return listFeedback(this.#driver, this.#key(key), limit);
+    return listFeedback(this.#driver.reader, this.#key(key), limit);
   }
 
   listSimilar(key: string, limit: number): Promise<Incident[]> {
-    return lookUp.listSimilar(this.#driver, this.#key(key), limit);
+    return lookUp.listSimilar(this.#driver.reader, this.#key(key), limit);
   }
 
   async listChanges(key: string, limit: number): Promise<changeLog.LoggedChange[]> {
-    return changeLog.listChanges(this.#driver, await listFamily(this.#driver, this.#key(key)), limit);
+    return changeLog.listChanges(this.#driver.reader, await listFamily(this.#driver.reader, this.#key(key)), limit);
   }
 
   async listNotes(key: string, limit: number): Promise<changeLog.Note[]> {
-    return changeLog.listNotes(this.#driver, await listFamily(this.#driver, this.#key(key)), limit);
+    return changeLog.listNotes(this.#driver.reader, await listFamily(this.#driver.reader, this.#key(key)), limit);
   }
 
   readChanges(): Promise<number> {
-    return readChanges(this.#driver);
+    return readChanges(this.#driver.quick);
   }
 
   changeIncident(key: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome> {
@@ -405,7 +404,7 @@ class SqlStore implements Store {
   async readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined> {
     const environments = environment === undefined ? await this.#everywhere() : [environment];
     const keys = environments.map((of) => toKeyIn(digest, of, this.#home));
-    return changeLog.readDeletion(this.#driver, keys);
+    return changeLog.readDeletion(this.#driver.reader, keys);
   }
 
   deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean> {
@@ -427,15 +426,15 @@ class SqlStore implements Store {
   }
 
   createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void> {
-    return sessions.createSession(this.#driver, this.#driver.dialect, idHash, grant, lifeMs);
+    return sessions.createSession(this.#driver.quick, this.#driver.dialect, idHash, grant, lifeMs);
   }
 
   readSession(idHash: string): Promise<sessions.Session | undefined> {
-    return sessions.readSession(this.#driver, this.#driver.dialect, idHash);
+    return sessions.readSession(this.#driver.quick, this.#driver.dialect, idHash);
   }
 
   endSession(idHash: string): Promise<boolean> {
-    return sessions.endSession(this.#driver, idHash);
+    return sessions.endSession(this.#driver.quick, idHash);
   }
 
   keepSessions(fingerprints: readonly string[]): Promise<number> {
@@ -443,15 +442,15 @@ class SqlStore implements Store {
   }
 
   createLink(idHash: string, grant: sessions.Grant): Promise<void> {
-    return sessions.createLink(this.#driver, this.#driver.dialect, idHash, grant);
+    return sessions.createLink(this.#driver.quick, this.#driver.dialect, idHash, grant);
   }
 
   takeLink(idHash: string): Promise<sessions.Grant | undefined> {
-    return sessions.takeLink(this.#driver, this.#driver.dialect, idHash);
+    return sessions.takeLink(this.#driver.quick, this.#driver.dialect, idHash);
   }
 
   countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts> {
-    return sessions.countAttempts(this.#driver, this.#driver.dialect, bySender, inTotal);
+    return sessions.countAttempts(this.#driver.quick, this.#driver.dialect, bySender, inTotal);
   }
 
   useBuild(build: { id: string; release: string }): Promise<boolean> {
@@ -459,7 +458,7 @@ class SqlStore implements Store {
   }
 
   listDeployments(environment: string): Promise<builds.KnownBuild[]> {
-    return builds.listDeployments(this.#driver, environment, this.#home);
+    return builds.listDeployments(this.#driver.reader, environment, this.#home);
   }
 
   storeBuildFile(build: string, file: builds.BuildFile): Promise<void> {
@@ -475,23 +474,23 @@ class SqlStore implements Store {
   }
 
   readAsset(path: string): Promise<Uint8Array | undefined> {
-    return builds.readAsset(this.#driver, path);
+    return builds.readAsset(this.#driver.reader, path);
   }
 
   listBuilds(): Promise<builds.KnownBuild[]> {
-    return builds.listBuilds(this.#driver);
+    return builds.listBuilds(this.#driver.reader);
   }
 
   storeBeat(run: runs.RunStart, beat: runs.StoredBeat): Promise<void> {
-    return runs.storeBeat(this.#driver, this.#driver.dialect, run, beat);
+    return runs.storeBeat(this.#driver.quick, this.#driver.dialect, run, beat);
   }
 
   storeLateBeat(late: runs.LateBeat): Promise<void> {
-    return runs.storeLateBeat(this.#driver, late);
+    return runs.storeLateBeat(this.#driver.quick, late);
   }
 
   storeEnd(run: string): Promise<void> {
-    return runs.storeEnd(this.#driver, this.#driver.dialect, run);
+    return runs.storeEnd(this.#driver.quick, this.#driver.dialect, run);
   }
 
   readEnvironment(run: string): Promise<string | undefined> {
@@ -516,7 +515,7 @@ class SqlStore implements Store {
   }
 
   listRuns(limit: number): Promise<Run[]> {
-    return runs.listRuns(this.#driver, limit);
+    return runs.listRuns(this.#driver.reader, limit);
   }
 
   async claimNotice(of: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
@@ -540,11 +539,11 @@ class SqlStore implements Store {
   }
 
   listNotices(limit: number): Promise<notices.NoticeLists> {
-    return notices.listNotices(this.#driver, limit);
+    return notices.listNotices(this.#driver.reader, limit);
   }
 
   readMeta(): Promise<Readonly<Record<string, string>>> {
-    return readMeta(this.#driver);
+    return readMeta(this.#driver.reader);
   }
 
   readSalts(offers: readonly Salt[]): Promise<Salt[]> {
@@ -566,7 +565,15 @@ class SqlStore implements Store {
   async check(): Promise<void> {
     await this.#driver.check();
     // A full disk can be read from.
-    await this.#driver.run("UPDATE desk_meta SET value = value WHERE name = 'schema'");
+    const kept = await this.#driver.quick
+      .run("UPDATE desk_meta SET value = value WHERE name = 'schema'")
+      .catch((error: unknown) => {
+        if (error instanceof QueryFailedError && error.isTableMissing) return 0;
+        throw error;
+      });
+    if (kept === 0) {
+      throw new StoreAwayError("The desk's tables were deleted while the database was open.", { isGone: true });
+    }
   }
 
   close(): Promise<void> {

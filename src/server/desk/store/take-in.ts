@@ -24,6 +24,8 @@ export interface Batch {
   readonly entries: readonly Intake[];
   /** Where it happened: `SENTRY_ENVIRONMENT` of the server. The default is the environment that the store was opened for. */
   readonly environment?: string | undefined;
+  /** Leaves out what only helps to find and to notify: the search text, the number of visitors, notifications. */
+  readonly withoutExtras?: boolean;
   /** The journal that it came from, and where that goes on behind it. */
   readonly from?: { readonly run: string; readonly next: JournalPosition };
 }
@@ -49,7 +51,7 @@ export async function takeIn(
   const tallies = tallyBatch(entries);
   const aliases = await listNewAliases(sql, entries);
   await beginInEnvironment(sql, tallies, { environment, home });
-  if (tallies.length > 0) await storeTallies(sql, dialect, tallies, news);
+  if (tallies.length > 0) await storeTallies(sql, dialect, tallies, batch.withoutExtras ? undefined : news);
   await storeAliases(sql, aliases);
   await storeFeedback(
     sql,
@@ -129,7 +131,13 @@ async function beginInEnvironment(
   );
 }
 
-async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tally[], news: NewsRules): Promise<void> {
+/** @param news undefined to leave out the extras */
+async function storeTallies(
+  sql: Sql,
+  dialect: SqlDialect,
+  tallies: readonly Tally[],
+  news: NewsRules | undefined,
+): Promise<void> {
   const counted = await storeIncidents(sql, tallies);
   await storeReleases(sql, tallies);
   const hours = await storeHours(sql, tallies);
@@ -139,13 +147,15 @@ async function storeTallies(sql: Sql, dialect: SqlDialect, tallies: readonly Tal
   await storeWholes(sql, wholes);
   await storeKept(sql, kept, wholes);
   await dropOlder(sql, wholes);
-  await storeVisitors(sql, tallies, counted);
-  await storeSearch(
-    sql,
-    wholes.map(({ failure }) => failure),
-  );
+  if (news) {
+    await storeVisitors(sql, tallies, counted);
+    await storeSearch(
+      sql,
+      wholes.map(({ failure }) => failure),
+    );
+  }
   await settleStates(sql, dialect, tallies, counted);
-  await noteNews(sql, dialect, { tallies, counted, hours: [...hours.values()] }, news);
+  if (news) await noteNews(sql, dialect, { tallies, counted, hours: [...hours.values()] }, news);
 }
 
 /** On PostgreSQL the rows are locked by it until all is stored. */

@@ -122,6 +122,7 @@ const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
   thin: 'was thinned: it happened among so many that no more of it was kept. This is the nearest one that was kept whole.',
   thinned:
     'was thinned: it happened among so many that it was only counted. This is the nearest one that was kept whole.',
+  arriving: 'is perhaps not stored yet: more failures are arriving. This is the latest one that was kept whole.',
   unknown: 'is not known here, or was deleted. This is the latest one that was kept whole.',
 };
 

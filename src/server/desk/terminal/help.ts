@@ -37,6 +37,7 @@ const USAGES: readonly (readonly [usage: string, words: string, options: readonl
     'a backup in the place of the store, while no server runs',
     ['--replace: of a PostgreSQL that has a desk'],
   ],
+  ['replay', 'stores what the store refused before (dead-letters.ndjson)', []],
   [
     'forget <whom>',
     'what is kept of a visitor goes, counts remain',

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JournalPosition, listSegments } from '../segment-files.ts';
 
@@ -27,13 +27,21 @@ function readNames(folder: string): string[] {
   }
 }
 
-/** What of a journal's lines was not taken in yet (bytes). */
+/** The entries of a journal that are not in the store yet (a count). */
 export function countWaiting(folder: string, { segment, offset }: JournalPosition): number {
   return listSegments(folder)
     .filter(({ number, kind }) => kind === 'lines' && number >= segment)
-    .reduce((sum, { number, path }) => sum + Math.max(0, sizeOf(path) - (number === segment ? offset : 0)), 0);
+    .reduce((sum, { number, path }) => sum + countLines(path, number === segment ? offset : 0), 0);
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** 0 for a file that is gone: a server deletes what it has stored. */
+function countLines(path: string, from: number): number {
+  try {
+    const bytes = readFileSync(path);
+    let count = 0;
+    for (let at = bytes.indexOf(0x0a, from); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+    return count;
+  } catch {
+    return 0;
+  }
 }

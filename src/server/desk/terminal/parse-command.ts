@@ -20,6 +20,7 @@ export type Command =
   | { readonly is: 'link'; readonly name: string | undefined }
   | { readonly is: 'backup'; readonly file: string; readonly force: boolean }
   | { readonly is: 'restore'; readonly file: string; readonly replace: boolean }
+  | { readonly is: 'replay' }
   | { readonly is: 'forget'; readonly whom: string };
 
 export interface ChangeCommand {
@@ -85,6 +86,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       replace: values.replace === true,
     }),
   },
+  replay: { options: {}, read: readReplay },
   forget: {
     options: {},
     read: (rest) => ({ is: 'forget', whom: readOne(rest, 'forget <visitor, e-mail or address>') }),
@@ -178,6 +180,11 @@ function readList(rest: readonly string[], values: Values): Command {
     assignee: readText(values.assignee),
   };
   return { is: 'list', view, limit: readLimit(values.limit), json: values.json === true };
+}
+
+function readReplay([first]: readonly string[]): Command {
+  if (first !== undefined) throw new UsageError(`replay takes nothing more, and not ${quote(first)}. ${SEE_HELP}`);
+  return { is: 'replay' };
 }
 
 /** Incidents that are listed where nothing is said, and at most (counts). */

@@ -1,5 +1,4 @@
-import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
-import { KiB } from '../../../shared/units.ts';
+import { toArrivingWords, toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
 import { parseAddress } from '../address.ts';
 import { createDigester } from '../keeper/digester.ts';
@@ -22,6 +21,7 @@ import { forgetInFiles, listCopies, readWhom } from './forget-visitor.ts';
 import { toHelp } from './help.ts';
 import { type MadeStore, openTerminalStore } from './open-made-store.ts';
 import type { Command } from './parse-command.ts';
+import { toJournalsOfLetters } from './replay-letters.ts';
 import { restoreStore } from './restore-store.ts';
 import { makeSignInLink } from './sign-in-link.ts';
 import { takeInJournals } from './take-in-journals.ts';
@@ -48,6 +48,8 @@ export async function runCommand(command: Command, desktop: Desktop): Promise<vo
       return withStore(desktop, (made) => backup(command, made, desktop));
     case 'restore':
       return restore(command, desktop);
+    case 'replay':
+      return withStore(desktop, (made) => replay(made, desktop));
     case 'forget':
       return withStore(desktop, (made) => forget(command, made, desktop));
   }
@@ -68,12 +70,13 @@ async function takeIn(
   { store }: Pick<MadeStore, 'store'>,
   { settings, build, dist, log, tell }: Desktop,
 ): Promise<void> {
-  const digester = createDigester({ namespace: settings.namespace });
+  const { dataDir, environment, namespace } = settings;
+  const digester = createDigester({ namespace });
   try {
-    const waiting = await takeInJournals({ store, dataDir: settings.dataDir, build, dist, digester, log });
+    const waiting = await takeInJournals({ store, dataDir, environment, build, dist, digester, log });
     if (waiting === 0) return;
-    const size = toPlural(Math.ceil(waiting / KiB), 'KiB', 'KiB');
-    tell(`A running server has ${size} in its journal that are not in the store yet: the latest may be missing here.`);
+    const words = toArrivingWords({ count: waiting, hasMore: false });
+    tell(`${words}: a running server has them in its journal and is storing them, so they are missing here.`);
   } catch (error) {
     if (error instanceof StoreAwayError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -162,6 +165,14 @@ async function restore(
   );
   if (aside !== undefined)
     tell(`What was there before is in ${toClean(aside)}. Delete it when nobody misses anything.`);
+}
+
+async function replay(made: MadeStore, desktop: Desktop): Promise<void> {
+  const { settings, tell, now } = desktop;
+  const count = toJournalsOfLetters(settings.dataDir, now);
+  if (count === 0) return tell('There is nothing to replay: the store has refused no entries.');
+  tell(`Replaying ${toPlural(count, 'entry', 'entries')} of dead-letters.ndjson.`);
+  await takeIn(made, desktop);
 }
 
 async function forget(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigError, type Environment } from '../../config.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BackupError } from '../store/restore-backup.ts';
-import { StoreAwayError } from '../store/sql.ts';
+import { StoreError } from '../store/sql.ts';
 import { toCleanLines } from './clean-text.ts';
 import { toCommandName } from './command-name.ts';
 import type { Desktop } from './desktop.ts';
@@ -26,7 +26,7 @@ export interface TerminalOptions {
 }
 
 /** What stops a command with a sentence. */
-const EXPECTED = [TerminalError, ConfigError, BackupError, StoreAwayError];
+const EXPECTED = [TerminalError, ConfigError, BackupError, StoreError];
 
 /** @returns the exit code: 0, 1 for what cannot be done or is not there, 2 for what is no command */
 export async function runTerminal({ args, env, out, err, dist, now = Date.now() }: TerminalOptions): Promise<number> {

@@ -3,6 +3,7 @@ import type { DeskLog } from '../desk-log.ts';
 import { claimDeadJournals } from '../keeper/adopt.ts';
 import { readBeatFile } from '../keeper/beat-file.ts';
 import { createBuildFiles } from '../keeper/build-files.ts';
+import { createDeadLetters } from '../keeper/dead-letters.ts';
 import type { Digester } from '../keeper/digester.ts';
 import { createMapReader } from '../keeper/map-reader.ts';
 import { createPrepare } from '../keeper/prepare.ts';
@@ -16,6 +17,8 @@ import { countWaiting, listRunFolders, toJournals } from './list-journals.ts';
 export interface TakeInOptions {
   readonly store: Store;
   readonly dataDir: string;
+  /** Of this command. */
+  readonly environment: string;
   /** The build at hand, and its folder: what died before it was published is resolved by that. */
   readonly build: string;
   readonly dist: string;
@@ -31,7 +34,7 @@ const LOOK_INTERVAL = 50 * Millisecond;
  * Takes in what dead processes left in their journals, as the next start would, under the journals' own
  * locks; and waits until running ones have taken in their own.
  *
- * @returns what running processes have not taken in all the same (bytes)
+ * @returns the entries that running processes have not stored all the same (a count)
  * @throws StoreAwayError
  */
 export async function takeInJournals(options: TakeInOptions): Promise<number> {
@@ -39,7 +42,15 @@ export async function takeInJournals(options: TakeInOptions): Promise<number> {
   return waitForRunning(options);
 }
 
-async function adoptDead({ store, dataDir, build, dist, digester, log }: TakeInOptions): Promise<void> {
+async function adoptDead({
+  store,
+  dataDir,
+  environment: here,
+  build,
+  dist,
+  digester,
+  log,
+}: TakeInOptions): Promise<void> {
   const dead = claimDeadJournals(toJournals(dataDir), '', log);
   if (dead.length === 0) return;
   const holder: Pick<StoreHolder, 'use' | 'reachableSince'> = { use: (work) => work(store), reachableSince: 0 };
@@ -47,7 +58,18 @@ async function adoptDead({ store, dataDir, build, dist, digester, log }: TakeInO
   const findFunction = async (of: string, frame: Parameters<Digester['findFunction']>[0]) =>
     digester.findFunction(frame, await readSites(of));
   const prepare = createPrepare({ maps: createMapReader({ readMap, findFunction }), digester, readSites, log });
-  const writer = createWriter({ run: '', folder: '', signals: createSignals(), holder, prepare, log });
+  const count = () => undefined; // a command has no metrics
+  const deadLetters = createDeadLetters({ dataDir, environment: here, count, log });
+  const writer = createWriter({
+    run: '',
+    folder: '',
+    signals: createSignals(),
+    holder,
+    prepare,
+    deadLetters,
+    count,
+    log,
+  });
   const own = { id: '', build, release: '', startedAt: Date.now() };
   const runs = createRuns({ run: own, folder: '', holder, blocked: () => undefined, digester, prepare, log });
   let isDone = 0;

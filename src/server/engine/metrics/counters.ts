@@ -43,6 +43,23 @@ export const COUNTERS = {
     help: "Rows that were deleted from the desk's store, by table and by reason: age, size or orphan.",
     labels: ['table', 'reason'],
   },
+  spillway_desk_worker_restarts_total: { help: 'Restarts of the desk worker after a crash.' },
+  spillway_desk_questions_refused_total: {
+    help: 'Questions to the desk worker without an answer: it was gone, it was late, or it had too many.',
+    labels: ['reason'],
+  },
+  spillway_desk_query_failures_total: {
+    help: 'Queries that the database of the desk refused or did not finish in time.',
+    labels: ['reason'],
+  },
+  spillway_journal_refused_total: {
+    help: 'Batches of the journal that the store refused: tried again later, or stored without search text and notifications.',
+    labels: ['outcome'],
+  },
+  spillway_dead_letters_total: {
+    help: 'Entries of the journal that the store keeps refusing: kept in dead-letters.ndjson, or dropped because that is full.',
+    labels: ['outcome'],
+  },
   spillway_outbox_sent_total: {
     help: 'Envelopes that the error-reporting service took.',
     labels: ['category'],

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import request from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import type { ApiDocument } from '../../../support/api-document.ts';
 import { type AskOptions, startDeskApi, type TestDeskApi, wholeWithSource } from '../../../support/desk-api.ts';
 import { VERA } from '../../../support/desk-site.ts';
@@ -233,14 +233,17 @@ describe('every answer is as the document says', () => {
     merge(silent);
   });
 
-  it('where the store is away', async () => {
-    const error = new StoreAwayError('It is away.');
+  it.each([
+    ['the store is away', new StoreAwayError('It is away.'), 'cannot be reached'],
+    ['a query fails', new QueryFailedError('slow', 'canceling statement (57014)'), 'took too long'],
+  ])('where %s', async (_what, error, words) => {
     const away = await start({ sendTestNotices: () => Promise.reject(error) });
     failAll(away.site, error);
     for (const known of listOf('503')) {
       const [path, options] = toGood(known);
       const reply = await away.ask(known.method, path, options);
       expect(reply.status, known.id).toBe(503);
+      expect(reply.body.detail).toContain(words);
       expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
       expect(reply.headers['cache-control']).toBe('no-store');
     }

@@ -49,7 +49,17 @@ describe('the list', () => {
       }),
     ]);
     expect(body.totals).toEqual({ open: 9, resolved: 0, ignored: 0 });
+    expect(body.arriving).toEqual({ count: 0, hasMore: false });
     expect((await get('/incidents?limit=1&span=14d')).body.incidents[0].chart.step).toBe(Day);
+  });
+
+  it('says how many failures are not in it yet, also to a client that knows the list', async () => {
+    const api = await startDeskApi({ arriving: { count: 7, hasMore: true } });
+    const { body, headers } = await api.get('/incidents');
+    expect(body.arriving).toEqual({ count: 7, hasMore: true });
+    const { get } = await startDeskApi();
+    const known = { headers: { 'If-None-Match': String(headers.etag) } };
+    expect((await get('/incidents', known)).status).toBe(200);
   });
 
   it.each([

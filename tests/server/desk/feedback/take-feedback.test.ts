@@ -21,14 +21,16 @@ async function start(
 ) {
   const { log, lines } = spyOnLog();
   const asked: string[] = [];
+  const answers: Promise<unknown>[] = [];
   let isAway = false;
   let done: Promise<void> = Promise.resolve();
   const desk = {
-    async ask(_name: string, address: string) {
+    ask(_name: string, address: string) {
       asked.push(address);
-      if (isAway) throw new StoreAwayError('away');
       const parsed = parseAddress(address);
-      return parsed && store.find(parsed);
+      const answer = isAway ? Promise.reject(new StoreAwayError('away')) : parsed && store.find(parsed);
+      answers.push(Promise.resolve(answer));
+      return answer;
     },
     journalFeedback(feedback: Parameters<Desk['journalFeedback']>[0]) {
       done = takeIn(store, { entry: 'feedback', feedback });
@@ -57,6 +59,8 @@ async function start(
     async read(digest = '7K3QM2XA') {
       // It is kept behind the answer.
       await new Promise((resolve) => setTimeout(resolve, 50));
+      await Promise.allSettled(answers);
+      await new Promise((resolve) => setImmediate(resolve));
       await done;
       return store.listFeedback(digest, 10);
     },

@@ -13,6 +13,7 @@ function setUp(open: () => Promise<Store>) {
   let opened = 0;
   const holder = createStoreHolder({
     open,
+    count: () => undefined,
     log,
     onOpen: () => {
       opened += 1;

@@ -97,6 +97,26 @@ describe('the page of an incident', () => {
     expect(toWords((await show(`/desk/${DIGEST}`)).text)).toContain('CCCCCCCC');
   });
 
+  it('and the list say how many more failures are arriving, and that one may be among them', async () => {
+    const site = await startDeskSite({
+      arriving: { count: 28_760, hasMore: false },
+      calls: {
+        async find(address) {
+          const found = await site.store.find(address as never); // the test's desk has read it already
+          return found && { ...found, state: 'arriving' };
+        },
+      },
+    });
+    await takeIn(site.store, whole());
+    const cookie = await site.enter();
+    for (const path of ['/desk', `/desk/${DIGEST}/ZZZZZZZZ`]) {
+      expect(toWords((await site.get(path, cookie)).text), path).toContain('28,760 more arriving');
+    }
+    const words = toWords((await site.get(`/desk/${DIGEST}/ZZZZZZZZ`, cookie)).text);
+    expect(words).toContain('ZZZZZZZZ is perhaps not stored yet');
+    expect(toWords((await (await startDeskSite()).get('/desk', cookie)).text)).not.toContain('arriving');
+  });
+
   it('shows the nearest whole occurrence in the place of one that was thinned', async () => {
     const now = Date.now();
     const { show } = await start(

@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { unlessAway } from '../../../../src/server/desk/pages/unless-away.ts';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+
+const inside = 'permission denied for table desk_feedback (42501)';
 
 describe('unlessAway', () => {
+  it.each([
+    ['slow', /took too long/],
+    ['busy', /took too long/],
+    ['refused', /refused a query/],
+    ['value', /refused a query/],
+    ['arriving', /perhaps not stored yet/],
+  ] as const)('says that a query failed (%s), and nothing of the database', async (reason, words) => {
+    const work = unlessAway(Promise.reject(new QueryFailedError(reason, inside)));
+    await expect(work).rejects.toMatchObject({ kind: 'public', status: 503, message: expect.stringMatching(words) });
+    await expect(work).rejects.not.toThrow('42501');
+  });
+
   it('says that the store is away in words for the operator', async () => {
     const work = unlessAway(Promise.reject(new StoreAwayError('connect ECONNREFUSED 10.0.0.7')));
     await expect(work).rejects.toMatchObject({ kind: 'public', status: 503 });

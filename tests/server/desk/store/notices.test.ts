@@ -3,7 +3,7 @@ import { MAX_NOTICE_TRIES, STORM } from '../../../../src/server/desk/limits.ts';
 import { toWait } from '../../../../src/server/desk/store/claim-notice.ts';
 import type { NewsRules } from '../../../../src/server/desk/store/note-news.ts';
 import type { Notice } from '../../../../src/server/desk/store/notice-table.ts';
-import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
+import { QueryFailedError, type SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import type { Store } from '../../../../src/server/desk/store/store.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour, Minute, Second } from '../../../../src/shared/units.ts';
@@ -460,7 +460,8 @@ describeStores('what is told', (open) => {
 
   it('is written down with the batch, or not at all', async () => {
     const { store } = await start();
-    expect(await store.wouldTake(wholeOf())).toBe(true);
+    const from = { run: 'run-1', next: { segment: null as never, offset: 0 } }; // refused by the last statement
+    await expect(store.takeIn({ entries: [wholeOf()], from })).rejects.toThrow(QueryFailedError);
     expect(await told(store)).toEqual([]);
   });
 });

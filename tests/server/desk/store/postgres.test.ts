@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import { createSecret } from '../../../../src/server/desk/store/secret-table.ts';
@@ -60,22 +61,138 @@ it('says what is wrong with an address that is none', async () => {
   await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.not.toThrow(/secret/);
 });
 
-it('is away where a statement hangs, and is used again when it goes on', async () => {
-  const url = await postgres.createDatabase();
-  const store = await openStore(openPostgres(url, { queryTimeout: 300 }), { rule: 1, environment: 'production' });
+/** A proxy between the desk and PostgreSQL. */
+async function startBetween(url: string) {
+  const { port } = new URL(url);
+  const state = { isDeaf: false, refused: 0, refuses: undefined as string | undefined };
+  const server = createServer((socket) => {
+    const upstream = connect(Number(port), '127.0.0.1');
+    let isFirst = true;
+    socket.on('data', (data) => {
+      const isStartup = isFirst;
+      isFirst = false;
+      if (isStartup && state.refuses !== undefined && data.includes(state.refuses)) {
+        state.refused += 1;
+        socket.end(toErrorResponse('08P01', `unsupported startup parameter: ${state.refuses}`));
+      } else if (!state.isDeaf) upstream.write(data);
+    });
+    upstream.on('data', (data) => socket.write(data));
+    for (const end of [socket, upstream]) {
+      end.on('error', () => undefined);
+      end.on('close', () => [socket, upstream].map((other) => other.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const own = (server.address() as AddressInfo).port;
+  return { state, url: url.replace(`:${port}/`, `:${own}/`) };
+}
+
+/** As PostgreSQL and poolers send it before they close a connection. */
+function toErrorResponse(code: string, message: string): Buffer {
+  const body = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from('E....');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+it('is away if the database hangs, and is used again when it answers', async () => {
+  const between = await startBetween(await postgres.createDatabase());
+  const store = await openStore(openPostgres(between.url, { queryTimeout: 300 }), {
+    rule: 1,
+    environment: 'production',
+  });
   onTestFinished(() => store.close());
-  // Somebody who holds a table is like a database that does not answer.
+  await store.listRuns(1); // the connection
+  between.state.isDeaf = true;
+  await expect(store.listRuns(1)).rejects.toThrow(StoreAwayError);
+  between.state.isDeaf = false;
+  expect(await store.listRuns(1)).toEqual([]);
+});
+
+it('fails a query that waits for a lock, and keeps its connection', async () => {
+  const url = await postgres.createDatabase();
+  const driver = openPostgres(url, { queryTimeout: 1000 });
+  const store = await openStore(driver, { rule: 1, environment: 'production' });
+  onTestFinished(() => store.close());
+  const readPid = async () => (await driver.reader.all<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid;
+  const pid = await readPid();
   const other = openPostgres(url);
   onTestFinished(() => other.close());
-  const hanging = await other.transaction(async (sql) => {
+  await other.transaction(async (sql) => {
     await sql.run('LOCK TABLE desk_runs IN ACCESS EXCLUSIVE MODE');
-    return store.listRuns(1).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    await expect(store.listRuns(1)).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
   });
-  expect(hanging).toBeInstanceOf(StoreAwayError);
+  expect(await readPid()).toBe(pid);
   expect(await store.listRuns(1)).toEqual([]);
+});
+
+it('keeps slow reads from holding up writes and sign-in, and bounds the wait of other reads', async () => {
+  const driver = openPostgres(await postgres.createDatabase(), { queryTimeout: 2000 });
+  const store = await openStore(driver, { rule: 1, environment: 'production' });
+  onTestFinished(() => store.close());
+  const ended: string[] = [];
+  const note = (work: Promise<unknown>, what: string) =>
+    work.then(
+      () => void ended.push(`${what} done`),
+      (error: { reason?: string }) => void ended.push(`${what} ${error.reason}`),
+    );
+  await Promise.all([
+    ...[1, 2].map(() => note(driver.reader.all('SELECT pg_sleep(30)'), 'read')),
+    note(store.listBuilds(), 'another read'),
+    note(store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] }), 'write'),
+    note(store.countAttempts([], 1), 'sign-in'),
+  ]);
+  expect(ended.slice(0, 2).sort()).toEqual(['sign-in done', 'write done']);
+  expect(ended.slice(2)).toEqual(['another read busy', 'read slow', 'read slow']);
+});
+
+it('waits for a migration however long it takes', async () => {
+  const url = await postgres.createDatabase();
+  const other = openPostgres(url);
+  onTestFinished(() => other.close());
+  const opened = await other.transaction(async (sql) => {
+    await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+    const opening = openStore(openPostgres(url, { queryTimeout: 100 }), { rule: 1, environment: 'production' });
+    await sql.all('SELECT pg_sleep(1)');
+    return { opening };
+  });
+  const store = await opened.opening;
+  await store.close();
+});
+
+it('works behind a pooler that refuses the limits, and says so once', async () => {
+  const between = await startBetween(await postgres.createDatabase());
+  between.state.refuses = 'statement_timeout';
+  const { log, lines } = createTestLog();
+  const store = await openStore(openPostgres(between.url, { log }), { rule: 1, environment: 'production' });
+  onTestFinished(() => store.close());
+  await store.takeIn({ entries: [{ entry: 'whole', failure: createFailure() }] });
+  expect((await store.listIncidents({ limit: 5 })).incidents).toHaveLength(1);
+  expect(between.state.refused).toBe(1);
+  expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('ignore_startup_parameters') }]);
+});
+
+const table = 'desk_problems (word TEXT NOT NULL)';
+it.each([
+  ['a value', "INSERT INTO desk_problems VALUES (CAST('x' AS INT))", 'value'],
+  ['a constraint', 'INSERT INTO desk_problems VALUES (NULL)', 'value'],
+  ['a missing table', 'SELECT * FROM desk_none', 'refused'],
+  ['a missing privilege', 'SELECT * FROM pg_authid', 'refused'],
+  ['a read-only transaction', 'SET TRANSACTION READ ONLY; INSERT INTO desk_problems VALUES (1)', 'refused'],
+  ['a canceled statement', 'SELECT pg_cancel_backend(pg_backend_pid())', 'slow'],
+])('fails only the query that is about %s', async (_what, statement, reason) => {
+  const url = await postgres.createDatabase();
+  const admin = openPostgres(url);
+  onTestFinished(() => admin.close());
+  const name = `plain${new URL(url).pathname.slice(1)}`;
+  await admin.run(`CREATE ROLE ${name} LOGIN PASSWORD 'plain'`);
+  await admin.run(`CREATE TABLE ${table}`);
+  await admin.run(`GRANT ALL ON desk_problems TO ${name}`);
+  const driver = openPostgres(url.replace('desk:desk@', `${name}:plain@`));
+  onTestFinished(() => driver.close());
+  await expect(driver.run(statement)).rejects.toMatchObject({ name: 'QueryFailedError', reason });
+  await driver.check();
 });
 
 it('is searched without the extension for trigrams, and says how to allow it', async () => {

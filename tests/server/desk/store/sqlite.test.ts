@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
@@ -91,5 +91,35 @@ describe('the file of the store', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
     await expect((async () => open(join(folder, 'file', 'desk.sqlite')))()).rejects.toThrow(StoreAwayError);
+  });
+
+  it('that another program writes to fails only the query, and a migration waits for it', async () => {
+    const path = join(createFolder(onTestFinished), 'desk.sqlite');
+    const driver = openSqlite(path, createTestLog());
+    onTestFinished(() => driver.close());
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
+    await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
+    const migrated = openStore(driver, { rule: 1, environment: 'production' });
+    await expect(driver.run('CREATE TABLE one (a)')).rejects.toThrow(QueryFailedError); // it waits longer than this
+    expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
+    other.exec('COMMIT');
+    await migrated;
+    other.close();
+  });
+
+  it.each([
+    ['a value of no type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
+    ['a constraint', "INSERT INTO desk_meta (name, value) VALUES ('x', NULL)", [], 'value'],
+    ['a missing table', 'SELECT * FROM desk_none', [], 'refused'],
+  ])('fails only the query that is about %s', async (_what, statement, values, reason) => {
+    const driver = openSqlite(':memory:', createTestLog());
+    const store = await openStore(driver, { rule: 1, environment: 'production' });
+    onTestFinished(() => store.close());
+    const failed = await driver.run(statement, values as never).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(QueryFailedError);
+    expect(failed).toMatchObject({ reason });
+    await store.check();
   });
 });

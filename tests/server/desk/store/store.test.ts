@@ -252,8 +252,11 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     ).rejects.toThrow();
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
-    expect(await store.wouldTake(broken)).toBe(false);
-    expect(await store.wouldTake(whole())).toBe(true);
+    await expect(store.tryTakeIn({ entries: [broken] })).rejects.toMatchObject({
+      name: 'QueryFailedError',
+      reason: 'value',
+    });
+    await store.tryTakeIn({ entries: [whole()] });
     expect(await store.find({ digest: '7K3QM2XA' })).toBeUndefined();
   });
 

@@ -47,6 +47,7 @@ describe('a command', () => {
     expect(parse('link ada')).toEqual({ is: 'link', name: 'ada' });
     expect(parse('backup a.gz --force')).toEqual({ is: 'backup', file: 'a.gz', force: true });
     expect(parse('restore a.gz --replace')).toEqual({ is: 'restore', file: 'a.gz', replace: true });
+    expect(parse('replay')).toEqual({ is: 'replay' });
     expect(parse('forget ada@example.com')).toEqual({ is: 'forget', whom: 'ada@example.com' });
     for (const line of ['help', '--help', '-h', 'backup --help']) expect(parse(line)).toEqual({ is: 'help' });
   });
@@ -72,6 +73,7 @@ describe('a command', () => {
     ['7K3QM2XA --limit 5', 'no option --limit for the story'],
     ['backup', 'backup <file>'],
     ['restore a b', 'restore <file>'],
+    ['replay now', 'replay takes nothing more'],
     ['forget', 'forget <visitor'],
     ['link a b', 'one token'],
     ['\x1b[2J x', '"\\x1b[2J" is no command.'],

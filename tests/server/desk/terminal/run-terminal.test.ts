@@ -1,14 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
+import { type DeadLetterLine, toDeadLetterFile } from '../../../../src/server/desk/keeper/dead-letters.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { openVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
-import { toAddress } from '../../../../src/server/engine/errors/failure.ts';
+import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
 import { withStore } from '../../../support/gallery.ts';
@@ -41,6 +51,18 @@ async function openBeside({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<De
 }
 
 const digest = '7K3QM2XA';
+
+/** @returns the file of what the store refused */
+function writeLetters({ DATA_DIR = '' }: Env, failures: readonly Failure[]): string {
+  const file = toDeadLetterFile(DATA_DIR);
+  const lines = failures.map((failure) => {
+    const refused = { at: Date.now(), reason: 'refused', environment: 'production' };
+    const letter: DeadLetterLine = { entry: 'whole', failure, ...refused };
+    return `${JSON.stringify(letter)}\n`;
+  });
+  writeFileSync(file, lines.join(''));
+  return file;
+}
 
 describe.each([
   ['SQLite', sqliteEnv],
@@ -110,6 +132,7 @@ describe.each([
     desk.journalFeedback({ ...said, email: 'Ada@Example.com' });
     await desk.flush();
     expect(readJournals(env)).toContain('of-the-visitor');
+    const letters = writeLetters(env, [secret, createFailure({ visitor: 'somebody-else-00' })]);
 
     const forgot = await runDesk(['forget', '203.0.113.7'], env);
     expect({ code: forgot.code, err: forgot.err }).toEqual({
@@ -121,6 +144,8 @@ describe.each([
     expect((await runDesk(['forget', 'ada@example.COM'], env)).err).toContain('Deleted 0 occurrences and 1 message,');
     expect(readJournals(env)).not.toMatch(/of-the-visitor|said-by-the-visitor/);
     expect(readJournals(env)).toContain('somebody-else-00');
+    expect(readFileSync(letters, 'utf8')).toContain('somebody-else-00');
+    expect(readFileSync(letters, 'utf8')).not.toContain('of-the-visitor');
     expect((await desk.ask('find', toAddress(secret)))?.occurrence).toBeUndefined();
     expect(await desk.ask('listFeedback', toCallKey(digest, 'production'), 9)).toEqual([]);
 
@@ -132,6 +157,23 @@ describe.each([
     expect((await desk.ask('listOccurrences', toCallKey(digest, 'production'), { limit: 9 })).occurrences).toHaveLength(
       2,
     );
+  });
+
+  it('replays what the store refused before', async () => {
+    const env = await makeEnv();
+    const desk = await openBeside(env);
+    const failure = createFailure({ digest });
+    const file = writeLetters(env, [failure, createFailure({ digest: '00000002', kind: null as never })]);
+    writeFileSync(file, '{"at":1,"entry"', { flag: 'a' }); // cut off
+
+    const replayed = await runDesk(['replay'], env);
+    expect(replayed).toMatchObject({ code: 0, err: expect.stringContaining('Replaying 2 entries') });
+    expect(await desk.ask('find', toAddress(failure))).toMatchObject({ incident: { counts: { server: 1 } } });
+    expect((await desk.ask('listIncidents', { limit: 9 })).incidents).toHaveLength(1); // no death is reported
+    // An entry that is refused again is kept again.
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1);
+    rmSync(file);
+    expect((await runDesk(['replay'], env)).err).toContain('nothing to replay');
   });
 
   it('forgets by the visitor that is shown, and by an occurrence', async () => {

@@ -38,7 +38,9 @@ function NoOccurrence({ of: { missed } }: { readonly of: IncidentData }) {
     <Panel title="No occurrence is kept">
       <p>
         {missed
-          ? `${missed.occurrence} is not kept, and no other one of this incident is.`
+          ? missed.state === 'arriving'
+            ? `${missed.occurrence} is perhaps not stored yet: more failures are arriving. Reload the page in a moment.`
+            : `${missed.occurrence} is not kept, and no other one of this incident is.`
           : 'Occurrences are deleted when they are too old, or when the store is full. Counts stay.'}
       </p>
     </Panel>
@@ -103,6 +105,8 @@ const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
   thin: ' was thinned: it happened among so many that no more of it was kept. This is the nearest one that was kept whole.',
   thinned:
     ' was thinned: it happened among so many that it was only counted. This is the nearest one that was kept whole.',
+  arriving:
+    ' is perhaps not stored yet: more failures are arriving. Reload the page in a moment. This is the latest one that was kept whole.',
   unknown: ' is not known here, or was deleted. This is the latest one that was kept whole.',
 };
 

@@ -8,7 +8,9 @@ import { Form } from '../../actions.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../live/live-mark.tsx';
 import { useLive } from '../../live/use-live.ts';
+import type { ArrivingShape } from '../../shapes.ts';
 import '../../ui/theme.css';
+import { toArrivingWords } from '../../words.ts';
 import styles from './root.module.css';
 import { SignIn } from './sign-in.tsx';
 
@@ -25,6 +27,7 @@ export interface RootData {
   /** All that use this desk. */
   readonly environments: readonly string[];
   readonly release: string;
+  readonly arriving: ArrivingShape;
 }
 
 export interface RootActions {
@@ -51,6 +54,7 @@ export default function Root({ data }: PageProps<RootData>) {
             {data.release}
           </span>
           <LiveMark state={live} />
+          <Arriving of={data.arriving} />
         </p>
         <Search />
         <SignedIn {...data} />
@@ -89,6 +93,16 @@ function Environments({ shown, environment, environments }: EnvironmentsProps) {
         ))}
       </ul>
     </details>
+  );
+}
+
+function Arriving({ of }: { readonly of: ArrivingShape }) {
+  const words = toArrivingWords(of);
+  if (words === '') return null;
+  return (
+    <span className={styles.arriving} title="Failures that are recorded on this server and are being stored">
+      {words}
+    </span>
   );
 }
 

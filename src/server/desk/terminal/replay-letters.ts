@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJournalLine } from '../journal-entry.ts';
+import { writeBeatFile } from '../keeper/beat-file.ts';
+import { type DeadLetterLine, toDeadLetterFile } from '../keeper/dead-letters.ts';
+import { toSegment } from '../segment-files.ts';
+import { toJournals } from './list-journals.ts';
+
+/**
+ * Turns the dead-letter file into journals of ended processes, one for each environment. They are stored
+ * like any other, and what the store refuses again is in a new dead-letter file then.
+ *
+ * @param now milliseconds since 1970
+ * @returns how many entries there are
+ */
+export function toJournalsOfLetters(dataDir: string, now: number): number {
+  const file = toDeadLetterFile(dataDir);
+  const taken = `${file}.replaying`;
+  // If it is there already, a command was killed before it had made the journals.
+  if (!existsSync(taken) && existsSync(file)) renameSync(file, taken);
+  if (!existsSync(taken)) return 0;
+  const letters = readFileSync(taken, 'utf8')
+    .split('\n')
+    .flatMap((line) => readLetter(line) ?? []);
+  const groups = [...Map.groupBy(letters, ({ environment }) => environment)];
+  for (const [index, [environment, group]] of groups.entries()) {
+    const run = `replay-${now.toString(36)}-${index}`;
+    writeJournal(toJournals(dataDir), { run, environment, now }, group);
+  }
+  rmSync(taken);
+  return letters.length;
+}
+
+/** @returns undefined for a line that `forget` has blanked out, or that was cut off */
+function readLetter(line: string): DeadLetterLine | undefined {
+  // The file is written by `createDeadLetters`, which adds the rest to each entry.
+  return parseJournalLine(line) as DeadLetterLine | undefined;
+}
+
+function writeJournal(
+  journals: string,
+  { run, environment, now }: { readonly run: string; readonly environment: string; readonly now: number },
+  letters: readonly DeadLetterLine[],
+): void {
+  const folder = join(journals, run);
+  // Under this name it is not a journal yet.
+  const unfinished = `${folder}.part`;
+  mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+  const lines = letters.map(({ at: _at, reason: _reason, environment: _environment, ...entry }) => {
+    return `${JSON.stringify(entry)}\n`;
+  });
+  writeFileSync(toSegment(unfinished, 1, 'lines').path, lines.join(''), { mode: 0o600 });
+  const life = { startedAt: now, beatAt: now, memory: 0, inFlight: [] };
+  // It ended on purpose, so its death is not reported.
+  writeBeatFile(unfinished, { id: run, build: '', release: '', environment, ...life, isEnd: true });
+  renameSync(unfinished, folder);
+}

@@ -1,0 +1,219 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openPostgres } from '../../../src/server/desk/store/postgres.ts';
+import { QueryFailedError } from '../../../src/server/desk/store/sql.ts';
+import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
+import { usePostgres } from '../../support/use-postgres.ts';
+
+const postgres = usePostgres();
+const PATIENCE = { timeout: 40_000, interval: 50 };
+
+/** A desk whose PostgreSQL has another administrator. */
+async function openTroubled() {
+  const url = await postgres.createDatabase();
+  const admin = openPostgres(url);
+  onTestFinished(() => admin.close());
+  const role = `poor${new URL(url).pathname.slice(1)}`;
+  await admin.run(`CREATE ROLE ${role} LOGIN PASSWORD 'poor'`);
+  await admin.run(`CREATE SCHEMA ${role} AUTHORIZATION ${role}`);
+  await admin.run(`ALTER ROLE ${role} SET search_path = ${role}`);
+  const { log, lines } = createTestLog();
+  const counts = new Map<string, number>();
+  const dataDir = createFolder(onTestFinished);
+  const desk = await openTestDesk({
+    dataDir,
+    databaseUrl: url.replace('desk:desk@', `${role}:poor@`),
+    log,
+    count: (name, labels, by = 1) => {
+      const key = [name, ...Object.values(labels)].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  });
+  onTestFinished(() => desk.close());
+  await desk.ask('readChanges');
+  await desk.flush();
+  const said = (words: string) => lines.filter(({ message }) => message.includes(words)).length;
+  return {
+    desk,
+    role,
+    dataDir,
+    counts,
+    said,
+    admin,
+    /** @returns what gives them back */
+    async revoke(table: string) {
+      await admin.run(`REVOKE ALL ON ${role}.${table} FROM ${role}`);
+      return () => admin.run(`GRANT ALL ON ${role}.${table} TO ${role}`);
+    },
+    /** Locks something. @returns what releases it */
+    async hold(statement: string) {
+      const held = Promise.withResolvers<void>();
+      const locked = Promise.withResolvers<void>();
+      const ended = admin.transaction(async (sql) => {
+        await sql.run(statement);
+        locked.resolve();
+        await held.promise;
+      });
+      await locked.promise;
+      return () => {
+        held.resolve();
+        return ended;
+      };
+    },
+    async stored() {
+      const [row] = await admin.all<{ count: number }>(
+        `SELECT COALESCE(SUM(server_count), 0) AS count FROM ${role}.desk_incidents`,
+      );
+      return row?.count;
+    },
+    /** What marks the store as away, or as back. */
+    flaps: () => said('store cannot be used') + said('store is back'),
+  };
+}
+
+type Troubled = Awaited<ReturnType<typeof openTroubled>>;
+
+const FAILURES = 12;
+
+function failTwelveTimes({ desk }: Troubled): void {
+  for (let index = 0; index < FAILURES; index += 1) desk.journal(createFailure({ visitor: `visitor-${index}` }));
+}
+
+function say({ desk }: Troubled, id: string): void {
+  desk.journalFeedback({ id: id.padStart(32, 'a'), text: 'It broke.', at: Date.now() });
+}
+
+describe('a missing privilege', () => {
+  it.each(['desk_search', 'desk_visitors', 'desk_feedback'])('keeps no failure out: %s', async (table) => {
+    const site = await openTroubled();
+    const grant = await site.revoke(table);
+    failTwelveTimes(site);
+    await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
+    await expect.poll(() => site.desk.arriving.count, PATIENCE).toBe(0);
+    expect((await site.desk.ask('listIncidents', { limit: 5 })).incidents).toHaveLength(1);
+    expect(site.flaps()).toBe(0);
+    await grant();
+  });
+
+  it.each(['desk_occurrences', 'desk_hours', 'desk_wholes', 'desk_journals', 'desk_meta'])(
+    'keeps failures in the journal until it may be used again: %s',
+    async (table) => {
+      const site = await openTroubled();
+      const grant = await site.revoke(table);
+      failTwelveTimes(site);
+      say(site, '1');
+      await expect
+        .poll(() => site.counts.get('spillway_journal_refused_total retried') ?? 0, PATIENCE)
+        .toBeGreaterThan(2);
+      expect(site.desk.condition).toEqual({ store: 'reachable', journal: 'written', worker: 'running' });
+      expect(site.desk.arriving.count).toBe(FAILURES);
+      await grant();
+      await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
+      await expect.poll(() => site.said('takes the journal again'), PATIENCE).toBe(1);
+      expect(site.said('refuses what is in the journal')).toBe(1);
+      expect(site.flaps()).toBe(0);
+      expect(existsSync(join(site.dataDir, 'dead-letters.ndjson'))).toBe(false);
+    },
+  );
+
+  it('fails the queries that need it, and no others', async () => {
+    const site = await openTroubled();
+    await site.revoke('desk_feedback');
+    const failed = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(QueryFailedError);
+    expect(failed).toMatchObject({ reason: 'refused' });
+    expect(await site.desk.ask('listIncidents', { limit: 5 })).toMatchObject({ incidents: [] });
+    expect(site.counts.get('spillway_desk_query_failures_total refused')).toBeGreaterThan(0);
+    expect(site.said('refused a query')).toBe(1);
+    expect(site.flaps()).toBe(0);
+  });
+
+  it('sends what visitors said to a file after some tries, and stores the failures behind it', async () => {
+    const site = await openTroubled();
+    await site.revoke('desk_feedback');
+    say(site, '1');
+    failTwelveTimes(site);
+    await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
+    const file = join(site.dataDir, 'dead-letters.ndjson');
+    const letters = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(letters).toMatchObject([
+      { at: expect.any(Number), reason: expect.stringContaining('permission denied'), entry: 'feedback' },
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(site.counts.get('spillway_dead_letters_total kept')).toBe(1);
+    expect(site.said('dead-letters.ndjson')).toBe(1);
+    expect(site.flaps()).toBe(0);
+  }, 60_000);
+});
+
+describe('a lock', () => {
+  it('on a table that the list does not use disturbs neither the list nor the heartbeat', async () => {
+    const site = await openTroubled();
+    const release = await site.hold(`LOCK TABLE ${site.role}.desk_feedback IN ACCESS EXCLUSIVE MODE`);
+    failTwelveTimes(site);
+    say(site, '1');
+    const statuses: unknown[] = [];
+    // Until the writer has waited for the lock and given up.
+    while ((site.counts.get('spillway_journal_refused_total retried') ?? 0) === 0) {
+      site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch(() => undefined); // another page, which needs the table
+      const answered = site.desk.ask('listIncidents', { limit: 5 });
+      statuses.push(
+        await answered.then(
+          () => 'answered',
+          (error: unknown) => error,
+        ),
+      );
+    }
+    expect(statuses.length).toBeGreaterThan(5);
+    expect(statuses.filter((status) => status !== 'answered')).toEqual([]);
+    const slow = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
+    expect(slow).toMatchObject({ name: 'QueryFailedError', reason: expect.stringMatching(/slow|busy/) });
+    const [run] = await site.desk.ask('listRuns', 1);
+    expect(Date.now() - (run?.beatAt ?? 0)).toBeLessThan(20_000);
+    await release();
+    await expect.poll(site.stored, PATIENCE).toBe(FAILURES);
+    expect(await site.desk.ask('listFeedback', '7K3QM2XA@production', 5)).toEqual([]);
+    expect(site.flaps()).toBe(0);
+  }, 60_000);
+});
+
+it('gives up failures that the store keeps refusing after some tries, if it takes others', async () => {
+  const site = await openTroubled();
+  await site.admin.run(`CREATE FUNCTION ${site.role}.refuse() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN IF NEW.digest = '00000001' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NEW; END $$`);
+  await site.admin.run(`CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON ${site.role}.desk_incidents
+    FOR EACH ROW EXECUTE FUNCTION ${site.role}.refuse()`);
+  for (const digest of ['00000000', '00000001', '00000002', '00000001', '00000003']) {
+    site.desk.journal(createFailure({ digest }));
+  }
+  await expect.poll(site.stored, PATIENCE).toBe(3);
+  expect(readFileSync(join(site.dataDir, 'dead-letters.ndjson'), 'utf8').match(/not this one/g)).toHaveLength(2);
+  expect(site.flaps()).toBe(0);
+}, 60_000);
+
+it('leaves out what the store never takes at once, and stores the rest', async () => {
+  const site = await openTroubled();
+  const broken = createFailure({ digest: '00000002', at: 1.5 }); // no whole number
+  for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
+  await expect.poll(site.stored, PATIENCE).toBe(2);
+  expect(readFileSync(join(site.dataDir, 'dead-letters.ndjson'), 'utf8')).toContain(broken.id);
+  expect(site.counts.get('spillway_journal_refused_total retried')).toBeUndefined();
+  expect(site.desk.arriving.count).toBe(0);
+});
+
+it('is created again if the database was emptied', async () => {
+  const site = await openTroubled();
+  failTwelveTimes(site);
+  await site.desk.flush();
+  await site.admin.run(`DROP SCHEMA ${site.role} CASCADE`);
+  await site.admin.run(`CREATE SCHEMA ${site.role} AUTHORIZATION ${site.role}`);
+  const failure = createFailure({ digest: '00000009' });
+  site.desk.journal(failure);
+  await expect
+    .poll(() => site.desk.ask('find', failure.digest).catch(() => undefined), PATIENCE)
+    .toMatchObject({ incident: { counts: { server: 1 } } });
+});
