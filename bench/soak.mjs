@@ -21,7 +21,7 @@ import { judge, serve, TOKEN } from './served.mjs';
  */
 const minutes = Number(process.env.MINUTES ?? 30);
 /** How often each is done (a second). */
-const RATES = { visit: 20, fail: 3, abort: 30, guess: 20, report: 3, echo: 2, say: 1, stall: 1, operate: 1 };
+const RATES = { visit: 20, fail: 3, abort: 30, guess: 20, report: 15, echo: 5, say: 3, stall: 2, operate: 1 };
 /** Between two restarts (ms). */
 const RESTART_PAUSE = 20_000;
 /** What an answer, a start or a drain may take (ms). */
@@ -30,8 +30,16 @@ const PATIENCE = 30_000;
 const LEAVE_LIMIT = 16_000;
 const MiB = 1024 * 1024;
 
-const PAGES = ['/', '/tour/cards', '/tour/streaming', '/tour/static', '/tour/forms', '/_data/tour/cards', '/api/todos'];
-const FAILURES = ['/tour/fail/loader', '/tour/fail/render', '/api/fail'];
+const PAGES = [
+  '/',
+  '/tour/cards',
+  '/tour/streaming',
+  '/tour/static',
+  '/tour/forms',
+  '/_data/tour/cards',
+  '/api/tour/todos',
+];
+const FAILURES = ['/tour/fail/loader', '/tour/fail/render', '/api/tour/fail'];
 
 /** Addresses of failures whose answer came. */
 const failed = [];
@@ -61,7 +69,7 @@ async function soak() {
   for (const path of [...PAGES, ...PAGES, ...PAGES]) {
     for (const replica of replicas) await ask(replica, { path });
   }
-  const before = await lookAtAll();
+  const before = await lookAtRest();
   console.error(`Both replicas are ready. The rest takes ${minutes} minutes.`);
   const began = performance.now();
   const loads = Object.entries({ visit, fail, abort, guess, report, echo, say, stall, operate }).map(repeat);
@@ -73,14 +81,11 @@ async function soak() {
   isOver = true;
   await Promise.all(loads);
   await sleep(LEAVE_LIMIT);
-  for (const { agent } of replicas) agent.destroy();
-  await sleep(1000);
+  const after = await lookAtRest();
   const inProgress = await sumOf('spillway_pages_in_progress');
   const connections = await sumOf('spillway_open_connections');
   const unstored = await waitUntilStored();
   const lost = await countLost();
-  for (const { agent } of replicas) agent.destroy();
-  const after = await lookAtAll();
   const stored = await readStore();
   const dataBytes = sizeOf(folder);
   for (const replica of replicas) await stop(replica, 'SIGTERM');
@@ -97,6 +102,7 @@ async function soak() {
     equal('handles', handles(after), handles(before)),
     equal('wrong answers', sum(wrong), 0),
     between('failures of the server, stored', stored.server, failures, unanswered.fail),
+    equal('processes that were killed, stored', stored.deaths, restarts.killed),
     equal('acknowledged addresses that lead nowhere', lost, 0),
     between('failures of browsers, stored', stored.browser, reports, unanswered.report),
     atMost('echoes, one a failure at most', stored.echoes, stored.server),
@@ -200,20 +206,30 @@ async function guess(replica) {
 }
 
 async function report(replica) {
-  const value = pick(['made up', `made up ${randomInt(1000)}`, `made up ${randomBytes(6).toString('hex')}`]);
-  expect('report', replica, await send(replica, { value }), [200, 429]);
+  const type = pick(['Error', `Error${randomInt(1000)}`, `Error${randomBytes(6).toString('hex')}`]);
+  expect('report', replica, await sendEvent(replica, { type }), [200, 429]);
 }
 
 async function echo(replica) {
   const tags = { [REPORT_TAGS.echo]: toSomeAddress() };
-  expect('echo', replica, await send(replica, { value: 'an echo', tags }), [200, 429]);
+  expect('echo', replica, await sendEvent(replica, { tags }), [200, 429]);
 }
 
 async function say(replica) {
-  const body = new URLSearchParams({ address: toSomeAddress(), text: randomBytes(200).toString('hex') }).toString();
-  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const answer = await ask(replica, { path: '/?_feedback', method: 'POST', headers, body, from: toAddress(5) });
+  const text = randomBytes(200).toString('hex');
+  const answer = await pick([post, report])();
   expect('say', replica, answer, [200, 429]);
+
+  function post() {
+    const body = new URLSearchParams({ address: toSomeAddress(), text }).toString();
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    return ask(replica, { path: '/?_feedback', method: 'POST', headers, body, from: toAddress(5) });
+  }
+
+  function report() {
+    const said = { event_id: randomBytes(16).toString('hex'), comments: text, name: 'Ada', email: 'ada@example.com' };
+    return send(replica, 'user_report', said);
+  }
 }
 
 /** Begins a body, and sends nothing more. */
@@ -223,10 +239,14 @@ async function stall(replica) {
   await ask(replica, { ...options, leaveAfter: 15_000 });
 }
 
-function send(replica, { value, tags = {} }) {
+function sendEvent(replica, { type = 'Error', tags = {} }) {
+  const exception = { values: [{ type, value: 'made up' }] };
+  return send(replica, 'event', { event_id: randomBytes(16).toString('hex'), exception, tags });
+}
+
+function send(replica, type, payload) {
   const dsn = `http://spillway@127.0.0.1:${replica.port}/1`;
-  const event = { event_id: randomBytes(16).toString('hex'), exception: { values: [{ type: 'Error', value }] }, tags };
-  const body = [{ dsn }, { type: 'event' }, event].map((line) => JSON.stringify(line)).join('\n');
+  const body = [{ dsn }, { type }, payload].map((line) => JSON.stringify(line)).join('\n');
   const headers = { 'Content-Type': 'text/plain', Origin: `http://127.0.0.1:${replica.port}` };
   return ask(replica, { path: '/_report', method: 'POST', headers, body, from: toAddress(4) });
 }
@@ -285,7 +305,9 @@ async function waitUntilStored() {
 async function countLost() {
   let lost = 0;
   for (const [index, address] of failed.entries()) {
-    const { status } = await ask(replicas[index % 2], { path: `/api/desk/incidents/${address}`, headers: AS_OPERATOR });
+    const [digest, occurrence] = address.split('-');
+    const path = `/api/desk/incidents/${digest}/occurrences/${occurrence}`;
+    const { status } = await ask(replicas[index % 2], { path, headers: AS_OPERATOR });
     if (status !== 200) lost += 1;
   }
   return lost;
@@ -295,9 +317,9 @@ async function readStore() {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const statements = {
-    server: "SELECT COALESCE(SUM(server_count), 0) AS value FROM desk_incidents WHERE kind <> 'crash'",
+    server: "SELECT COALESCE(SUM(server_count), 0) AS value FROM desk_incidents WHERE kind <> 'unclean-death'",
     browser: 'SELECT COALESCE(SUM(browser_count), 0) AS value FROM desk_incidents',
-    crashes: "SELECT COALESCE(SUM(server_count), 0) AS value FROM desk_incidents WHERE kind = 'crash'",
+    deaths: "SELECT COALESCE(SUM(server_count), 0) AS value FROM desk_incidents WHERE kind = 'unclean-death'",
     incidents: 'SELECT COUNT(*) AS value FROM desk_incidents',
     occurrences: 'SELECT COUNT(*) AS value FROM desk_occurrences',
     echoes: "SELECT COUNT(*) AS value FROM desk_aliases WHERE reason = 'echo'",
@@ -309,18 +331,26 @@ async function readStore() {
   const read = {};
   try {
     for (const [name, sql] of Object.entries(statements)) read[name] = Number((await client.query(sql)).rows[0].value);
+    const { rows } = await client.query(
+      'SELECT title, server_count FROM desk_incidents WHERE server_count > 0 LIMIT 20',
+    );
+    read.titles = Object.fromEntries(rows.map((row) => [row.title, Number(row.server_count)]));
   } finally {
     await client.end();
   }
   return read;
 }
 
-async function lookAtAll() {
+/** Without connections of this process. */
+async function lookAtRest() {
+  for (const { agent } of replicas) agent.destroy();
+  await sleep(1000);
   return Promise.all(replicas.map(({ server }) => server.look()));
 }
 
 async function sumOf(metric) {
-  const values = await Promise.all(replicas.map(({ server }) => server.metric(metric)));
+  const texts = await Promise.all(replicas.map((replica) => ask(replica, { path: '/metrics', headers: AS_OPERATOR })));
+  const values = texts.map(({ text }) => Number(new RegExp(`^${metric} (\\d+)$`, 'm').exec(text)?.[1]));
   return values.reduce((total, value) => total + value, 0);
 }
 
