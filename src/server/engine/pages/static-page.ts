@@ -39,14 +39,19 @@ export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | 
   return house.cache.get(visit.path + visit.search, () => renderInTime(house, visit));
 }
 
-/** No visitor's leaving ends it, and all who come wait for this one render: so the deadline begins here. */
+/**
+ * All visitors who come wait for this one render, and it does not end when they leave. So its deadline
+ * begins here, and it counts among the pages in progress itself: leaving must not make it free.
+ */
 async function renderInTime(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
   const { deadlineMs } = visit;
+  const leave = house.gate?.enter();
   const timer = setTimeout(() => visit.abort(new PageTimeout(deadlineMs)), deadlineMs);
   try {
     return await renderKeptPage(house, visit);
   } finally {
     clearTimeout(timer);
+    leave?.();
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createStoreHolder } from '../../../../src/server/desk/keeper/store-holder.ts';
-import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
@@ -84,4 +84,20 @@ describe('a store that is away', () => {
     expect([opens, opened()]).toEqual([2, 2]);
     await holder.close();
   });
+});
+
+it('logs a query that fails on its own once a minute, for each reason', async () => {
+  const { holder, lines } = setUp(openMemory);
+  const fail = (reason: 'slow' | 'refused') =>
+    holder.use(async () => {
+      throw new QueryFailedError(reason, 'no');
+    });
+  for (const reason of ['slow', 'slow', 'refused', 'slow'] as const) {
+    await expect(fail(reason)).rejects.toThrow(QueryFailedError);
+  }
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+  await expect(fail('slow')).rejects.toThrow(QueryFailedError);
+  expect(lines).toHaveLength(3);
+  await holder.close();
 });

@@ -208,3 +208,19 @@ it('counts a page from its first guard to its shell, and not while the rest of i
   expect((await asked).status).toBe(200);
   expect(gate.pages).toBe(0);
 });
+
+it('counts the render of a static page until it ends, though everybody who waited for it has left', async () => {
+  const gate = createRenderGate();
+  const loaded = createGate();
+  const loader = vi.fn(() => loaded.promise);
+  const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', view, server: { loader } }];
+  const app = await startPages(table, { gate });
+  const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
+  for (const [index, socket] of sockets.entries()) socket.on('error', () => {}).write(write('GET', `/items/${index}`));
+  await until(() => loader.mock.calls.length === 3, 'the loaders');
+  for (const socket of sockets) socket.destroy();
+  await until(() => countLines(app) === 3, 'the ends of the requests');
+  expect(gate.pages).toBe(3);
+  loaded.resolve();
+  await until(() => gate.pages === 0, 'the ends of the renders');
+});
