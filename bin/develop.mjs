@@ -23,6 +23,8 @@ const dev = createDevBuild(root);
 let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: '', base: '', server: '', reason: '' };
 /** The process that serves. */
 let current;
+/** Every server that runs: the one that serves, one that ends, one that starts. */
+const servers = new Set();
 /** What it serves. */
 let servedBuild = '';
 /** The listening socket. It outlives the servers that accept from it: what comes between two of them waits in its queue. */
@@ -30,6 +32,7 @@ let socket;
 let changed = new Set();
 let timer;
 let working = false;
+let leaving = false;
 
 /** Builds, serves, and does both again on each change under `src`, as little of it as the change asks for. */
 export async function develop() {
@@ -100,12 +103,15 @@ function tell() {
 
 /** Starts the new server, ends the old one once the new one is loaded, and then lets the new one open what only one may open. */
 async function exchange(server) {
+  if (leaving) return;
   const next = spawn(process.execPath, ['--enable-source-maps', `${root}/dist/server/main.js`], {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     // What did not change since the server before is not compiled again.
     env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, SPILLWAY_DEV: '1' },
   });
+  servers.add(next);
+  next.once('exit', () => servers.delete(next));
   let said = '';
   next.stderr.on('data', (text) => {
     process.stderr.write(text);
@@ -114,6 +120,7 @@ async function exchange(server) {
   const ended = new Promise((resolve) => next.once('exit', resolve));
   const silent = new Promise((resolve) => next.once('close', resolve));
   const loaded = await Promise.race([ask(next, 'loaded').then(() => true), ended.then(() => false)]);
+  if (leaving) return;
   if (!loaded) {
     await Promise.race([silent, sleep(lastWordsMs)]);
     console.error('The new server did not start: the one before it goes on, and waits for a change.');
@@ -193,6 +200,7 @@ function end(child) {
 }
 
 async function leave(signal) {
-  await Promise.all([current ? end(current) : undefined, dev.dispose()]);
+  leaving = true;
+  await Promise.all([...[...servers].map(end), dev.dispose()]);
   process.exit(signal === 'SIGINT' ? 130 : 143);
 }

@@ -15,3 +15,12 @@ it('says once what may be set, however often the server is exchanged', async () 
   }
   expect(count('PUBLIC_ORIGINS is not set')).toBe(1);
 }, 60_000);
+
+it('ends a server that has just been started, too', async () => {
+  const app = await startDevApp();
+  const count = (words: string) => app.output().split(words).length - 1;
+  app.edit('src/server/product/words.ts', 'from the loader', 'other words');
+  // The next server is started now, and the one before it still serves.
+  await until(() => count('built in') === 1, 'the second build', 20_000);
+  await app.stop();
+}, 60_000);

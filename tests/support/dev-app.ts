@@ -1,5 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -133,9 +144,27 @@ export async function startDevApp(
     reset,
     async stop() {
       await end(child);
-      if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
+      const left = findServersIn(folder);
+      if (left.length > 0) throw new Error(`npm run dev ended, and left these servers: ${left.join(', ')}.`);
+      rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** @returns ids of servers that run in this folder; none where the system has no `/proc` */
+function findServersIn(folder: string): string[] {
+  if (!existsSync('/proc/self/cwd')) return [];
+  return readdirSync('/proc').filter((id) => {
+    try {
+      return (
+        /^\d+$/.test(id) &&
+        readlinkSync(`/proc/${id}/cwd`) === folder &&
+        readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/main.js')
+      );
+    } catch {
+      return false; // It has ended, or belongs to somebody else.
+    }
+  });
 }
 
 function end(child: ChildProcess): Promise<void> {
