@@ -29,8 +29,8 @@ export function useHeld<Data>(data: Data, place: RefObject<HTMLElement | null>):
   useLayoutEffect(() => {
     if (arrived.current.key !== key) arrived.current = { key, at: performance.now() };
     const isArriving = performance.now() - arrived.current.at < ARRIVAL;
-    if (isArriving || !isRead()) setAccepted({ key, data });
-  }, [key, data, isRead]);
+    if ((isArriving && !isEdited(place.current)) || !isRead()) setAccepted({ key, data });
+  }, [key, data, isRead, place]);
   return { held: accepted.key === key ? accepted.data : data, show: () => setAccepted({ key, data }) };
 }
 
@@ -62,11 +62,13 @@ function useAttention(place: RefObject<HTMLElement | null>): () => boolean {
   }, [place]);
 }
 
-/** The focus is in it, or a field of it is not as it came. */
 function isTouched(place: HTMLElement | null): boolean {
-  if (!place) return false;
-  if (place.contains(document.activeElement)) return true;
-  const fields = place.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea');
+  return (place?.contains(document.activeElement) ?? false) || isEdited(place);
+}
+
+/** Whether a field of it is not as it came. */
+function isEdited(place: HTMLElement | null): boolean {
+  const fields = place?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea') ?? [];
   return [...fields].some((field) =>
     field instanceof HTMLInputElement && field.type === 'checkbox'
       ? field.checked !== field.defaultChecked
