@@ -395,9 +395,7 @@ export const SETTINGS = {
     about:
       'Connections that one address, or one /64 of IPv6, can hold. Beyond that its idle connections are closed, then new ones are refused. Does not apply to proxies in TRUST_PROXY. Unset: a quarter of all connections that the server can hold, 2048 of 8192.',
     example: '512',
-    schema: parsed('is not a number of connections. Use a whole number from 1 to 100000.', (text) => {
-      return /^[1-9]\d{0,4}$|^100000$/.test(text) ? Number(text) : undefined;
-    }).optional(),
+    schema: whole({ what: 'connections', from: 1, to: 100_000 }).optional(),
   },
   DRAIN_LAG: {
     about:
