@@ -151,7 +151,7 @@ export async function startDevApp(
   };
 }
 
-/** @returns ids of servers that run in this folder; none where the system has no `/proc` */
+/** @returns ids of servers that run in this folder. Needs `/proc`: elsewhere it finds none. */
 function findServersIn(folder: string): string[] {
   if (!existsSync('/proc/self/cwd')) return [];
   return readdirSync('/proc').filter((id) => {
@@ -162,7 +162,7 @@ function findServersIn(folder: string): string[] {
         readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/main.js')
       );
     } catch {
-      return false; // It has ended, or belongs to somebody else.
+      return false; // It has ended, or belongs to another user.
     }
   });
 }
