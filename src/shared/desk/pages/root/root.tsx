@@ -48,14 +48,14 @@ export default function Root({ data }: PageProps<RootData>) {
         <NavLink className={styles.brand} to={toListHref(USUAL_VIEW, { environment: scope })} prefetch="intent">
           Desk
         </NavLink>
-        <p className={styles.where}>
+        <div className={styles.where}>
           <Environments shown={scope || data.environment} {...data} />{' '}
           <span className={styles.release} title={`Release ${data.release}`}>
             {data.release}
           </span>
           <LiveMark state={live} />
           <Arriving of={data.arriving} />
-        </p>
+        </div>
         <Search />
         <SignedIn {...data} />
       </header>
