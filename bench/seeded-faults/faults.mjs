@@ -1,0 +1,447 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are lines of source
+/** The tests that run for a fault, by area: files and folders. */
+const TESTS = {
+  http: ['tests/server/engine/http', 'tests/server/app.test.ts'],
+  pages: ['tests/server/engine/pages', 'tests/server/app.test.ts'],
+  navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
+  digest: ['tests/server/engine/errors'],
+  journal: ['tests/server/desk/journal.test.ts', 'tests/server/desk/desk.test.ts', 'tests/server/desk/keeper'],
+  store: ['tests/server/desk/store'],
+  signIn: ['tests/server/desk/sign-in', 'tests/server/desk/desk-app.test.ts'],
+  tunnel: ['tests/server/desk/tunnel'],
+  api: ['tests/server/desk/api', 'tests/server/engine/http/operation.test.ts'],
+  build: ['tests/build'],
+  development: ['tests/e2e/development', 'tests/bin/dev.test.ts'],
+};
+
+const HTTP = 'src/server/engine/http';
+const PAGES = 'src/server/engine/pages';
+const CLIENT = 'src/client/engine';
+const DIGEST = 'src/server/engine/errors/digest';
+const DESK = 'src/server/desk';
+
+/** Each is a mistake that someone could make: what the line is, and what it becomes. */
+const TABLE = [
+  // Request steps
+  ['http', 'two hosts are let in', `${HTTP}/door.ts`, 'if (countHosts(req) > 1) {', 'if (countHosts(req) > 2) {'],
+  [
+    'http',
+    'another spelling is not redirected',
+    `${HTTP}/door.ts`,
+    'if (spelling.path !== rawPath) {',
+    'if (spelling.path.length !== rawPath.length) {',
+  ],
+  [
+    'http',
+    'an absolute address of any host',
+    `${HTTP}/door.ts`,
+    'if (!match?.[1] || match[1].toLowerCase() !== host?.toLowerCase()) return undefined;',
+    'if (!match?.[1]) return undefined;',
+  ],
+  [
+    'http',
+    'same-site counts as same-origin',
+    `${HTTP}/cross-site.ts`,
+    "return site === 'same-origin' || site === 'none';",
+    "return site !== 'cross-site';",
+  ],
+  [
+    'http',
+    'an untrusted scheme is believed',
+    `${HTTP}/host-check.ts`,
+    "return trusted && firstValue(req.headers['x-forwarded-proto'])",
+    "return firstValue(req.headers['x-forwarded-proto'])",
+  ],
+  [
+    'http',
+    'overload looks at pages one too late',
+    `${HTTP}/overload.ts`,
+    'gate.pages >= maxPages ? 2',
+    'gate.pages > maxPages ? 2',
+  ],
+  ['http', 'overload never calms down', `${HTTP}/overload.ts`, 'calm = holds ? 0 : calm + 1;', 'calm = 0;'],
+  [
+    'http',
+    'a problem says a failure’s message',
+    'src/server/engine/errors/problem.ts',
+    "detail: error.kind === 'failure' ? undefined :",
+    'detail:',
+  ],
+  // Pages
+  [
+    'pages',
+    'a failed static page is kept',
+    `${PAGES}/static-cache.ts`,
+    'if (page && !page.failed) keep(key, page);',
+    'if (page) keep(key, page);',
+  ],
+  ['pages', 'the cache forgets its size', `${PAGES}/static-cache.ts`, '    bytes -= sizeOf(entry.page);\n', ''],
+  [
+    'pages',
+    'each visitor renders a static page',
+    `${PAGES}/static-cache.ts`,
+    'if (running) return running;',
+    'if (running && key === "") return running;',
+  ],
+  ['pages', 'an inner failure hides the outer one', `${PAGES}/load-page.ts`, '    if (failedOutside) continue;\n', ''],
+  [
+    'pages',
+    'loaders run behind a closed guard',
+    `${PAGES}/load-page.ts`,
+    'const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;',
+    'const reached = ids;',
+  ],
+  [
+    'pages',
+    'the version is read after the loaders',
+    `${PAGES}/load-page.ts`,
+    'if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;',
+    'if (loading.length === 0 || !loading.some((page) => page?.version)) return undefined;',
+  ],
+  [
+    'pages',
+    'a form that is done is shown, not redirected',
+    `${PAGES}/post-action.ts`,
+    'return outcome.status === 200 && outcome.data === undefined;',
+    'return outcome.status === 200 && outcome.data === null;',
+  ],
+  [
+    'pages',
+    'a compressed form is read',
+    `${PAGES}/form-body.ts`,
+    "if (encoding && encoding.toLowerCase() !== 'identity')",
+    "if (encoding === 'br')",
+  ],
+  [
+    'pages',
+    'a kept page loses its 304',
+    `${PAGES}/static-page.ts`,
+    "if (!page.failed && matchesEtag(request.headers['if-none-match'], etag)) {",
+    "if (!page.failed && matchesEtag(request.headers['if-none-match'], page.dataEtag)) {",
+  ],
+  // Navigation
+  [
+    'navigation',
+    'a dynamic answer is used twice',
+    `${CLIENT}/page-data/cache.ts`,
+    'else answers.delete(url);',
+    'else if (!entry) answers.delete(url);',
+  ],
+  [
+    'navigation',
+    'answers never get old',
+    `${CLIENT}/page-data/cache.ts`,
+    'entry.isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME',
+    'STATIC_STALE_TIME',
+  ],
+  [
+    'navigation',
+    'an answer from before an action is kept',
+    `${CLIENT}/page-data/store.ts`,
+    'if (startedIn === generation) keep(',
+    'if (startedIn <= generation) keep(',
+  ],
+  [
+    'navigation',
+    'prefetches have no limit',
+    `${CLIENT}/page-data/queue.ts`,
+    'while (countPrefetches() < concurrency) {',
+    'while (countPrefetches() < concurrency * 10) {',
+  ],
+  [
+    'navigation',
+    'another build is not noticed',
+    `${CLIENT}/page-data/store.ts`,
+    'if (of === undefined || of === build) return false;',
+    'if (of === undefined || of !== "") return false;',
+  ],
+  [
+    'navigation',
+    'Save-Data is ignored',
+    `${CLIENT}/page-data/store.ts`,
+    'if (options.saveData || (cache.has(url)',
+    'if ((cache.has(url)',
+  ],
+  [
+    'navigation',
+    'a cut answer counts as whole',
+    `${CLIENT}/page-data/fetch-page-data.ts`,
+    'if (decoder.pending > 0) throw',
+    'if (decoder.pending > 9) throw',
+  ],
+  // Digest
+  [
+    'digest',
+    'the cause is left out',
+    `${DIGEST}/create-digest.ts`,
+    "return name === toClass(primary, site) ? '' : name;",
+    "return '';",
+  ],
+  [
+    'digest',
+    'the engine’s frame wins',
+    `${DIGEST}/find-site.ts`,
+    'if (rank === RANK.own) return site;',
+    'if (rank <= RANK.engine) return site;',
+  ],
+  ['digest', 'digits stay in words', `${DIGEST}/mask-message.ts`, "    .replace(/\\S*\\d\\S*/g, '?')\n", ''],
+  [
+    'digest',
+    'async frames of V8 are lost',
+    `${DIGEST}/parse-stack.ts`,
+    "const isAsync = text.startsWith('async ');",
+    "const isAsync = text.startsWith('await ');",
+  ],
+  [
+    'digest',
+    'the namespace is left out',
+    `${DIGEST}/create-digest.ts`,
+    'toDigest([String(DIGEST_RULE), namespace, ',
+    'toDigest([String(DIGEST_RULE), ',
+  ],
+  // Journal
+  [
+    'journal',
+    'a part of a line stays',
+    `${DESK}/journal.ts`,
+    '      this.#files.truncate(this.#file, this.#size);\n',
+    '',
+  ],
+  [
+    'journal',
+    'browsers thin what servers saw',
+    `${DESK}/journal.ts`,
+    'this.#wholes.take(`${failure.digest} ${failure.side}`,',
+    'this.#wholes.take(failure.digest,',
+  ],
+  [
+    'journal',
+    'a full journal empties in small steps',
+    `${DESK}/journal.ts`,
+    'this.#limits.maxBytes / (this.#full ? 2 : 1)',
+    'this.#limits.maxBytes',
+  ],
+  [
+    'journal',
+    'a closed journal takes more',
+    `${DESK}/journal.ts`,
+    'if (this.#closed || this.#now() < this.#retryAt) return false;',
+    'if (this.#now() < this.#retryAt) return false;',
+  ],
+  [
+    'journal',
+    'a thin echo counts as a failure',
+    `${DESK}/journal.ts`,
+    '      if (!isWhole && failure.echoOf !== undefined) return true;\n',
+    '',
+  ],
+  // Store
+  [
+    'store',
+    'counts are replaced, not added',
+    `${DESK}/store/take-in.ts`,
+    "'server_count = desk_incidents.server_count + excluded.server_count',",
+    "'server_count = excluded.server_count',",
+  ],
+  [
+    'store',
+    'an earlier first time is ignored',
+    `${DESK}/store/take-in.ts`,
+    "exchangeWhere('excluded.first_at < desk_incidents.first_at', name),",
+    "exchangeWhere('excluded.first_at > desk_incidents.first_at', name),",
+  ],
+  [
+    'store',
+    'an alias hides an address',
+    `${DESK}/store/take-in.ts`,
+    'return aliases.filter(({ digest, occurrence }) => !names.has(`${digest} ${occurrence}`));',
+    'return aliases;',
+  ],
+  [
+    'store',
+    'the oldest of the newest are kept',
+    `${DESK}/store/take-in.ts`,
+    'ORDER BY n.at DESC, n.occurrence LIMIT',
+    'ORDER BY n.at, n.occurrence LIMIT',
+  ],
+  [
+    'store',
+    'a wrong clock deletes',
+    `${DESK}/store/retention.ts`,
+    'if (Math.abs(clockSkew) > MAX_CLOCK_SKEW) {',
+    'if (-clockSkew > MAX_CLOCK_SKEW) {',
+  ],
+  [
+    'store',
+    'the position of a living process goes',
+    `${DESK}/store/retention.ts`,
+    'where: `at < ? AND ${OF_NO_PROCESS}`, values: before',
+    "where: 'at < ?', values: before",
+  ],
+  [
+    'store',
+    'the largest group is spared',
+    `${DESK}/store/retention.ts`,
+    'overOf(other, sizes, maxBytes) - overOf(one, sizes, maxBytes)',
+    'overOf(one, sizes, maxBytes) - overOf(other, sizes, maxBytes)',
+  ],
+  [
+    'store',
+    'deleted feedback is an orphan no more',
+    `${DESK}/store/retention.ts`,
+    'where: `digest IS NULL OR ${NO_INCIDENT}` },',
+    'where: `digest IS NULL` },',
+  ],
+  // Sign-in
+  [
+    'signIn',
+    'any tag is taken',
+    `${DESK}/sign-in/signed-ids.ts`,
+    'timingSafeEqual(Buffer.from(toTag(secret, key)), given)',
+    'timingSafeEqual(given, given)',
+  ],
+  [
+    'signIn',
+    'a session is believed for ever',
+    `${DESK}/sign-in/session-cache.ts`,
+    'if (!entry || now() - entry.askedAt >= SESSION_CACHE_TIME) return ask(id);',
+    'if (!entry) return ask(id);',
+  ],
+  [
+    'signIn',
+    'sign-out stays in the cache',
+    `${DESK}/sign-in/session-cache.ts`,
+    'forget: (id) => void entries.delete(id),',
+    'forget: (id) => void entries.get(id),',
+  ],
+  [
+    'signIn',
+    'the cookie goes to http',
+    `${DESK}/sign-in/session-cookie.ts`,
+    "requestInfo(req).secure ? '; Secure' : ''",
+    "requestInfo(req).secure ? '' : ''",
+  ],
+  [
+    'signIn',
+    'a forged header stays in the request',
+    `${DESK}/sign-in/credentials.ts`,
+    '    if (proxy && !proxied) removeHeader(req, proxy.header);\n',
+    '',
+  ],
+  // Tunnel
+  [
+    'tunnel',
+    'an echo comes again and again',
+    `${DESK}/tunnel/echoes.ts`,
+    'if (at !== undefined && now() - at < ECHO_AGE) return false;',
+    'if (at !== undefined && at > now()) return false;',
+  ],
+  [
+    'tunnel',
+    'new incidents have no limit',
+    `${DESK}/tunnel/new-incidents.ts`,
+    'if (openedAt.length >= MAX_AN_HOUR) return false;',
+    'if (openedAt.length >= MAX_ADMITTED) return false;',
+  ],
+  [
+    'tunnel',
+    'buckets overflow',
+    `${DESK}/tunnel/token-buckets.ts`,
+    'bucket.tokens = Math.min(burst, bucket.tokens',
+    'bucket.tokens = Math.max(burst, bucket.tokens',
+  ],
+  [
+    'tunnel',
+    'an envelope for another site is taken',
+    `${DESK}/tunnel/take-envelope.ts`,
+    '  if (!isOurDsn(dsn, sender)) throw new ReportError(403,',
+    '  if (dsn === "") throw new ReportError(403,',
+  ],
+  [
+    'tunnel',
+    'what was not stored counts as seen',
+    `${DESK}/tunnel/take-envelope.ts`,
+    '  if (id !== undefined && !stored) parts.recentIds.forget(id);\n',
+    '',
+  ],
+  // API
+  [
+    'api',
+    'a viewer changes things',
+    `${DESK}/api/caller.ts`,
+    "if (role !== 'operator' && !READS.has(req.method)) {",
+    "if (role === '' && !READS.has(req.method)) {",
+  ],
+  ['api', 'If-Match is ignored', `${DESK}/api/incident.ts`, '...(expected !== undefined && { expected }) };', '};'],
+  [
+    'api',
+    'a query that comes twice is taken',
+    `${HTTP}/operation.ts`,
+    'filter((name) => search.getAll(name).length > 1)',
+    'filter((name) => search.getAll(name).length > 2)',
+  ],
+  [
+    'api',
+    'a GET is sent again',
+    `${HTTP}/operation.ts`,
+    "if (request.method === 'GET' || request.method === 'HEAD') {",
+    "if (request.method === 'HEAD') {",
+  ],
+  // Build
+  [
+    'build',
+    'preloads are forgotten',
+    'build/manifest.mjs',
+    "if (kind !== 'import-statement' || external || found.has(path)) continue;",
+    "if (kind !== 'require-call' || external || found.has(path)) continue;",
+  ],
+  [
+    'build',
+    'small files are compressed too',
+    'build/precompress.mjs',
+    'contents.length < plainLength)',
+    'contents.length > 0)',
+  ],
+  [
+    'build',
+    'a line is off by one in the table of sites',
+    'build/sites.mjs',
+    'findLast(lines, site.offset) + 1,',
+    'findLast(lines, site.offset),',
+  ],
+  [
+    'build',
+    'styles of the entry come twice',
+    'build/manifest.mjs',
+    'own.filter((index) => !withEntry.includes(index))',
+    'own',
+  ],
+  // Development server
+  [
+    'development',
+    'a server is left behind',
+    'bin/develop.mjs',
+    '[...[...servers].map(end), dev.dispose()]',
+    '[current ? end(current) : undefined, dev.dispose()]',
+  ],
+  [
+    'development',
+    'pages are not told of a new server',
+    'bin/develop.mjs',
+    'if (isAlive(current) && current.connected) current.send',
+    'if (isAlive(current) && current.connected && state.error) current.send',
+  ],
+  [
+    'development',
+    'a change of the server is not served',
+    'bin/develop.mjs',
+    'if (server !== servedBuild || !isAlive(current)) await exchange(server);',
+    'if (!isAlive(current)) await exchange(server);',
+  ],
+];
+
+/**
+ * @typedef {{ area: string, name: string, file: string, from: string, to: string, tests: readonly string[] }} Fault
+ * @type {readonly Fault[]}
+ */
+export const faults = TABLE.map(([area, name, file, from, to]) => ({ area, name, file, from, to, tests: TESTS[area] }));
