@@ -3,11 +3,23 @@ import { defineConfig } from 'vitest/config';
 import { browserTarget } from './build/bundles.mjs';
 import { excerptsForVite } from './build/excerpts.mjs';
 import { inlineScriptsForVite } from './build/inline-script.mjs';
-import { closingLine } from './tests/support/closing-line.ts';
+import { report } from './tests/support/report.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 const routerModules = new URL('./node_modules/react-router/dist/development/lib/', import.meta.url);
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
+
+/** Tests that start servers, databases, builds or compilers. */
+const PROCESS = [
+  'tests/bin/**/*.test.ts',
+  'tests/build/**/*.test.ts',
+  'tests/container/**/*.test.ts',
+  'tests/guide/**/*.test.ts',
+  'tests/proxies/**/*.test.ts',
+  'tests/recipes/**/*.test.ts',
+];
+const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
+const SOAK = 'tests/**/*.soak.test.ts';
 
 export default defineConfig({
   plugins: [excerptsForVite(root), inlineScriptsForVite(root, browserTarget)],
@@ -21,21 +33,33 @@ export default defineConfig({
   },
   test: {
     environment: 'node',
-    globalSetup: ['tests/support/build-once.ts'],
-    reporters: ['default', closingLine()],
+    reporters: ['default', report()],
     // One more than the cores of a small machine: tests wait for processes and browsers as much as they compute.
     maxWorkers: 3,
     // A shared machine may have a tenth of its time for us; what hangs is seen soon enough.
     testTimeout: 45_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 20_000 } },
+    // Files share a worker process, so most of the engine is loaded once in each of them.
+    isolate: false,
+    retry: 0,
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['tests/**/*.test.{ts,tsx}'],
-          exclude: ['tests/e2e/**', 'tests/bin/product/**'],
+          exclude: [...PROCESS, ...BROWSER, SOAK],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'process',
+          include: PROCESS,
+          exclude: [SOAK],
+          globalSetup: ['tests/support/build-once.ts'],
           sequence: { groupOrder: 0 },
         },
       },
@@ -43,10 +67,24 @@ export default defineConfig({
         // What shares two cores with a browser, or with tests in a copy: after the rest, and with more patience.
         extends: true,
         test: {
-          name: 'e2e',
-          include: ['tests/e2e/**/*.test.{ts,tsx}', 'tests/bin/product/**/*.test.ts'],
+          name: 'browser',
+          include: BROWSER,
+          exclude: [SOAK],
+          globalSetup: ['tests/support/build-once.ts'],
           testTimeout: 90_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Needs time or memory to grow: `npm run test:soak`.
+        extends: true,
+        test: {
+          name: 'soak',
+          include: [SOAK],
+          globalSetup: ['tests/support/build-once.ts'],
+          testTimeout: 300_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
