@@ -6,8 +6,8 @@ const TESTS = {
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
   journal: ['tests/server/desk/journal.test.ts', 'tests/server/desk/desk.test.ts', 'tests/server/desk/keeper'],
-  store: ['tests/server/desk/store'],
-  signIn: ['tests/server/desk/sign-in', 'tests/server/desk/desk-app.test.ts'],
+  store: ['tests/server/desk/store', 'tests/server/desk/tunnel/strangers.test.ts'],
+  signIn: ['tests/server/desk/sign-in', 'tests/server/desk/pages', 'tests/server/desk/desk-app.test.ts'],
   tunnel: ['tests/server/desk/tunnel'],
   api: ['tests/server/desk/api', 'tests/server/engine/http/operation.test.ts'],
   build: ['tests/build'],
@@ -62,10 +62,10 @@ const TABLE = [
   ['http', 'overload never calms down', `${HTTP}/overload.ts`, 'calm = holds ? 0 : calm + 1;', 'calm = 0;'],
   [
     'http',
-    'a problem says a failure’s message',
+    'a problem leads to the incident, not to the occurrence',
     'src/server/engine/errors/problem.ts',
-    "detail: error.kind === 'failure' ? undefined :",
-    'detail:',
+    '? `/desk/${digest}/${occurrence}`',
+    '? `/desk/${digest}`',
   ],
   // Pages
   [
@@ -397,17 +397,10 @@ const TABLE = [
   ],
   [
     'build',
-    'small files are compressed too',
-    'build/precompress.mjs',
-    'contents.length < plainLength)',
-    'contents.length > 0)',
-  ],
-  [
-    'build',
-    'a line is off by one in the table of sites',
+    'helpers are not marked',
     'build/sites.mjs',
-    'findLast(lines, site.offset) + 1,',
-    'findLast(lines, site.offset),',
+    '(site.isHelper ? flags.helper : 0)',
+    '(site.isHelper && site.isErrorClass ? flags.helper : 0)',
   ],
   [
     'build',

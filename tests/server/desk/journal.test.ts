@@ -81,6 +81,20 @@ describe('a journal', () => {
     expect(entries.at(-1)).toMatchObject({ entry: 'whole' });
   });
 
+  it('keeps a failure of the server whole beside many of browsers', () => {
+    const { folder, journal } = setUp();
+    for (let index = 0; index < 25; index += 1) journal.append(createFailure({ side: 'browser' }));
+    journal.append(createFailure({ side: 'server' }));
+    expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'whole', failure: { side: 'server' } });
+  });
+
+  it('leaves out an echo past 20 a second, which would count as a failure', () => {
+    const { folder, journal } = setUp();
+    const echo = createFailure({ side: 'browser', echoOf: '7K3QM2XA-9F4W0R6B' });
+    for (let index = 0; index < 25; index += 1) expect(journal.append(echo)).toBe(true);
+    expect(readAll(folder).entries).toHaveLength(20);
+  });
+
   it('goes on in another segment, so that the first can be deleted', () => {
     const { folder, journal } = setUp({ limits: { segmentBytes: 2000 } });
     for (let index = 0; index < 20; index += 1) journal.append(createFailure());
@@ -106,6 +120,11 @@ describe('a journal', () => {
     const first = readAll(folder, { live: true });
     // What is counted may still grow.
     expect(kinds(first.entries)).not.toContain('count');
+    // A third is too little: a journal that is full and has room by turns would write a file each time.
+    const { next } = readAll(folder, { live: true, maxBytes: 2000 });
+    signals.position = { ...next, segment: 2 };
+    journal.settle();
+    expect(lines.filter((line) => line.includes('room'))).toEqual([]);
     signals.position = first.next;
     journal.settle();
     journal.append(createFailure());

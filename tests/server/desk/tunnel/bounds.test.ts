@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createEchoes } from '../../../../src/server/desk/tunnel/echoes.ts';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
 import { createTokenBuckets } from '../../../../src/server/desk/tunnel/token-buckets.ts';
@@ -91,4 +92,11 @@ describe('createNewIncidents()', () => {
     const incidents = createNewIncidents({ isKnown: () => Promise.reject(new Error('away')) });
     expect(await incidents.admit('a')).toBe(true);
   });
+});
+
+it('admits an echo once, even before the store has it', async () => {
+  const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
+  expect(await Promise.all([echoes.admit('a'), echoes.admit('a')])).toEqual([true, false]);
+  expect(await echoes.admit('a')).toBe(false);
+  expect([await echoes.admit('unknown'), await echoes.admit('b')]).toEqual([false, true]);
 });

@@ -232,14 +232,18 @@ describe('an envelope with an event', () => {
     expect(site.failures.at(-1)).toMatchObject({ unresolved: true, build: 'build-1', release: 'v1' });
   });
 
-  it('is not said to be kept where it was not', async () => {
-    const broken = await startTunnelSite({ journal: () => false });
+  it('is not said to be kept where it was not, and is kept when it comes again', async () => {
+    const answers = [false, true];
+    const broken = await startTunnelSite({ journal: () => answers.shift() ?? false });
     const body = writeEnvelope({ dsn: `http://spillway@127.0.0.1:${broken.port}/1` }, [
       { type: 'event' },
       createEvent(),
     ]);
-    const reply = await fetch(`${broken.origin}/_report`, { method: 'POST', body: new Uint8Array(body) });
+    const send = () => fetch(`${broken.origin}/_report`, { method: 'POST', body: new Uint8Array(body) });
+    const reply = await send();
     expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toEqual([503, '30', {}]);
+    expect((await send()).status).toBe(200);
+    expect(answers).toEqual([]);
     broken.close();
   });
 });

@@ -219,8 +219,9 @@ describe('a failure', () => {
       throw new CanaryError(words);
     };
     const app = await startPages(within({ loader: fail('canary inner') }, { loader: fail('canary outer') }));
-    await app.ask('/page');
+    const { text } = await app.ask(toDataPath('/page'));
     expect(app.failures().map(({ routeId }) => routeId)).toEqual(['root', 'page']);
+    expect(Object.keys(parseData(text).payload.errors ?? {})).toEqual(['root']);
   });
 
   it.each([
