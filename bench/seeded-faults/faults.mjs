@@ -62,7 +62,7 @@ const TABLE = [
   ['http', 'overload never calms down', `${HTTP}/overload.ts`, 'calm = holds ? 0 : calm + 1;', 'calm = 0;'],
   [
     'http',
-    'a problem leads to the incident, not to the occurrence',
+    'a problem leads to the incident alone',
     'src/server/engine/errors/problem.ts',
     '? `/desk/${digest}/${occurrence}`',
     '? `/desk/${digest}`',
