@@ -253,9 +253,9 @@ const TABLE = [
   [
     'store',
     'an alias hides an address',
-    `${DESK}/store/take-in.ts`,
-    'return aliases.filter(({ digest, occurrence }) => !names.has(`${digest} ${occurrence}`));',
-    'return aliases;',
+    `${DESK}/store/look-up.ts`,
+    'if (issued) return issued;',
+    'if (issued && keys.length > 9) return issued;',
   ],
   [
     'store',

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { createSites } from '../../../build/sites.mjs';
+import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
+
+it('tells the server which functions only throw for their callers', () => {
+  const source = 'function assertDefined() { throw new Error(); }\nfunction check() { throw new Error(); }\n';
+  const map = {
+    version: 3,
+    sources: ['../../src/server/product/cart.ts'],
+    sourcesContent: [source],
+    // Each line of the bundle is that line of the source.
+    mappings: 'AAAA;AACA',
+  };
+  const sites = createSites('/app', [{ path: 'maps/server/main.js.map', contents: JSON.stringify(map) }]);
+  const table = parseSiteTable(sites);
+  const find = (line: number) =>
+    table.find({ file: 'server/main.js', line, column: source.indexOf('throw') + 1, function: '' });
+  expect([find(1), find(2)]).toMatchObject([
+    { path: 'src/server/product/cart.ts', isHelper: true },
+    { path: 'src/server/product/cart.ts', isHelper: false },
+  ]);
+});
