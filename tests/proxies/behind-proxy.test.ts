@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { rollReplicas } from '../../bench/roll-replicas.mjs';
 import { createFolder } from '../support/desk.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { readReply } from '../support/pages-app.tsx';
@@ -48,7 +47,6 @@ const FORGED = {
 const FORGERY = /6\.6\.6\.6|gopher|evil\.example|forged-by/;
 
 const reasons = new Map(PROXIES.map((name) => [name, toReason(name)]));
-const present = PROXIES.filter((name) => !reasons.get(name));
 
 function toReason(name: ProxyName): string | undefined {
   if (process.platform !== 'linux') return 'Visitors need addresses of their own on the loopback, which Linux has.';
@@ -390,16 +388,3 @@ describe('with PUBLIC_ORIGINS', () => {
     expect((await ask('/metrics', 'GET', token)).status).toBe(200);
   });
 });
-
-it.skipIf(present.length === 0)(
-  `nobody notices a restart of one replica after the other (skipped where there is none of ${PROXIES.join(', ')})`,
-  async () => {
-    // nginx last, which does not ask replicas how they are.
-    const proxy = (['haproxy', 'caddy', 'nginx'] as const).find((name) => present.includes(name)) ?? 'nginx';
-    const roll = await rollReplicas({ proxy, folder: app.folder, seconds: 8 });
-    expect(roll).toMatchObject({ failures: {}, unclean: 0, killed: 0 });
-    expect(roll.restarts).toBeGreaterThanOrEqual(2);
-    expect(roll.answered.posts).toBeGreaterThan(50);
-  },
-  90_000,
-);

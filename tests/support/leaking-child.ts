@@ -4,14 +4,16 @@ import { openTestDesk } from './desk.ts';
 
 /**
  * A server that keeps what it should let go of, in one of these ways (HOW), until it dies of it, is
- * told to end, or FOR milliseconds are over. EACH things are kept every 10 ms. LEAVE=at-once has it exit without closing its desk.
+ * told to end, or FOR milliseconds are over. EACH things are kept every 10 ms, and a fortieth of that once there are
+ * AT_ONCE. LEAVE=at-once has it exit without closing its desk.
  */
-const { DATA_DIR = '', HOW = 'heap', FOR = '60000', EACH = '300', LEAVE } = process.env;
+const { DATA_DIR = '', HOW = 'heap', FOR = '60000', EACH = '300', AT_ONCE = 'Infinity', LEAVE } = process.env;
 const kept: unknown[] = [];
 
 const ways: Record<string, () => void> = {
   heap: function rememberForEver() {
-    for (let index = 0; index < Number(EACH); index += 1) kept.push({ index, words: [`visitor ${index}`, index / 3] });
+    const count = Number(EACH) / (kept.length < Number(AT_ONCE) ? 1 : 40);
+    for (let index = 0; index < count; index += 1) kept.push({ index, words: [`visitor ${index}`, index / 3] });
   },
   buffers: function keepBuffers() {
     kept.push(Buffer.alloc(2 * 1024 * 1024, 1));

@@ -20,7 +20,7 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
   const postgres = usePostgres();
   const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
     SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
-    PostgreSQL: async () => openPostgres(await postgres.createDatabase()),
+    PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
   };
   describe.each(Object.entries(drivers))(`${what} in %s`, (_name, openDriver) => {
     say(async (news) => {

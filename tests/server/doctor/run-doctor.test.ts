@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -12,19 +13,12 @@ import { createFolder } from '../../support/desk.ts';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import { findFreePort } from '../../support/free-port.ts';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
-import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
+import { createOwnedApp, type OwnedApp, project } from '../../support/owned-app.ts';
 
 const TOKEN = 'the-token-of-an-operator-0';
 const PROXY_SECRET = 'the-secret-of-the-proxy-0';
 
-let app: OwnedApp;
-let dist: string;
-beforeAll(async () => {
-  app = createOwnedApp();
-  await app.build();
-  dist = join(app.folder, 'dist');
-});
-afterAll(() => app.remove());
+const dist = join(project, 'dist');
 
 interface Said {
   readonly code: number;
@@ -45,7 +39,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
     execFile(
       process.execPath,
       [join(dist, 'doctor.mjs'), ...args],
-      { env: { ...inherited, ...env }, cwd: createFolder(onTestFinished) },
+      { env: { ...inherited, ...env }, cwd: tmpdir() },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     );
   });
@@ -64,7 +58,7 @@ async function measure(url: string, env: Readonly<Record<string, string>> = { OP
 }
 
 function start(env: Record<string, string> = { OPERATOR_TOKEN: TOKEN }): Promise<E2eServer> {
-  return startServer({ TRUST_PROXY: '1', ...env }, join(dist, 'server/main.js'));
+  return startServer({ TRUST_PROXY: '1', ...env });
 }
 
 describe('this environment', () => {
@@ -146,7 +140,7 @@ describe('this environment', () => {
 });
 
 describe('bin/doctor.mjs', () => {
-  const runHere = (): Promise<Said> =>
+  const runHere = (app: OwnedApp): Promise<Said> =>
     new Promise((resolve) => {
       const env = { PATH: process.env.PATH, npm_lifecycle_event: 'doctor', DATA_DIR: createFolder(onTestFinished) };
       execFile(process.execPath, [join(app.folder, 'bin/doctor.mjs')], { env }, (error, out, err) =>
@@ -155,13 +149,15 @@ describe('bin/doctor.mjs', () => {
     });
 
   it('builds itself where it is not there, and knows whether the sources changed since the build', async () => {
-    rmSync(join(dist, 'doctor.mjs'));
-    const first = await runHere();
+    const app = createOwnedApp();
+    onTestFinished(() => app.remove());
+    await app.build();
+    rmSync(join(app.folder, 'dist/doctor.mjs'));
+    const first = await runHere(app);
     expect(first).toMatchObject({ err: '', out: expect.stringMatching(/^ok +Build: \w+/m) });
-    expect(existsSync(join(dist, 'doctor.mjs'))).toBe(true);
+    expect(existsSync(join(app.folder, 'dist/doctor.mjs'))).toBe(true);
     app.write({ 'src/server/product/note.ts': '// new\n' });
-    expect((await runHere()).out).toMatch(/^warning +Build: .* the sources are others by now/m);
-    app.write({ 'src/server/product/note.ts': undefined });
+    expect((await runHere(app)).out).toMatch(/^warning +Build: .* the sources are others by now/m);
   });
 });
 
@@ -175,8 +171,7 @@ describe('a site', () => {
   /** @returns the marks of what is seen through such a proxy */
   async function through(careless: Carelessness) {
     const proxy = await startCarelessProxy(server.url, careless);
-    onTestFinished(() => proxy.stop());
-    return measure(proxy.url);
+    return measure(proxy.url).finally(() => proxy.stop());
   }
 
   it('that is reached without a proxy has nothing wrong', async () => {
@@ -211,7 +206,8 @@ describe('a site', () => {
     });
   });
 
-  it.each<[string, Carelessness, Record<string, Mark>, string]>([
+  // At once: each of them mostly waits for streams.
+  it.concurrent.each<[string, Carelessness, Record<string, Mark>, string]>([
     [
       'holds replies back',
       { buffers: true },
@@ -250,7 +246,7 @@ describe('a site', () => {
     expect(lines).toContain(line);
   });
 
-  it.each<[string, string, Carelessness, Mark]>([
+  it.concurrent.for<[string, string, Carelessness, Mark]>([
     ['proves every name', 'X-Forwarded-User', { addsProxySecret: PROXY_SECRET }, 'wrong'],
     [
       'proves every name in a header that only the setting names',
@@ -260,18 +256,21 @@ describe('a site', () => {
     ],
     ['passes on what visitors say, without the secret', 'X-Forwarded-User', { forwards: 'what-it-got' }, 'ok'],
     ['has another secret', 'X-Forwarded-User', { addsProxySecret: `${PROXY_SECRET}-of-before` }, 'ok'],
-  ])('behind an authenticating proxy that %s', async (_name, AUTH_PROXY_HEADER, careless, mark) => {
-    const settings = { OPERATOR_TOKEN: TOKEN, AUTH_PROXY_HEADER, AUTH_PROXY_SECRET: PROXY_SECRET };
-    const proxied = await start({ ...settings, TRUST_PROXY: 'loopback' });
-    onTestFinished(() => proxied.stop());
-    const proxy = await startCarelessProxy(proxied.url, careless);
-    onTestFinished(() => proxy.stop());
-    const { marks, findings } = await measure(proxy.url, settings);
-    expect(marks).toMatchObject({ 'Forged sign-in': mark, Desk: 'ok' });
-    const found = findings.find(({ about }) => about === 'Forged sign-in')?.found;
-    if (mark === 'wrong') expect(found).toContain('/desk, /desk/_data');
-    expect(JSON.stringify(findings)).not.toContain(PROXY_SECRET);
-  });
+  ])(
+    'behind an authenticating proxy that %s',
+    async ([_name, AUTH_PROXY_HEADER, careless, mark], { onTestFinished }) => {
+      const settings = { OPERATOR_TOKEN: TOKEN, AUTH_PROXY_HEADER, AUTH_PROXY_SECRET: PROXY_SECRET };
+      const proxied = await start({ ...settings, TRUST_PROXY: 'loopback' });
+      onTestFinished(() => proxied.stop());
+      const proxy = await startCarelessProxy(proxied.url, careless);
+      onTestFinished(() => proxy.stop());
+      const { marks, findings } = await measure(proxy.url, settings);
+      expect(marks).toMatchObject({ 'Forged sign-in': mark, Desk: 'ok' });
+      const found = findings.find(({ about }) => about === 'Forged sign-in')?.found;
+      if (mark === 'wrong') expect(found).toContain('/desk, /desk/_data');
+      expect(JSON.stringify(findings)).not.toContain(PROXY_SECRET);
+    },
+  );
 
   it('is measured from outside without a token, and with a wrong one', async () => {
     const without = await measure(server.url, {});

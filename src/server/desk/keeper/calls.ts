@@ -136,6 +136,8 @@ export interface KeeperStart {
   readonly dist: string;
   /** Who is told; undefined for nobody. */
   readonly notify?: NotifySettings | undefined;
+  /** The first wait before a store that is away, or that refuses something, is tried again (ms). */
+  readonly retryFirst?: number | undefined;
 }
 
 export type ToKeeper =

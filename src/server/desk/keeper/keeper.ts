@@ -72,7 +72,7 @@ export interface KeeperOptions {
 
 export function createKeeper(options: KeeperOptions): Keeper {
   const { start, digester, count, log, readStack, onBlocked, startSampler } = options;
-  const { run, build, release, environment, dist, dataDir, databaseUrl, notify } = start;
+  const { run, build, release, environment, dist, dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = start;
   const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
@@ -80,6 +80,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   signals.storeState = 'opening';
   const holder = createStoreHolder({
     open,
+    retryFirst,
     count,
     log,
     onOpen() {
@@ -107,6 +108,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     prepare,
     deadLetters,
     onTaken: notifier.wake,
+    retryFirst,
     count,
     log,
   });
@@ -163,7 +165,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   /** Does everything that is due when the store can be used again, and repeats it if a part of it failed. */
-  async function settleIn(wait = RETRY_FIRST): Promise<void> {
+  async function settleIn(wait = retryFirst): Promise<void> {
     clearTimeout(catchUpTimer);
     isCatchUpDue = true;
     if (isCatchingUp) return;

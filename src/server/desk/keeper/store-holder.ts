@@ -23,6 +23,8 @@ export interface StoreHolder {
 
 export interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
+  /** The first wait before it is tried again (ms). */
+  readonly retryFirst?: number;
   readonly count: Count;
   readonly log: DeskLog;
   /** Told each time when it can be used again, the first time too. */
@@ -36,10 +38,11 @@ const LONG_OPENING = 10 * Second;
 /** Between two lines of the log about queries that failed for one reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
-export function createStoreHolder({ open, count, log, onOpen, onAway }: StoreHolderOptions): StoreHolder {
+export function createStoreHolder(options: StoreHolderOptions): StoreHolder {
+  const { open, retryFirst = RETRY_FIRST, count, log, onOpen, onAway } = options;
   let store: Store | undefined;
   let since: number | undefined;
-  let wait = RETRY_FIRST;
+  let wait = retryFirst;
   let timer: NodeJS.Timeout | undefined;
   let isTold = false;
   let isClosed = false;
@@ -104,7 +107,7 @@ export function createStoreHolder({ open, count, log, onOpen, onAway }: StoreHol
   function noteBack(): void {
     if (since !== undefined) return;
     since = performance.now();
-    wait = RETRY_FIRST;
+    wait = retryFirst;
     if (isTold) log.info({}, "The desk's store is back: what waited in the journal is taken in.");
     isTold = false;
     onOpen();

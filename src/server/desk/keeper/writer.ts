@@ -55,15 +55,17 @@ export interface WriterOptions {
   readonly deadLetters: DeadLetters;
   /** Told when something is in the store. */
   readonly onTaken?: () => void;
+  /** The first wait before the store is tried again (ms). */
+  readonly retryFirst?: number;
   readonly count: Count;
   readonly log: DeskLog;
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { run, folder, signals, holder, prepare, deadLetters, onTaken, count, log } = options;
+  const { run, folder, signals, holder, prepare, deadLetters, onTaken, retryFirst = RETRY_FIRST, count, log } = options;
   const turns = createTurns();
   let timer: NodeJS.Timeout | undefined;
-  let wait = RETRY_FIRST;
+  let wait = retryFirst;
   let isStopped = false;
   let running: Promise<void> | undefined;
   let queued: Promise<void> | undefined;
@@ -125,7 +127,7 @@ export function createWriter(options: WriterOptions): Writer {
     isRefusalLogged = false;
     blockedUntil = Number.NEGATIVE_INFINITY;
     isBehind = false;
-    wait = RETRY_FIRST;
+    wait = retryFirst;
     nextMove.resolve();
     nextMove = Promise.withResolvers();
   }

@@ -124,15 +124,19 @@ function readAs(name: string, rest: readonly string[], values: Values, now: numb
 
 const SEE_HELP = 'Run it with "help" to see what there is.';
 
+/** The id of a request or of a visitor may begin with a dash. No option is as long. */
+const DASHED_ID = /^-[\w-]{15,}$/;
+
 function parseAll(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: args.filter((arg) => !DASHED_ID.test(arg)),
       options: ALL_OPTIONS,
       allowPositionals: true,
       strict: true,
     });
-    return { values: values as Values, positionals }; // none is `multiple`
+    const ids = args.filter((arg) => DASHED_ID.test(arg));
+    return { values: values as Values, positionals: [...positionals, ...ids] }; // none is `multiple`
   } catch (error) {
     throw new UsageError(toSentence(error));
   }

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createStoreHolder } from '../../../../src/server/desk/keeper/store-holder.ts';
+import { createStoreHolder, type StoreHolder } from '../../../../src/server/desk/keeper/store-holder.ts';
 import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
-afterEach(() => void vi.useRealTimers());
+afterEach(() => void vi.useRealTimers().restoreAllMocks());
 
 function setUp(open: () => Promise<Store>) {
   const { log, lines } = createTestLog();
@@ -23,9 +23,15 @@ function setUp(open: () => Promise<Store>) {
   return { holder, lines, opened: () => opened };
 }
 
-/** Lets every retry come, and what it does end. */
+/** Lets every retry come. */
 async function wait(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
+}
+
+/** Lets a retry come, and what it began end: a store that is opened or checked takes turns that no clock knows of. */
+async function waitUntilBack(holder: StoreHolder): Promise<void> {
+  await wait(20_000);
+  while (holder.reachableSince === undefined) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1, environment: 'production' });
@@ -43,7 +49,7 @@ describe('a store that is away', () => {
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('wait in the journal') }]);
     expect(holder.reachableSince).toBeUndefined();
     isThere = true;
-    await wait(20_000);
+    await waitUntilBack(holder);
     expect(await holder.use((store) => store.listRuns(1))).toEqual([]);
     expect(opened()).toBe(1);
     expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
@@ -62,7 +68,7 @@ describe('a store that is away', () => {
     expect(lines.map(({ level }) => level)).toEqual(['error']);
 
     await driver.all('PRAGMA max_page_count = 1000000');
-    await wait(20_000);
+    await waitUntilBack(holder);
     await holder.use(() => store.takeIn({ entries: big }));
     // What was refused left nothing behind.
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
@@ -80,7 +86,7 @@ describe('a store that is away', () => {
       throw new StoreAwayError('deleted', { isGone: true });
     });
     await expect(gone).rejects.toThrow('deleted');
-    await wait(20_000);
+    await waitUntilBack(holder);
     expect([opens, opened()]).toEqual([2, 2]);
     await holder.close();
   });

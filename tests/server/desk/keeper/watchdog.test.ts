@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import type { BlockedLoop } from '../../../../src/server/desk/beat.ts';
 import { createWatchdog } from '../../../../src/server/desk/keeper/watchdog.ts';
 import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../../../src/server/desk/limits.ts';
@@ -87,7 +87,10 @@ describe('the watchdog', () => {
 
 const childFile = fileURLToPath(new URL('../../../support/blocked-child.ts', import.meta.url));
 
-function start(env: Record<string, string>) {
+/** Tests that run at once each have their own. */
+type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
+
+function start({ onTestFinished }: Context, env: Record<string, string>) {
   const child = spawn(process.execPath, [childFile], { env: { ...process.env, ...env } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const output = { out: '', err: '' };
@@ -101,15 +104,18 @@ function start(env: Record<string, string>) {
   return { child, output, ended };
 }
 
-describe('a process that stands still', () => {
-  it.each([
+// At once: each of them mostly waits.
+describe.concurrent('a process that stands still', () => {
+  it.for([
     ['loop', 'spinInALoop'],
     ['regexp', 'matchForEver'],
     ['native', 'callAnotherProgram'],
   ])(
     'in a %s is told of with the function that does it',
-    async (how, name) => {
-      const { output, ended } = start({ DATA_DIR: createFolder(onTestFinished), HOW: how });
+    { timeout: 60_000 },
+    async ([how = '', name = ''], context) => {
+      const { expect, onTestFinished } = context;
+      const { output, ended } = start(context, { DATA_DIR: createFolder(onTestFinished), HOW: how });
       await ended;
       const [report]: BlockedLoop[] = JSON.parse(output.out);
       expect(report?.ms).toBeGreaterThanOrEqual(1000);
@@ -122,12 +128,12 @@ describe('a process that stands still', () => {
       // Node writes there where a session is still attached at the end.
       expect(output.err).toBe('');
     },
-    60_000,
   );
 
-  it('and is killed is told of with its stack', async () => {
+  it('and is killed is told of with its stack', async (context) => {
+    const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
-    const { child, output, ended } = start({ DATA_DIR: dataDir, HOW: 'forEver' });
+    const { child, output, ended } = start(context, { DATA_DIR: dataDir, HOW: 'forEver' });
     await expect.poll(() => output.out, { timeout: 20_000 }).toContain('standing still');
     const store = new DatabaseSync(join(dataDir, 'desk.sqlite'), { readOnly: true });
     const isKnown = () =>

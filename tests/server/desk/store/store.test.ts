@@ -27,7 +27,7 @@ const hour = Math.floor(Date.now() / Hour) * Hour;
 
 const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
   SQLite: () => openSqlite(':memory:', { log: createTestLog().log }),
-  PostgreSQL: async () => openPostgres(await postgres.createDatabase()),
+  PostgreSQL: async () => openPostgres(await postgres.emptyDesk()),
 };
 
 describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {

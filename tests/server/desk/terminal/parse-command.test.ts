@@ -26,6 +26,9 @@ describe('a command', () => {
     expect(parse('7k3qm2xa')).toEqual({ is: 'show', text: '7k3qm2xa', json: false });
     expect(parse('7K3QM2XA 9F4W0R6B --json')).toEqual({ is: 'show', text: '7K3QM2XA 9F4W0R6B', json: true });
     expect(parse('4bf92f3577b34da6a3ce929d0e0e4736')).toMatchObject({ is: 'show' });
+    for (const id of ['-S3K30z6tr2vPcw0xgH4IQ', '--3K30z6tr2vPcw0xgH4IQ']) {
+      expect(parse(`${id} --json`)).toEqual({ is: 'show', text: id, json: true });
+    }
   });
 
   it('changes states', () => {
@@ -49,6 +52,7 @@ describe('a command', () => {
     expect(parse('restore a.gz --replace')).toEqual({ is: 'restore', file: 'a.gz', replace: true });
     expect(parse('replay')).toEqual({ is: 'replay' });
     expect(parse('forget ada@example.com')).toEqual({ is: 'forget', whom: 'ada@example.com' });
+    expect(parse('forget -q3xYw7bVb0J2k1p')).toEqual({ is: 'forget', whom: '-q3xYw7bVb0J2k1p' });
     for (const line of ['help', '--help', '-h', 'backup --help']) expect(parse(line)).toEqual({ is: 'help' });
   });
 

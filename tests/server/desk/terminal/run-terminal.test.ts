@@ -37,9 +37,13 @@ async function sqliteEnv(): Promise<Env> {
 async function postgresEnv(): Promise<Env> {
   return {
     DATA_DIR: createFolder(onTestFinished),
-    DESK_DATABASE_URL: await postgres.createDatabase(),
+    DESK_DATABASE_URL: await postgres.emptyDesk(),
     OPERATOR_TOKEN: TOKEN,
   };
+}
+
+async function emptyPostgresEnv(): Promise<Env> {
+  return { ...(await postgresEnv()), DESK_DATABASE_URL: await postgres.createDatabase() };
 }
 
 /** A server's desk, as it runs beside the command. */
@@ -230,7 +234,7 @@ function readJournals({ DATA_DIR = '' }: Env): string {
 describe('without a server', () => {
   it.each([
     ['SQLite', sqliteEnv, 'There is no desk in '],
-    ['PostgreSQL', postgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
+    ['PostgreSQL', emptyPostgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
   ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
     const env = await makeEnv();
     for (const args of [[], [digest], ['link'], ['backup', join(env.DATA_DIR ?? '', 'b')]]) {
@@ -408,7 +412,7 @@ describe('restore', () => {
     await runDesk(['backup', file], env);
     await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
 
-    const there = await postgresEnv();
+    const there = await emptyPostgresEnv();
     expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
     expect((await runDesk([digest], there)).out).toContain('TypeError: boom');
     const again = await runDesk(['restore', file], there);

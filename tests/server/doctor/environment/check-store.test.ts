@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   checkStore,
   judgeAge,
@@ -9,12 +9,9 @@ import {
 } from '../../../../src/server/doctor/environment/check-store.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { createFolder, openTestDesk } from '../../../support/desk.ts';
-import { startPostgres, type TestPostgres } from '../../../support/postgres.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
 
-let postgres: TestPostgres;
-beforeAll(async () => {
-  postgres = await startPostgres(afterAll);
-}, 60_000);
+const postgres = usePostgres();
 
 const marksOf = async (options: { dataDir: string; databaseUrl: string | undefined }) =>
   Object.fromEntries((await checkStore(options)).map(({ about, mark }) => [about, mark]));

@@ -1,0 +1,22 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { rollReplicas } from '../../bench/roll-replicas.mjs';
+import { createOwnedApp } from '../support/owned-app.ts';
+import { PROXIES, whyNot } from '../support/proxies.ts';
+
+const present = PROXIES.filter((name) => process.platform === 'linux' && !whyNot(name));
+
+it.skipIf(present.length === 0)(
+  `nobody notices a restart of one replica after the other (skipped where there is none of ${PROXIES.join(', ')})`,
+  async () => {
+    const app = createOwnedApp([], { over: 'proxied' });
+    onTestFinished(() => app.remove());
+    await app.build();
+    // nginx last, which does not ask replicas how they are.
+    const proxy = (['haproxy', 'caddy', 'nginx'] as const).find((name) => present.includes(name)) ?? 'nginx';
+    const roll = await rollReplicas({ proxy, folder: app.folder, seconds: 8 });
+    expect(roll).toMatchObject({ failures: {}, unclean: 0, killed: 0 });
+    expect(roll.restarts).toBeGreaterThanOrEqual(2);
+    expect(roll.answered.posts).toBeGreaterThan(50);
+  },
+  120_000,
+);
