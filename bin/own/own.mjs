@@ -37,7 +37,7 @@ The tour is gone. What to do first:
   npm run dev                   serves your app; its home page says where things are
   npm run new -- page /about    writes a page with its half on the server and its test
   npm run new -- api notes      writes a resource under /api with its test
-  npm test                      runs your tests and those of the engine
+  npm test                      runs your tests; npm run test:all those of the engine too
 
 docs/guide/01-pages.md begins the guide: an address book in twelve steps, from here on.
 

@@ -26,6 +26,9 @@ const sharedByAll = [
   'tests/support/product/visit-page.ts',
 ];
 
+/** Where the tests of a product are. An owner's `npm test` runs them alone, `npm run test:all` everything. */
+const testFolders = ['tests/shared/product', 'tests/server/product', 'tests/client/product', 'tests/e2e/product'];
+
 /** The setting that switches the tour's failures, a name that others rely on. An owner's pages have no use for it. */
 const tourSetting = 'TOUR_FAILURES';
 
@@ -63,6 +66,7 @@ export function removeTour(root, { removed, written }) {
   for (const folder of new Set(removed.map(({ folder }) => folder))) removeEmptyFolders(join(root, folder));
   for (const path of written) cpSync(join(emptyApp, path), join(root, path));
   rewrite(join(root, '.env.example'), (text) => withoutSettings(text, settings));
+  rewrite(join(root, 'package.json'), withOwnersTests);
   for (const path of ['README.md', ...listFiles(join(root, 'docs')).map((name) => `docs/${name}`)]) {
     if (path.endsWith('.md')) rewrite(join(root, path), withoutTour);
   }
@@ -78,6 +82,14 @@ export function withoutSettings(text, names) {
   return names
     .reduce((rest, name) => rest.replace(new RegExp(`^# [^\\n]*\\n# ${name}=[^\\n]*\\n\\n?`, 'm'), ''), text)
     .replace(/\n+$/, '\n');
+}
+
+/** Lets `npm test` run the tests of the product, which take seconds. */
+export function withOwnersTests(text) {
+  const manifest = JSON.parse(text);
+  const { test } = manifest.scripts;
+  Object.assign(manifest.scripts, { test: [test, ...testFolders].join(' '), 'test:all': test });
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
 /** The names in a table of settings. */

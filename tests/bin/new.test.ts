@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addImports, addProperty, addRoute, addUse, listRoutes } from '../../bin/new/insert.mjs';
 import { parsePagePath, parseResource, toConstName, toSingular, toTypeName } from '../../bin/new/names.mjs';
-import { createNew } from '../../bin/new/new.mjs';
-import { createEmptyApp } from '../support/guide.ts';
 import type { OwnedApp } from '../support/owned-app.ts';
+import { changeFirstThings, createNewApp, failTests } from './new-app.ts';
 
 const bin = fileURLToPath(new URL('../../bin', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'spillway-new-'));
@@ -262,28 +261,11 @@ describe('npm run new', () => {
 });
 
 describe('the tests that it writes', () => {
-  const PAGE = 'src/shared/product/pages/order/order.tsx';
-  const HALF = 'src/server/product/pages/order.ts';
-  const SCHEMA = 'src/server/product/api/gauges/schema.ts';
-  const STORE = 'src/server/product/api/gauges/store.ts';
   let app: OwnedApp;
   beforeAll(() => {
-    app = createEmptyApp();
-    for (const words of [
-      ['page', '/orders/:id'],
-      ['page', '/about'],
-      ['api', 'gauges'],
-    ]) {
-      createNew(words, { root: app.folder, log: () => undefined });
-    }
-  }, 60_000);
+    app = createNewApp();
+  });
   afterAll(() => app.remove());
-
-  function edit(path: string, from: string, to: string): void {
-    const text = readFileSync(join(app.folder, path), 'utf8');
-    expect(text).toContain(from);
-    app.write({ [path]: text.replace(from, to) });
-  }
 
   function runTests(): Promise<string> {
     const vitest = join(app.folder, 'node_modules/vitest/vitest.mjs');
@@ -296,21 +278,12 @@ describe('the tests that it writes', () => {
 
   it('pass, and go on passing when the first thing is changed', async () => {
     expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
-    edit(PAGE, '  id: string;', '  total: number;');
-    edit(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
-    edit(PAGE, 'data.id', 'data.total');
-    edit(HALF, '({ params }) => ({ id: String(params.id) })', 'async () => ({ total: 3 })');
-    edit(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
-    edit(STORE, '  id: number;', '  id: string;');
-    edit(STORE, 'kept.set(String(lastId), added)', 'kept.set(added.id, added)');
+    changeFirstThings(app);
     expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
-    expect(await app.check()).toBe('');
   }, 60_000);
 
   it('say what to do where they fail', async () => {
-    edit(SCHEMA, '  name:', '  river: z.string(),\n  name:');
-    edit(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
-    edit(HALF, 'import', "import { notFound } from '../../../shared/engine/outcome.ts';\nimport");
+    failTests(app);
     const said = await runTests();
     expect(said).toContain('Is there a /orders/7? If not, visit one that there is');
     expect(said).toMatch(/schema\.ts refuses SENT: .*river/);

@@ -11,10 +11,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.remove());
 
-it('compiles', async () => {
-  expect(await app.check()).toBe('');
-});
-
 it('keeps what was written, for pages and the API, across a restart', async () => {
   const folder = join(app.folder, 'data-of-test');
   const first = await app.start({ DATA_DIR: folder });

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
 import { until } from '../support/until.ts';
 
@@ -13,23 +14,21 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => app.remove());
 
-it('compiles', async () => {
-  expect(await app.check()).toBe('');
-});
-
 const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
 
 describe.each([
   ['Express 4', 'express4'],
   ['Express 5', 'express'],
 ])('an existing app of %s', (_, name) => {
-  async function startShop(env: Record<string, string> = {}) {
+  let shop: RunningApp;
+  beforeAll(async () => {
     app.write({ 'legacy/app.js': legacy.replace("require('express')", `require('${name}')`) });
-    return app.start(env);
-  }
+    shop = await startApp(app.folder);
+  });
+  afterAll(() => shop?.stop());
 
   it('keeps its nested queries where it had them, its views and its bodies', async () => {
-    const { url } = await startShop();
+    const { url } = shop;
     const stock = await (await fetch(`${url}/stock?a[b]=1`)).json();
     expect(stock).toEqual({ query: name === 'express4' ? { a: { b: '1' } } : { 'a[b]': '1' }, mountedAt: '' });
     const about = await fetch(`${url}/about`);
@@ -40,7 +39,7 @@ describe.each([
   });
 
   it('stands behind pages, and before the page for 404', async () => {
-    const { url } = await startShop();
+    const { url } = shop;
     const home = await fetch(`${url}/`);
     expect(home.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'nonce-/);
     expect(await home.text()).toContain('<h1>Home</h1>');
@@ -53,7 +52,7 @@ describe.each([
   });
 
   it('has its errors in our log, and nothing of them in the answer', async () => {
-    const { url, log } = await startShop();
+    const { url, log } = shop;
     const reply = await fetch(`${url}/broken`);
     expect(reply.status).toBe(500);
     expect(await reply.text()).not.toContain('The old shop is down');
@@ -64,7 +63,7 @@ describe.each([
   });
 
   it('keeps its own rules for posts of other sites, which pages refuse', async () => {
-    const { url } = await startShop();
+    const { url } = shop;
     const foreign = {
       method: 'POST',
       headers: { origin: 'https://evil.example' },
@@ -82,7 +81,7 @@ describe.each([
         .replace("require('express')", `require('${name}')`)
         .replace('app.post', `${whose}\napp.post`),
     });
-    const { url } = await app.start({ TRUST_PROXY: 'loopback' });
+    const { url } = await app.start({ TRUST_PROXY: 'loopback', DATA_DIR: join(app.folder, 'proxied') });
     expect(await (await fetch(`${url}/whose`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).text()).toBe(
       '203.0.113.9',
     );

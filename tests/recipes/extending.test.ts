@@ -3,25 +3,27 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lookUp } from '../support/gallery.ts';
-import { createOwnedApp, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
+import { takeAllAway } from './take-all-away.ts';
 
 let app: OwnedApp;
+let running: RunningApp;
 
 beforeAll(async () => {
   app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/extending.md')));
   app.write({ 'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.' });
   await app.build();
+  running = await startApp(app.folder, { GREETING: 'Good day' });
 }, 60_000);
-afterAll(() => app.remove());
-
-it('compiles', async () => {
-  expect(await app.check()).toBe('');
+afterAll(async () => {
+  await running?.stop();
+  app.remove();
 });
 
 describe("the owner's files", () => {
   it('give a page its data, its texts, its addresses and its nonce', async () => {
-    const { url } = await app.start({ GREETING: 'Good day' });
+    const { url } = running;
     const reply = await fetch(url);
     const html = await reply.text();
     expect(html).toContain('<h1>Good day</h1><p>A text that a plugin brought.</p>');
@@ -37,14 +39,14 @@ describe("the owner's files", () => {
   });
 
   it('close a page and its data by one step', async () => {
-    const { url } = await app.start();
+    const { url } = running;
     expect((await fetch(`${url}/admin`)).status).toBe(403);
     expect((await fetch(`${url}/_data/admin`)).status).toBe(403);
     expect((await fetch(`${url}/administration`)).status).toBe(404);
   });
 
   it('answer what is no page', async () => {
-    const { url } = await app.start();
+    const { url } = running;
     expect(await (await fetch(`${url}/sitemap.xml`)).text()).toMatch(/^<urlset/);
     const hook = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
     expect(await (await fetch(`${url}/webhooks/payment`, hook)).json()).toEqual({ bytes: 7 });
@@ -53,7 +55,7 @@ describe("the owner's files", () => {
   });
 
   it('keep failures of one place apart', async () => {
-    const { url, log } = await app.start();
+    const { url, log } = running;
     const digestOf = async (provider: string) => {
       const reply = await fetch(`${url}/api/payments/${provider}`);
       expect(reply.status).toBe(500);
@@ -66,7 +68,7 @@ describe("the owner's files", () => {
   });
 
   it('say who is one visitor', async () => {
-    const { url } = await app.start();
+    const { url } = running;
     // Before it has the store's salt, a process tells visitors apart for itself.
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
     const fail = async (customer: string) => {
@@ -82,14 +84,14 @@ describe("the owner's files", () => {
   });
 
   it('let sources into the policy', async () => {
-    const { url } = await app.start();
+    const { url } = running;
     const policy = (await fetch(url)).headers.get('content-security-policy');
     expect(policy).toContain("img-src 'self' data: https://images.example;");
     expect(policy).toContain("connect-src 'self' https://api.example;");
   });
 
   it('take posts of the origin that a page names, for that page alone', async () => {
-    const { url } = await app.start();
+    const { url } = running;
     const post = (path: string, origin: string) =>
       fetch(url + path, { method: 'POST', headers: { origin }, body: new URLSearchParams({ receipt: 'R7' }) });
     expect(await (await post('/orders/7', 'https://pay.example')).text()).toContain('<h1>Paid: R7</h1>');
@@ -98,15 +100,15 @@ describe("the owner's files", () => {
   });
 
   it('speak WebSocket, and say 1001 when the server stops', async () => {
-    const running = await app.start({ GREETING: 'Ahoy' });
-    const socket = new WebSocket(`${running.url.replace('http', 'ws')}/live`);
+    const stopped = await app.start({ GREETING: 'Ahoy', DATA_DIR: join(app.folder, 'stopped') });
+    const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
     const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
     const closed = new Promise((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
     socket.addEventListener('open', () => socket.send('Ada'));
     expect(await heard).toBe('Ahoy, Ada');
-    expect(await running.stop()).toBe(0);
+    expect(await stopped.stop()).toBe(0);
     expect(await closed).toBe(1001);
-    expect(await dialFrom('https://evil.example', (await app.start()).url)).toBe(403);
+    expect(await dialFrom('https://evil.example', running.url)).toBe(403);
   });
 
   it('bring what browsers do by themselves into the first load', async () => {
@@ -119,19 +121,7 @@ describe("the owner's files", () => {
 });
 
 it('may all be taken away, each with its line in main.ts', async () => {
-  const bare = createOwnedApp();
-  const main = readFileSync(join(bare.folder, 'src/server/main.ts'), 'utf8');
-  const names = ['steps', 'routes', 'upgrade', 'csp', 'existing-app'];
-  const withoutImports = names.reduce(
-    (text, name) => text.replace(new RegExp(`^import .* from '\\./product/${name}\\.ts';\\n`, 'm'), ''),
-    main,
-  );
-  const table = /(const owner: OwnersFiles<ProductSettings> = )\{.*?\};/s;
-  bare.write({
-    'src/server/main.ts': withoutImports.replace(table, '$1{};'),
-    ...Object.fromEntries(names.map((name) => [`src/server/product/${name}.ts`, undefined])),
-  });
-  expect(await bare.check()).toBe('');
+  const bare = takeAllAway(createOwnedApp());
   await bare.build();
   const { url } = await bare.start();
   bare.remove();

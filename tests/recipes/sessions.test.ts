@@ -1,20 +1,51 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ACTION_ACCEPT } from '../../src/shared/engine/protocol.ts';
-import { createOwnedApp, createVisitor, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
+import {
+  createOwnedApp,
+  createVisitor,
+  type OwnedApp,
+  type RunningApp,
+  readProjectFile,
+  startApp,
+} from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
 
 const SECRET = { SESSION_SECRET: 'x'.repeat(32) };
 const ADA = { _action: 'sign-in.enter', name: 'ada', password: 'correct horse' };
+const blocks = listBlocks(readProjectFile('docs/recipes/sessions.md'));
+const steps = blocks.find(({ file }) => file.endsWith('/steps.ts'))?.text ?? '';
 let app: OwnedApp;
+let recipe: RunningApp;
 
+// The recipe. With EXPRESS it has a body parser of that major among its steps, and an app of it behind the pages.
 beforeAll(async () => {
-  app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/sessions.md')));
+  app = createOwnedApp(blocks);
+  app.write({
+    'src/server/product/steps.ts': `
+      // @ts-nocheck
+      import express4 from 'express4';
+      import express5 from 'express';
+      const major = { express4, express: express5 }[process.env.EXPRESS];
+      ${steps.replace('return [', 'return [...(major ? [major.urlencoded({ extended: true })] : []), ')}`,
+    'src/server/product/existing-app.ts': "export const existingApp = process.env.EXPRESS && './legacy/app.cjs';",
+    'legacy/app.cjs': `
+      const app = require(process.env.EXPRESS)();
+      const session = require('express-session');
+      const passport = new (require('passport').Passport)();
+      passport.deserializeUser((id, done) => done(null, { name: 'user ' + id }));
+      app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', resave: false, saveUninitialized: false }));
+      app.use(passport.session());
+      app.get('/whoami', (req, res) => res.send((req.user ? req.user.name : 'nobody') + ', ' + req.session.visits));
+      app.post('/visits', (req, res) => { req.session.visits = 40; res.send('set'); });
+      module.exports = app;`,
+  });
   await app.build();
+  recipe = await startApp(app.folder, SECRET);
 }, 60_000);
-afterAll(() => app.remove());
-
-it('compiles', async () => {
-  expect(await app.check()).toBe('');
+afterAll(async () => {
+  await recipe?.stop();
+  app.remove();
 });
 
 it('does not start without a secret, and says how to make one', async () => {
@@ -23,7 +54,7 @@ it('does not start without a secret, and says how to make one', async () => {
 
 describe('a visitor', () => {
   it('gets a session with the page whose loader begins one, and keeps it', async () => {
-    const { url } = await app.start(SECRET);
+    const { url } = recipe;
     const visitor = createVisitor(url);
     await visitor.get('/');
     expect(visitor.cookies.size).toBe(0);
@@ -35,7 +66,7 @@ describe('a visitor', () => {
   });
 
   it('signs in without scripts, under a new session, and out again', async () => {
-    const { url } = await app.start(SECRET);
+    const { url } = recipe;
     const visitor = createVisitor(url);
     expect((await visitor.get('/account')).status).toBe(401);
     expect((await visitor.get('/_data/account')).status).toBe(401);
@@ -61,7 +92,7 @@ describe('a visitor', () => {
   });
 
   it('signs in in the background, and by a form with files', async () => {
-    const { url } = await app.start(SECRET);
+    const { url } = recipe;
     const background = createVisitor(url);
     const reply = await background.post('/sign-in', ADA, { accept: ACTION_ACCEPT });
     expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining('"redirect":"/account"')]);
@@ -75,39 +106,19 @@ describe('a visitor', () => {
   });
 });
 
-// Either major, as a step that reads bodies before the action asks for them, and as an app behind the pages.
 describe.each([
   ['Express 4', 'express4'],
   ['Express 5', 'express'],
 ])('beside %s', (_, name) => {
-  const blocks = listBlocks(readProjectFile('docs/recipes/sessions.md'));
-  const steps = blocks.find(({ file }) => file.endsWith('/steps.ts'))?.text ?? '';
-  let own: OwnedApp;
+  let url: string;
+  let running: RunningApp;
   beforeAll(async () => {
-    own = createOwnedApp(blocks);
-    own.write({
-      'src/server/product/steps.ts': `// @ts-nocheck\nimport express from '${name}';\n${steps.replace(
-        'return [',
-        'return [express.urlencoded({ extended: true }), ',
-      )}`,
-      'src/server/product/existing-app.ts': "export const existingApp = './legacy/app.cjs' as const;",
-      'legacy/app.cjs': `
-        const app = require('${name}')();
-        const session = require('express-session');
-        const passport = new (require('passport').Passport)();
-        passport.deserializeUser((id, done) => done(null, { name: 'user ' + id }));
-        app.use(session({ name: 'session', secret: '${SECRET.SESSION_SECRET}', resave: false, saveUninitialized: false }));
-        app.use(passport.session());
-        app.get('/whoami', (req, res) => res.send((req.user ? req.user.name : 'nobody') + ', ' + req.session.visits));
-        app.post('/visits', (req, res) => { req.session.visits = 40; res.send('set'); });
-        module.exports = app;`,
-    });
-    await own.build();
-  }, 60_000);
-  afterAll(() => own.remove());
+    running = await startApp(app.folder, { ...SECRET, EXPRESS: name, DATA_DIR: join(app.folder, name) });
+    url = running.url;
+  });
+  afterAll(() => running?.stop());
 
   it('signs in behind its body parser, by either kind of form', async () => {
-    const { url } = await own.start(SECRET);
     const form = new FormData();
     for (const [field, value] of Object.entries(ADA)) form.append(field, value);
     for (const fields of [ADA, form]) {
@@ -118,7 +129,6 @@ describe.each([
   });
 
   it('shares sessions with an app that has its own, both ways', async () => {
-    const { url } = await own.start(SECRET);
     const visitor = createVisitor(url);
     expect(await (await visitor.get('/whoami')).text()).toBe('nobody, undefined');
     await visitor.post('/sign-in', ADA);

@@ -6,11 +6,10 @@ import { expect, it } from 'vitest';
 import { createOwnedApp, project, readProjectFile } from '../support/owned-app.ts';
 import { listBlocks } from '../support/recipe-blocks.ts';
 
-it('compiles, and its tests pass in a clone', async () => {
+it('has tests that pass in a clone', async () => {
   const app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/testing-a-page.md')));
   cpSync(join(project, 'tests/support'), join(app.folder, 'tests/support'), { recursive: true });
   cpSync(join(project, 'vitest.config.ts'), join(app.folder, 'vitest.config.ts'));
-  expect(await app.check()).toBe('');
   const vitest = join(project, 'node_modules/vitest/vitest.mjs');
   const paths = ['tests/shared/product', 'tests/server/product'];
   const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'run', '--project', 'unit', ...paths], {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkTypes } from '../support/check-types.ts';
 import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
 
 // What the compiler says where a page is wired wrongly: whoever reads it has to find the file to mend.
@@ -7,6 +8,7 @@ const TABLE = 'src/shared/product/routes.tsx';
 const HALVES = 'src/server/product/pages/index.ts';
 const PAGE = 'src/shared/product/pages/home/home.tsx';
 const HALF = 'src/server/product/pages/order.ts';
+const STEPS = 'src/server/product/steps.ts';
 const FORM = 'src/shared/product/pages/order/pay.tsx';
 const ACTIONS = 'src/shared/product/actions.ts';
 
@@ -81,139 +83,157 @@ const files = {
     } satisfies ServerPage<OrderData, AppContext, OrderActions>;`,
 } as const;
 
-let app: OwnedApp;
-beforeAll(() => {
-  app = createOwnedApp();
-});
-beforeEach(() => app.write(files));
-afterAll(() => app.remove());
+/** What is changed in a file; `from` is in it. */
+type Edit = readonly [file: string, from: string, to: string];
 
-/** The lines of the compiler's answer that stand for a mistake of their own. */
-async function complaints(): Promise<string[]> {
-  return (await app.check()).split('\n').filter((line) => /^\S/.test(line));
-}
-
-function replace(file: keyof typeof files, from: string, to: string): void {
-  app.write({ [file]: files[file].replace(from, to) });
+function createWiredApp(edits: readonly Edit[], partial: boolean): OwnedApp {
+  const app = createOwnedApp([], { partial });
+  app.write(files);
+  for (const [file, from, to] of edits) app.replace(file, from, to);
+  return app;
 }
 
 it('is said by the server at its start too, for who did not ask the compiler', async () => {
-  replace(HALVES, 'order,\n    }', 'ordr: order,\n    }');
+  const app = createWiredApp([[HALVES, 'order,\n    }', 'ordr: order,\n    }']], false);
   await app.build();
   await expect(app.start()).rejects.toThrow(
     /^The app ended with 1 before it listened:\nThe route "order" has no server half\. .*index\.ts.*\nThe server half "ordr" has no route\. [^\n]*\n$/,
   );
-});
+  app.remove();
+}, 60_000);
+
+const MISSPELT_ACTION =
+  /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*"order\.(?:pya|cancle)"' is not assignable to .*"order\.cancel" \| "order\.pay"/;
+
+/** Each wrong wiring, and what the compiler's answer has. It begins with what `^` matches, or with the flag `m` a line does. */
+const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]][] = [
+  [
+    'names a page without a server half, in the table of halves',
+    [[HALVES, 'home: null,', '']],
+    /^src\/server\/product\/pages\/index\.ts\(.*Property 'home' is missing in type/,
+  ],
+  [
+    'names a misspelt id, in the table of halves',
+    [[HALVES, 'home: null,', 'hmoe: null,']],
+    /^src\/server\/product\/pages\/index\.ts\(.*'hmoe'/m,
+  ],
+  [
+    'asks for the loader of a page that takes data',
+    [[HALVES, 'order,\n    }', 'order: null,\n    }']],
+    /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>/,
+  ],
+  [
+    'names a loader that does not return what it promises, in its own file',
+    [[HALF, 'total: 7', "total: '7'"]],
+    /^src\/server\/product\/pages\/order\.ts\(.*TS/m,
+    "Type 'string' is not assignable to type 'number'",
+  ],
+  [
+    'names a page that takes something else than its loader promises',
+    [[HALF, 'total: 7', 'sum: 7']],
+    /^src\/server\/product\/pages\/index\.ts\(.*LoadingPage<"order", OrderData, AppContext>/m,
+  ],
+  [
+    "names a misspelt action, and those that there are, where a form's action is",
+    [[FORM, 'action="order.pay"', 'action="order.pya"']],
+    MISSPELT_ACTION,
+  ],
+  [
+    'names a misspelt action, and those that there are, where an outcome is',
+    [[FORM, "useActionOutcome('order.pay')", "useActionOutcome('order.pya')"]],
+    MISSPELT_ACTION,
+  ],
+  [
+    'names a misspelt action, and those that there are, where a button is',
+    [[FORM, "submitAs('order.cancel')", "submitAs('order.cancle')"]],
+    MISSPELT_ACTION,
+  ],
+  [
+    'knows what an action answers',
+    [[FORM, 'paidAt.toISOString()', 'paidAt.toFixed()']],
+    /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/,
+  ],
+  [
+    "names an action that is missing, in the half's own file",
+    [[HALF, 'cancel: () => redirect', 'cancle: () => redirect']],
+    /^src\/server\/product\/pages\/order\.ts\(/m,
+    "'cancle' does not exist in type",
+  ],
+  [
+    "names an action that answers something else, in the half's own file",
+    [[HALF, 'paidAt: new Date()', "paidAt: 'now'"]],
+    /^src\/server\/product\/pages\/order\.ts\(/m,
+    "Type 'string' is not assignable to type 'Date'",
+  ],
+  [
+    'names it in the table of halves too, where the half promises nothing',
+    [
+      [HALF, 'AppContext, OrderActions>', 'AppContext>'],
+      [HALF, 'cancel: ', 'cancle: '],
+    ],
+    /^src\/server\/product\/pages\/index\.ts\(.*ActingPage<"order", OrderActions, AppContext>/,
+  ],
+  [
+    'names a page whose half is null although it has actions',
+    [
+      [ACTIONS, 'order: OrderActions', 'home: OrderActions'],
+      [FORM, '', '// @ts-nocheck\n'],
+    ],
+    /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
+  ],
+  [
+    'names actions of a route that is not there',
+    [[ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions']],
+    /^src\/server\/product\/pages\/index\.ts\(.*Property 'ordr' is missing in type/,
+  ],
+  [
+    'names the file of actions of a route that is not there, where they have a half',
+    [
+      [ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
+      [HALVES, 'home: null,', 'home: null, ordr: {},'],
+    ],
+    /"\\"ordr\\" is no route of src\/shared\/product\/routes\.tsx\. Mend its name in src\/shared\/product\/actions\.ts\."/,
+  ],
+  [
+    'names a page whose module has no component',
+    [[PAGE, 'export default function Home', 'export function Home']],
+    /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" has no component as its default export\. Its file is named in src\/shared\/product\/routes\.tsx\."/m,
+  ],
+  [
+    'names a link to a page that is not there, where the link is',
+    [[PAGE, '/orders/:id', '/order/:id']],
+    /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
+  ],
+  [
+    'names a step of the wrong shape, in its own file',
+    [[STEPS, 'return [];', 'return Router();']],
+    /^src\/server\/product\/steps\.ts\(/,
+  ],
+];
 
 describe('the compiler', () => {
-  it('has nothing to say of pages that are wired well, though they link to each other', async () => {
-    expect(await complaints()).toEqual([]);
-  });
-
-  it('names a page without a server half, in the table of halves', async () => {
-    replace(HALVES, 'home: null,', '');
-    expect(await complaints()).toEqual([
-      expect.stringMatching(/^src\/server\/product\/pages\/index\.ts\(.*Property 'home' is missing in type/),
-    ]);
-  });
-
-  it('names a misspelt id, in the table of halves', async () => {
-    replace(HALVES, 'home: null,', 'hmoe: null,');
-    const text = await app.check();
-    expect(text).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*'hmoe'/m);
-  });
-
-  it('asks for the loader of a page that takes data', async () => {
-    replace(HALVES, 'order,\n    }', 'order: null,\n    }');
-    expect((await complaints())[0]).toMatch(
-      /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>/,
+  let said: string[];
+  beforeAll(async () => {
+    const apps = [[], ...WRONG.map(([, edits]) => edits)].map((edits) => createWiredApp(edits, true));
+    said = await checkTypes(
+      apps.map(({ folder }) => folder),
+      ['server'],
     );
+    for (const app of apps) app.remove();
+  }, 120_000);
+
+  it('has nothing to say of pages that are wired well, though they link to each other', () => {
+    expect(said[0]).toBe('');
   });
 
-  it('names a loader that does not return what it promises, in its own file', async () => {
-    replace(HALF, 'total: 7', "total: '7'");
-    const text = await app.check();
-    expect(text).toMatch(/^src\/server\/product\/pages\/order\.ts\(.*TS/m);
-    expect(text).toContain("Type 'string' is not assignable to type 'number'");
-  });
+  it.each(WRONG.map(([name, _edits, ...parts], index) => [name, index + 1, parts] as const))(
+    '%s',
+    (_, index, parts) => {
+      for (const part of parts) expect(said[index]).toMatch(part);
+    },
+  );
 
-  it('names a page that takes something else than its loader promises', async () => {
-    replace(HALF, 'total: 7', 'sum: 7');
-    const text = await app.check();
-    expect(text).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*LoadingPage<"order", OrderData, AppContext>/m);
-  });
-
-  it.each([
-    ["a form's action", 'action="order.pay"', 'action="order.pya"'],
-    ['an outcome', "useActionOutcome('order.pay')", "useActionOutcome('order.pya')"],
-    ['a button', "submitAs('order.cancel')", "submitAs('order.cancle')"],
-  ])('names a misspelt action, and those that there are, where %s is', async (_, from, to) => {
-    replace(FORM, from, to);
-    expect((await complaints())[0]).toMatch(
-      /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*"order\.(?:pya|cancle)"' is not assignable to .*"order\.cancel" \| "order\.pay"/,
-    );
-  });
-
-  it('knows what an action answers', async () => {
-    replace(FORM, 'paidAt.toISOString()', 'paidAt.toFixed()');
-    expect((await complaints())[0]).toMatch(/^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/);
-  });
-
-  it.each([
-    ['is missing', 'cancel: () => redirect', 'cancle: () => redirect', "'cancle' does not exist in type"],
-    ['answers something else', 'paidAt: new Date()', "paidAt: 'now'", "Type 'string' is not assignable to type 'Date'"],
-  ])("names an action that %s, in the half's own file", async (_, from, to, words) => {
-    replace(HALF, from, to);
-    const text = await app.check();
-    expect(text).toMatch(/^src\/server\/product\/pages\/order\.ts\(/m);
-    expect(text).toContain(words);
-  });
-
-  it('names it in the table of halves too, where the half promises nothing', async () => {
-    const half = files[HALF].replace('AppContext, OrderActions>', 'AppContext>').replace('cancel: ', 'cancle: ');
-    app.write({ [HALF]: half });
-    expect(await app.check()).toMatch(
-      /^src\/server\/product\/pages\/index\.ts\(.*ActingPage<"order", OrderActions, AppContext>/m,
-    );
-  });
-
-  it('names a page whose half is null although it has actions', async () => {
-    replace(ACTIONS, 'order: OrderActions', 'home: OrderActions');
-    replace(FORM, '', '// @ts-nocheck\n');
-    expect((await complaints())[0]).toMatch(
-      /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
-    );
-  });
-
-  it('names actions of a route that is not there, and their file', async () => {
-    replace(ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions');
-    expect(await app.check()).toMatch(/^src\/server\/product\/pages\/index\.ts\(.*Property 'ordr' is missing in type/m);
-    replace(HALVES, 'home: null,', 'home: null, ordr: {},');
-    expect(await app.check()).toMatch(
-      /"\\"ordr\\" is no route of src\/shared\/product\/routes\.tsx\. Mend its name in src\/shared\/product\/actions\.ts\."/,
-    );
-  });
-
-  it('names a page whose module has no component', async () => {
-    replace(PAGE, 'export default function Home', 'export function Home');
-    expect(await app.check()).toMatch(
-      /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" has no component as its default export\. Its file is named in src\/shared\/product\/routes\.tsx\."/m,
-    );
-  });
-
-  it('names a link to a page that is not there, where the link is', async () => {
-    replace(PAGE, '/orders/:id', '/order/:id');
-    expect((await complaints())[0]).toMatch(
-      /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
-    );
-  });
-
-  it('names a step, a route or a setting of the wrong shape, in its own file', async () => {
-    app.write({
-      'src/server/product/steps.ts': `
-        import { type RequestHandler, Router } from 'express';
-        export function createSteps(): RequestHandler[] { return Router(); }`,
-    });
-    expect((await complaints())[0]).toMatch(/^src\/server\/product\/steps\.ts\(/);
+  it('says one thing of a page without a server half', () => {
+    expect(said[1]?.match(/^\S/gm)).toHaveLength(1);
   });
 });

@@ -1,48 +1,107 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const run = promisify(execFile);
+const tsc = join(project, 'node_modules/.bin/tsc');
+/** What all apps have in common, and what their tests use of it. */
+const COMMON = ['src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
+const TREES = ['shared', 'client', 'server'] as const;
+type Tree = (typeof TREES)[number];
+
+/** Whether a file of the project differs from app to app: the product, its tests, and what names a file of it. */
+export function isOfApp(path: string): boolean {
+  const parts = relative(project, path).split(sep);
+  if (parts.includes('product')) return true;
+  return (
+    parts[0] === 'src' &&
+    parts.length === 3 &&
+    isFile(path) &&
+    listImports(path).some((target) => target.includes('/product/'))
+  );
+}
 
 /**
- * What the compiler knows of the files of a good copy. It goes by their content and their place relative
- * to it, so it serves every copy in a folder beside that one, and a check takes a fifth of the time.
- */
-const known = join(project, 'node_modules/.cache/spillway/types');
-
-/**
- * Type-checks the three trees of a copy of the project.
+ * Type-checks the parts of apps, all of them in one program for each tree, so that what they have in common is
+ * checked once.
  *
- * @returns what the compiler said; the empty text when nothing is wrong
+ * @param folders each has what `isOfApp` and nothing else
+ * @returns what the compiler said of each folder, with paths relative to it; the empty text when nothing is wrong
  */
-export async function checkTypes(folder: string): Promise<string> {
-  mkdirSync(join(folder, '.types'), { recursive: true });
-  const said = await Promise.all(['shared', 'client', 'server'].map((tree) => checkTree(folder, tree)));
-  return said.join('');
-}
-
-async function checkTree(folder: string, tree: string): Promise<string> {
-  const tsc = join(project, 'node_modules/.bin/tsc');
-  const found = join(folder, `.types/${tree}.json`);
-  const shared = join(known, `${tree}.json`);
-  if (!existsSync(found) && existsSync(shared)) copyFileSync(shared, found);
-  const args = ['-p', `tsconfig.${tree}.json`, '--pretty', 'false', '--incremental', '--tsBuildInfoFile', found];
+export async function checkTypes(folders: readonly string[], trees: readonly Tree[] = TREES): Promise<string[]> {
+  const common = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-types-')));
   try {
-    await run(tsc, args, { cwd: folder });
-  } catch (error) {
-    return String((error as { stdout?: unknown }).stdout ?? error);
+    for (const path of COMMON) {
+      cpSync(join(project, path), join(common, path), { recursive: true, filter: (from) => !isOfApp(from) });
+    }
+    symlinkSync(join(project, 'node_modules'), join(common, 'node_modules'));
+    const said = await Promise.all(trees.map((tree) => checkTree(tree, common, folders)));
+    return toTexts(said.join(''), folders).map((text, index) => text + listMissing(folders[index] ?? '', common));
+  } finally {
+    rmSync(common, { recursive: true });
   }
-  if (!existsSync(shared)) share(found, shared);
-  return '';
 }
 
-/** Whole or not at all: others may read it meanwhile. */
-function share(found: string, shared: string): void {
-  mkdirSync(known, { recursive: true });
-  const copy = `${shared}.${process.pid}`;
-  copyFileSync(found, copy);
-  renameSync(copy, shared);
+async function checkTree(tree: Tree, common: string, folders: readonly string[]): Promise<string> {
+  const roots = [common, ...folders];
+  const paths = [`src/${tree}`, 'src/shared/**/*.d.ts', ...(tree === 'server' ? ['tests/*/product'] : [])];
+  const config = {
+    extends: join(project, `tsconfig.${tree}.json`),
+    // Files of an app find those in common as if they were in one folder.
+    compilerOptions: { rootDirs: roots, allowJs: tree === 'server' },
+    include: roots.flatMap((root) => paths.map((path) => join(root, path))),
+    exclude: folders.map((folder) => join(folder, 'src/server/product/build.mjs')),
+  };
+  const file = join(common, `${tree}.json`);
+  writeFileSync(file, JSON.stringify(config));
+  try {
+    await promisify(execFile)(tsc, ['-p', file, '--pretty', 'false'], { cwd: dirname(common), maxBuffer: 2 ** 24 });
+    return '';
+  } catch (error) {
+    return String((error as { stdout?: unknown }).stdout || error);
+  }
+}
+
+/** The messages by folder. Each begins with the path of its file, and may go on in lines that are indented. */
+function toTexts(said: string, folders: readonly string[]): string[] {
+  const texts = new Map(folders.map((folder) => [basename(folder), '']));
+  for (const message of said.split(/^(?=\S)/m).filter(Boolean)) {
+    const [, name = '', text = ''] = /^([^/]*)\/(.*)$/s.exec(message) ?? [];
+    const before = texts.get(name);
+    if (before === undefined) throw new Error(`The compiler says of no app: ${message}`);
+    texts.set(name, before + text);
+  }
+  return [...texts.values()];
+}
+
+/** What the compiler would find in another app. */
+function listMissing(folder: string, common: string): string {
+  const files = globSync('{src,tests}/**/*.{ts,tsx}', { cwd: folder });
+  return files
+    .flatMap((file) => listImports(join(folder, file)).map((target) => ({ file, target })))
+    .filter(({ file, target }) => ![folder, common].some((root) => isFile(join(root, dirname(file), target))))
+    .map(({ file, target }) => `${file} imports ${target}, which is not there.\n`)
+    .join('');
+}
+
+const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
+
+/** Of files beside it. */
+function listImports(path: string): string[] {
+  const found = readFileSync(path, 'utf8').matchAll(/(?:^import |\bfrom |\bimport\()'(\.[^']+)'/gm);
+  return [...found].map(([, target = '']) => target);
 }

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -6,20 +6,20 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { checkTypes } from './check-types.ts';
+import { buildApp } from './build-app.ts';
+import { isOfApp } from './check-types.ts';
 import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 const fixture = join(project, 'tests/fixtures/app');
-const run = promisify(execFile);
 
 /** What a clone consists of beside the product; the product comes from the fixture. */
 const UPSTREAM = [
@@ -41,8 +41,8 @@ export interface OwnedApp {
   readonly folder: string;
   /** Writes files over those that are there; undefined takes one away. */
   write(files: Readonly<Record<string, string | undefined>>): void;
-  /** Type-checks all three trees, and resolves with what the compiler said; the empty text when nothing is wrong. */
-  check(): Promise<string>;
+  /** Exchanges words that must be in a file, where they are first. */
+  replace(path: string, from: string, to: string): void;
   build(): Promise<void>;
   /** Starts what was built, on a free port, until the test ends. */
   start(env?: Readonly<Record<string, string>>): Promise<RunningApp>;
@@ -63,13 +63,21 @@ export interface RunningApp {
 export interface OwnedAppOptions {
   /** Another fixture (`gallery`) whose files are laid over those of the smallest product. */
   readonly over?: string;
+  /** Without what all apps have in common, for `checkTypes`. */
+  readonly partial?: boolean;
 }
 
 /** Copies the project with the fixture's product, and applies the code blocks of a recipe. */
-export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: OwnedAppOptions = {}): OwnedApp {
+export function createOwnedApp(
+  blocks: readonly RecipeBlock[] = [],
+  { over, partial = false }: OwnedAppOptions = {},
+): OwnedApp {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-owned-')));
   for (const path of UPSTREAM) {
-    cpSync(join(project, path), join(folder, path), { recursive: true, filter: (from) => !isProduct(from) });
+    cpSync(join(project, path), join(folder, path), {
+      recursive: true,
+      filter: (from) => !isProduct(from) && (!partial || isFolder(from) || isOfApp(from)),
+    });
   }
   cpSync(join(fixture, 'src'), join(folder, 'src'), { recursive: true });
   if (over) cpSync(join(project, 'tests/fixtures', over, 'src'), join(folder, 'src'), { recursive: true });
@@ -85,10 +93,15 @@ export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: Ow
         else writeFileSync(join(folder, path), text);
       }
     },
-    check: () => checkTypes(folder),
-    async build() {
-      await run(process.execPath, ['build.mjs'], { cwd: folder });
+    replace(path, from, to) {
+      const text = readFileSync(join(folder, path), 'utf8');
+      if (!text.includes(from)) throw new Error(`There is no "${from}" in ${path}.`);
+      writeFileSync(
+        join(folder, path),
+        text.replace(from, () => to),
+      );
     },
+    build: () => buildApp(folder),
     async start(env = {}) {
       const running = await startApp(folder, env);
       onTestFinished(async () => void (await running.stop()));
@@ -102,6 +115,8 @@ export function createOwnedApp(blocks: readonly RecipeBlock[] = [], { over }: Ow
 export function readProjectFile(path: string): string {
   return readFileSync(join(project, path), 'utf8');
 }
+
+const isFolder = (path: string) => statSync(path).isDirectory();
 
 function isProduct(path: string): boolean {
   return /[\\/]src[\\/](?:shared|client|server)[\\/]product(?:[\\/]|$)/.test(path);

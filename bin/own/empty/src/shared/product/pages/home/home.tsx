@@ -4,7 +4,7 @@ const FIRST = [
   { command: 'npm run dev', text: 'serves this app and shows each change as you save it.' },
   { command: 'npm run new -- page /about', text: 'writes a page, its half on the server, and its test.' },
   { command: 'npm run new -- api notes', text: 'writes a resource, /api/notes, and its test.' },
-  { command: 'npm test', text: 'runs the tests, yours and those of the engine.' },
+  { command: 'npm test', text: 'runs your tests; npm run test:all runs those of the engine too.' },
 ];
 
 const PLACES = [

@@ -1,0 +1,36 @@
+import { createNew } from '../../bin/new/new.mjs';
+import { createEmptyApp } from '../support/guide.ts';
+import type { OwnedApp, OwnedAppOptions } from '../support/owned-app.ts';
+
+const PAGE = 'src/shared/product/pages/order/order.tsx';
+const HALF = 'src/server/product/pages/order.ts';
+const SCHEMA = 'src/server/product/api/gauges/schema.ts';
+const STORE = 'src/server/product/api/gauges/store.ts';
+
+/** The empty app with two pages and a resource that `npm run new` wrote. */
+export function createNewApp(options?: OwnedAppOptions): OwnedApp {
+  const app = createEmptyApp(options);
+  for (const words of ['page /orders/:id', 'page /about', 'api gauges']) {
+    createNew(words.split(' '), { root: app.folder, log: () => undefined });
+  }
+  return app;
+}
+
+/** What an owner changes first: the data of a page, its heading, and the ids of a resource. */
+export function changeFirstThings(app: OwnedApp): OwnedApp {
+  app.replace(PAGE, '  id: string;', '  total: number;');
+  app.replace(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
+  app.replace(PAGE, 'data.id', 'data.total');
+  app.replace(HALF, '({ params }) => ({ id: String(params.id) })', 'async () => ({ total: 3 })');
+  app.replace(STORE, 'id: lastId,', "id: 'gauge-' + lastId,");
+  app.replace(STORE, '  id: number;', '  id: string;');
+  app.replace(STORE, 'kept.set(String(lastId), added)', 'kept.set(added.id, added)');
+  return app;
+}
+
+/** A field that the test of the resource does not send, and a page that is not there. */
+export function failTests(app: OwnedApp): void {
+  app.replace(SCHEMA, '  name:', '  river: z.string(),\n  name:');
+  app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
+  app.replace(HALF, 'import', "import { notFound } from '../../../shared/engine/outcome.ts';\nimport");
+}

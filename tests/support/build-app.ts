@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { toStamp } from '../../build/stamp.mjs';
+import { build } from '../../build.mjs';
+
+const project = fileURLToPath(new URL('../..', import.meta.url));
+const kept = join(project, 'node_modules/.cache/spillway/apps');
+/** As many as the tests build, and a few that changed (a count). Each has some 26 MB. */
+const KEPT_BUILDS = 24;
+
+/**
+ * Builds a copy of the project as `node build.mjs` does there. A copy with the same sources, in another
+ * file or in an earlier run, was built already: it gets the same `dist`.
+ */
+export async function buildApp(folder: string): Promise<void> {
+  const dist = join(folder, 'dist');
+  const known = join(kept, toKey(folder));
+  if (!existsSync(dist) && copyWhole(known, dist)) return;
+  await build({ root: folder, log: () => undefined });
+  if (!existsSync(known)) keep(dist, known);
+}
+
+/** All that decides a build: the stamp names the sources, the lockfile the packages. */
+function toKey(folder: string): string {
+  const lockfile = readFileSync(join(project, 'package-lock.json'));
+  const others = [toStamp(folder, { dev: false }), process.version, process.env.RELEASE ?? ''];
+  return createHash('sha256').update(others.join('\0')).update(lockfile).digest('hex');
+}
+
+function copyWhole(from: string, to: string): boolean {
+  try {
+    cpSync(from, to, { recursive: true });
+    return true;
+  } catch {
+    // It is not there, or another process removes it.
+    rmSync(to, { recursive: true, force: true });
+    return false;
+  }
+}
+
+/** Whole or not at all, because other processes read it meanwhile. The oldest make room. */
+function keep(dist: string, known: string): void {
+  const copy = `${known}.${process.pid}`;
+  mkdirSync(kept, { recursive: true });
+  cpSync(dist, copy, { recursive: true });
+  try {
+    renameSync(copy, known);
+  } catch {
+    // Another process was faster.
+    rmSync(copy, { recursive: true });
+  }
+  const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const paths = readdirSync(kept).map((name) => join(kept, name));
+  const byAge = paths.toSorted((one, other) => timeOf(other) - timeOf(one));
+  for (const path of byAge.slice(KEPT_BUILDS)) rmSync(path, { recursive: true, force: true });
+}
