@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { launchBrowser, type Watched, watch } from '../support/browser.ts';
-import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { shareBrowser, type Watched, watch } from '../support/browser.ts';
+import { type E2eServer, shareServer, startServer } from '../support/e2e-server.ts';
 
 export interface Visit extends Watched {
   readonly page: Page;
@@ -21,23 +21,22 @@ export interface Site {
 }
 
 /**
- * The built server and a browser, for the tests of one file. Pages are closed after each test.
+ * The built server and a browser, both shared with other files. Pages are closed after each test.
  *
- * @param prepare brings settings of its own
+ * @param prepare brings settings, for a server that these tests have for themselves
  */
-export function useSite(prepare: () => Promise<Record<string, string>> = async () => ({})): Site {
+export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   const contexts: BrowserContext[] = [];
   let server: E2eServer;
   let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([prepare().then(startServer), launchBrowser()]);
+    [server, browser] = await Promise.all([prepare ? prepare().then(startServer) : shareServer(), shareBrowser()]);
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map(close));
   });
   afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
+    if (prepare) await server?.stop();
   });
   return {
     get url() {

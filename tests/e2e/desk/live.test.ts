@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
 import { exchanged, isSameDocument, markDocument, useSite, type VisitOptions } from '../site.ts';
 
-const site = useSite();
+const site = useSite(async () => ({}));
 
 const ADDRESS_LENGTH = 17;
 
