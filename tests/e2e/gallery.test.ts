@@ -3,7 +3,7 @@ import type { Browser, Page, Response as PageResponse } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Found } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { shareBrowser } from '../support/browser.ts';
 import { ADDRESS, AGENT, addressIn, lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
 import { exchanged, hydrated } from './site.ts';
@@ -15,14 +15,11 @@ let dataDir: string;
 
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'gallery' });
-  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  [browser] = await Promise.all([shareBrowser(), app.build()]);
   places = readPlaces(app.folder);
   dataDir = join(app.folder, 'data');
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
-  app?.remove();
-});
+afterAll(() => app?.remove());
 
 /** The incident as soon as the keeper has taken it in, with all of the occurrence. */
 async function find(address: string): Promise<Found> {

@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { shareBrowser } from '../support/browser.ts';
 import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
 import { lookUp } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
@@ -85,7 +85,7 @@ beforeAll(async () => {
   };
   // The build is made where the same secrets are set.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  [browser] = await Promise.all([shareBrowser(), app.build()]);
   vi.unstubAllEnvs();
   server = await startApp(app.folder, environment);
   journalReader = setInterval(copyJournal, 10);
@@ -94,7 +94,6 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(journalReader);
   await server?.stop();
-  await browser?.close();
   upstream?.close();
   app?.remove();
 });

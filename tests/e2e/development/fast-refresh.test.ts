@@ -183,6 +183,12 @@ describe('the server', () => {
     expect(asked).toBeGreaterThan(20);
   });
 
+  test('says once what may be set, however often it is exchanged', () => {
+    const count = (words: string) => app.output().split(words).length - 1;
+    expect(count('Listening on')).toBeGreaterThan(2);
+    expect(count('PUBLIC_ORIGINS is not set')).toBe(1);
+  });
+
   test('is asked again for data where a request was cut: no state is lost', async () => {
     const countRequests = await cutFirst('**/_data/');
     app.edit('src/server/product/words.ts', 'exchanged twice', 'exchanged after a cut');

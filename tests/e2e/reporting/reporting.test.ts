@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser, type Watched, watch } from '../../support/browser.ts';
+import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
 import { DIGEST, type RecordedEvent, type Recorder, startRecorder } from '../../support/report-recorder.ts';
 import { exchanged, heading, hydrated } from '../site.ts';
@@ -17,7 +17,7 @@ const contexts: BrowserContext[] = [];
 beforeAll(async () => {
   clone = createFailingApp();
   await clone.build();
-  [app, browser] = await Promise.all([startApp(clone.folder), launchBrowser()]);
+  [app, browser] = await Promise.all([startApp(clone.folder), shareBrowser()]);
   recorder = await startRecorder(app.url);
 }, 120_000);
 
@@ -27,7 +27,6 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser?.close();
   await recorder?.stop();
   await app?.stop();
   clone.remove();
