@@ -65,19 +65,24 @@ export function createDevBuild(root) {
   /** What is on the disk already, so that a rebuild writes what is new alone. */
   const written = new Map();
   const keepNames = createStableNames(root);
+  const sdk = bundledOnce(root, browserTarget);
+  let owner;
   const styles = createStyles(root, { minify: false, target: browserTarget, outdir: join(root, clientFolder) });
   const desk = createDeskDevBuild(root, { outdir: clientFolder, styles });
 
+  /** What follows the list of entries is made anew where that is another one, the rest once. */
   async function open() {
     const files = listEntries(root);
     const key = files.join('\n');
     if (client && key === entries) return;
-    await dispose();
-    entries = key;
-    const owner = await readOwnersBuild(root);
+    owner ??= await readOwnersBuild(root);
     styles.use(owner.plugins);
     const options = { root, dev: true, owner, styles };
     const base = clientOptions({ ...options, entry: devEntry, outdir: clientFolder });
+    await client?.dispose();
+    client = undefined;
+    builtClient = undefined;
+    entries = key;
     client = await esbuild.context({
       ...base,
       entryPoints: files,
@@ -85,8 +90,9 @@ export function createDevBuild(root) {
       entryNames: 'assets/[name]-[hash]',
       sourcemap: 'linked',
       sourceRoot: undefined,
-      plugins: [fastRefresh(root), pagesByName(root, routeTables), bundledOnce(root, browserTarget), ...base.plugins],
+      plugins: [fastRefresh(root), pagesByName(root, routeTables), sdk, ...base.plugins],
     });
+    if (server) return;
     dependencies = dependenciesOnce(root);
     serverBase = {
       ...serverOptions({ ...options, entry: serverEntry, outdir: 'dist/server', warn: () => {} }),
@@ -103,10 +109,6 @@ export function createDevBuild(root) {
 
   async function dispose() {
     await Promise.all([client, server, parts, desk].map((context) => context?.dispose()));
-    client = undefined;
-    builtClient = undefined;
-    server = undefined;
-    builtParts = undefined;
   }
 
   /** What only some changes reach is not built for the others. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import type { Found } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
-import { launchBrowser, watch } from '../support/browser.ts';
+import { shareBrowser, watch } from '../support/browser.ts';
 import {
   AGENT,
   addressIn,
@@ -41,10 +41,9 @@ beforeAll(async () => {
   replaceIn(next, 'src/shared/product/pages/home/home.tsx', '>Home<', '>Home, anew<');
   replaceIn(next, 'src/shared/product/pages/home/more.tsx', '>More<', '>More, anew<');
   replaceIn(next, 'src/shared/product/pages/browser/lazy.tsx', '>Lazy<', '>Lazy, anew<');
-  [browser] = await Promise.all([launchBrowser(), first.build(), next.build()]);
+  [browser] = await Promise.all([shareBrowser(), first.build(), next.build()]);
 }, 120_000);
-afterAll(async () => {
-  await browser?.close();
+afterAll(() => {
   first?.remove();
   next?.remove();
 });

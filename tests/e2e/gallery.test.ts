@@ -1,26 +1,39 @@
 import { join } from 'node:path';
-import type { Browser, Page, Response as PageResponse } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Found } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
-import { launchBrowser } from '../support/browser.ts';
-import { ADDRESS, AGENT, addressIn, lookUp, type Place, placeOf, readPlaces } from '../support/gallery.ts';
-import { createOwnedApp, type OwnedApp, type RunningApp } from '../support/owned-app.ts';
+import { shareBrowser } from '../support/browser.ts';
+import {
+  ADDRESS,
+  AGENT,
+  addressIn,
+  lookUp,
+  type Place,
+  placeOf,
+  type ReportAnswer,
+  readPlaces,
+  withStore,
+} from '../support/gallery.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { exchanged, hydrated } from './site.ts';
 
 let app: OwnedApp;
+/** What most tests ask; its incidents are told apart by their addresses. */
+let server: RunningApp;
 let browser: Browser;
 let places: ReadonlyMap<string, Place>;
 let dataDir: string;
 
 beforeAll(async () => {
   app = createOwnedApp([], { over: 'gallery' });
-  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  [browser] = await Promise.all([shareBrowser(), app.build()]);
   places = readPlaces(app.folder);
   dataDir = join(app.folder, 'data');
+  server = await startApp(app.folder);
 }, 120_000);
 afterAll(async () => {
-  await browser?.close();
+  await server?.stop();
   app?.remove();
 });
 
@@ -68,16 +81,10 @@ async function expectStory(address: string, expected: Expected): Promise<Found> 
 }
 
 describe('on the server', () => {
-  let server: RunningApp;
-  async function serve(): Promise<RunningApp> {
-    server = await app.start();
-    return server;
-  }
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(server.url + path, { redirect: 'manual', ...init, headers: { 'User-Agent': AGENT, ...init.headers } });
 
   test('what fails before the first byte has its address in the header and on the page', async () => {
-    await serve();
     const cases: [path: string, expected: Expected][] = [
       ['/loader/property?token=canary', { place: 'loader-property', origin: 'loader', route: '/loader/:way' }],
       ['/loader/thrown', { place: 'loader-thrown', origin: 'loader', title: /^PaymentError: The card was declined/ }],
@@ -105,7 +112,6 @@ describe('on the server', () => {
   });
 
   test('what an upstream did is on the trail', async () => {
-    await serve();
     const response = await ask('/loader/upstream');
     const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
     expect(occurrence?.whole?.breadcrumbs).toMatchObject([
@@ -114,7 +120,6 @@ describe('on the server', () => {
   });
 
   test('page data, actions and the API have it in the header, and problem+json says where it leads', async () => {
-    await serve();
     const data = await ask('/_data/loader/property');
     await expectStory(data.headers.get('X-Error-Digest') ?? '', { place: 'loader-property', url: '/loader/property' });
     for (const name of ['thrown', 'native']) {
@@ -139,7 +144,6 @@ describe('on the server', () => {
   });
 
   test('what fails after the first byte has it in the template, or where the late value was to come', async () => {
-    await serve();
     for (const [path, place, origin] of [
       ['/part', 'part-render', 'render'],
       ['/after', 'after-flush', 'render'],
@@ -158,7 +162,6 @@ describe('on the server', () => {
   });
 
   test('what nobody is shown has it in the log', async () => {
-    await serve();
     const logged = async (path: string, origin: string) => {
       const before = server.log().length;
       const response = await ask(path);
@@ -194,19 +197,20 @@ describe('on the server', () => {
   });
 
   test('what ends the process is stored before it ends, or told at the next start', async () => {
-    await serve();
+    const before = server.log().length;
     await ask('/loader/uncaught').catch(() => undefined);
     expect(await server.ended).toBe(1);
-    const uncaught = addressIn(server.log(), (line) => line.origin === 'process');
+    const uncaught = addressIn(server.log().slice(before), (line) => line.origin === 'process');
     await expectStory(uncaught ?? '', { place: 'uncaught', origin: 'process' });
 
-    await serve();
+    server = await startApp(app.folder);
     const hanging = ask('/hang').catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // a heartbeat names what is in flight each second
+    const readBeats = () => withStore(dataDir, (_, driver) => driver.quick.all('SELECT * FROM desk_runs'));
+    await expect.poll(async () => JSON.stringify(await readBeats())).toContain('/hang');
     await ask('/loader/death').catch(() => undefined);
     await hanging;
     expect(await server.ended).toBeNull();
-    await serve();
+    server = await startApp(app.folder);
     let address = '';
     await expect
       .poll(
@@ -225,30 +229,38 @@ describe('on the server', () => {
   });
 });
 
+const LAST = 'the last failure of this page';
+
+/** Without a word on the console. */
+function failLast(page: Page): Promise<void> {
+  return page.evaluate((message) => {
+    dispatchEvent(new ErrorEvent('error', { message, error: new Error(message) }));
+  }, LAST);
+}
+
 describe('in a browser', () => {
   async function open(path: string, before?: (page: Page) => Promise<unknown>) {
-    const server = await app.start();
     const context = await browser.newContext({ baseURL: server.url, userAgent: AGENT });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    const reports: { id: string; digest?: string }[] = [];
-    page.on('response', (response: PageResponse) => {
-      if (new URL(response.url()).pathname !== '/_report') return;
-      response.json().then(
-        (answer: (typeof reports)[number]) => reports.push(answer),
-        () => undefined,
-      );
+    const asked: Request[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/_report') asked.push(request);
     });
     await before?.(page);
     await page.goto(path);
+    /** The address of the one report. Another failure closes the row: what is told twice is told before it. */
     async function reported(): Promise<string> {
-      await expect.poll(() => reports.length, { timeout: 15_000 }).toBe(1);
-      await page.waitForTimeout(500);
-      expect(reports).toHaveLength(1);
-      const [{ id, digest } = { id: '', digest: '' }] = reports;
-      return `${digest}-${toOccurrence(id)}`;
+      await expect.poll(() => asked.length, { timeout: 15_000 }).toBeGreaterThan(0);
+      await failLast(page);
+      const isLast = (request: Request) => request.postData()?.includes(LAST) === true;
+      await expect.poll(() => asked.some(isLast), { timeout: 15_000 }).toBe(true);
+      const [report, ...others] = asked.filter((request) => !isLast(request));
+      expect(others).toHaveLength(0);
+      const answer: ReportAnswer | undefined = await (await report?.response())?.json();
+      return `${answer?.digest}-${toOccurrence(answer?.id ?? '')}`;
     }
-    return { server, page, reports, reported };
+    return { page, reported };
   }
 
   test.each<[name: string, expected: Expected]>([
@@ -259,7 +271,7 @@ describe('in a browser', () => {
     ['effect', { place: 'effect' }],
     ['render', { place: 'render', title: /^TypeError/ }],
   ])('%s leads to its line', async (name, expected) => {
-    const { server, page, reported } = await open('/browser');
+    const { page, reported } = await open('/browser');
     await hydrated(page);
     await page.getByRole('button', { name, exact: true }).click();
     const address = await reported();
@@ -275,7 +287,6 @@ describe('in a browser', () => {
   test('a page that fails to hydrate, a page that differs, and an effect of a kept page', async () => {
     const failing = await open('/client-render');
     await expectStory(await failing.reported(), { place: 'client-render', side: 'browser', route: '/client-render' });
-    await failing.server.stop();
     const differing = await open('/mismatch');
     const { occurrence } = await expectStory(await differing.reported(), {
       kind: 'hydration',
@@ -283,7 +294,6 @@ describe('in a browser', () => {
       route: '/mismatch',
     });
     expect(occurrence?.whole?.componentStack).toBeDefined();
-    await differing.server.stop();
     const kept = await open('/kept');
     await expectStory(await kept.reported(), { place: 'effect-kept', side: 'browser', route: '/kept' });
   });
@@ -294,7 +304,8 @@ describe('in a browser', () => {
   ])(
     'what page %s needs and does not get is told before the document is loaded in its place',
     async (name, pattern) => {
-      const { server, page } = await open('/', async (opened) => {
+      const before = server.log().length;
+      const { page } = await open('/', async (opened) => {
         let refused = false;
         await opened.route(pattern, (route) => {
           if (refused) return route.continue();
@@ -311,7 +322,7 @@ describe('in a browser', () => {
       await expect
         .poll(
           () => {
-            address = addressIn(server.log(), (line) => line.kind === 'load');
+            address = addressIn(server.log().slice(before), (line) => line.kind === 'load');
             return address;
           },
           { timeout: 15_000 },
@@ -323,12 +334,14 @@ describe('in a browser', () => {
   );
 
   test('what the server caused is no failure of its own: navigation, action, late value', async () => {
-    const { server, page } = await open('/');
+    const { page } = await open('/');
     await exchanged(page);
     await page.getByRole('link', { name: '/loader/property' }).click();
     const shown = await readAddress(page);
     const { incident } = await expectStory(shown, { place: 'loader-property', origin: 'loader' });
-    await page.waitForTimeout(1500);
+    const before = server.log().length;
+    await failLast(page);
+    await expect.poll(() => server.log().slice(before), { timeout: 15_000 }).toContain(LAST);
     expect((await lookUp(dataDir, shown))?.incident.counts).toEqual(incident.counts);
 
     await page.goto('/form');
@@ -337,7 +350,6 @@ describe('in a browser', () => {
 
     await page.goto('/late/thrown');
     await expectStory(await readAddress(page), { place: 'late-rejected', origin: 'late' });
-    await server.stop();
   });
 });
 

@@ -1,10 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
-import { launchBrowser, type Watched, watch } from '../support/browser.ts';
-import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { shareBrowser, type Watched, watch } from '../support/browser.ts';
+import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 
 export interface OwnedSite {
-  /** Starts the app and opens a page of it; `before` is done before the page goes anywhere. */
+  /** Opens a page of the app; `before` is done before the page goes anywhere. */
   open(path: string, options?: OwnedVisitOptions): Promise<Watched & { readonly page: Page }>;
 }
 
@@ -13,29 +13,35 @@ export interface OwnedVisitOptions {
   readonly javaScriptEnabled?: boolean;
 }
 
-/** The smallest app with pages of the test's own, built once, and a browser. Use for what no page of the tour does. */
+/** The smallest app with pages of the test's own, built and started once. Use for what no page of the tour does. */
 export function useOwnedSite(files: Readonly<Record<string, string>>): OwnedSite {
-  let browser: Browser;
+  const contexts: BrowserContext[] = [];
   let app: OwnedApp;
+  let server: RunningApp;
   beforeAll(async () => {
     app = createOwnedApp();
     app.write(files);
-    [browser] = await Promise.all([launchBrowser(), app.build()]);
-  }, 60_000);
+    await app.build();
+    server = await startApp(app.folder);
+  }, 120_000);
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+  });
   afterAll(async () => {
-    await browser?.close();
+    await server?.stop();
     app?.remove();
   });
   return {
     async open(path, { before, ...options } = {}) {
-      const { url } = await app.start();
+      const browser = await shareBrowser();
       const context = await browser.newContext({
-        baseURL: url,
+        baseURL: server.url,
         viewport: { width: 1000, height: 700 },
         userAgent: 'Mozilla/5.0 Chrome/150.0.0.0', // a headless one would be served like a crawler
         ...options,
       });
-      context.setDefaultTimeout(10_000);
+      contexts.push(context);
+      context.setDefaultTimeout(20_000);
       const page = await context.newPage();
       const watched = await watch(page);
       await before?.(page);

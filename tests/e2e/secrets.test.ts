@@ -6,11 +6,12 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { shareBrowser } from '../support/browser.ts';
 import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
 import { lookUp } from '../support/gallery.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { until } from '../support/until.ts';
 import { hydrated } from './site.ts';
 
 /**
@@ -85,7 +86,7 @@ beforeAll(async () => {
   };
   // The build is made where the same secrets are set.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  [browser] = await Promise.all([launchBrowser(), app.build()]);
+  [browser] = await Promise.all([shareBrowser(), app.build()]);
   vi.unstubAllEnvs();
   server = await startApp(app.folder, environment);
   journalReader = setInterval(copyJournal, 10);
@@ -94,7 +95,6 @@ beforeAll(async () => {
 afterAll(async () => {
   clearInterval(journalReader);
   await server?.stop();
-  await browser?.close();
   upstream?.close();
   app?.remove();
 });
@@ -163,19 +163,15 @@ async function ask(path: string, { headers, ...init }: RequestInit = {}): Promis
 
 const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 
-async function find(address: string): Promise<StoredFailure> {
-  let whole: StoredFailure | undefined;
-  await expect
-    .poll(
-      async () => {
-        whole = (await lookUp(dataDir, address))?.occurrence?.whole;
-        return whole !== undefined;
-      },
-      { timeout: 10_000, message: `${address} leads nowhere` },
-    )
-    .toBe(true);
-  if (!whole) throw new Error('It was found.');
-  return whole;
+function find(address: string): Promise<StoredFailure> {
+  return vi.waitFor(
+    async () => {
+      const whole = (await lookUp(dataDir, address))?.occurrence?.whole;
+      if (!whole) throw new Error(`${address} leads nowhere.`);
+      return whole;
+    },
+    { timeout: 20_000 },
+  );
 }
 
 async function expectRedacted({ status, address }: Asked, expected = 500): Promise<StoredFailure> {
@@ -185,7 +181,8 @@ async function expectRedacted({ status, address }: Asked, expected = 500): Promi
   return whole;
 }
 
-describe('what a request or the environment holds is known by its value', () => {
+// Each waits for the keeper: all at once.
+describe.concurrent('what a request or the environment holds is known by its value', () => {
   test.each(
     [
       ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
@@ -247,24 +244,24 @@ describe('what a request or the environment holds is known by its value', () => 
       await ask(path);
     }
     for (const path of ['/welcome/[redacted]', '/_data/welcome/[redacted]', '/[redacted]', '/api/[redacted]']) {
-      await expect.poll(() => server.log().includes(`"path":"${path}"`), { message: path }).toBe(true);
+      await until(() => server.log().includes(`"path":"${path}"`), path, 20_000);
     }
   });
 });
 
-describe('wherever an error carries it', () => {
+describe.concurrent('wherever an error carries it', () => {
   const ways = [
     ...['message', 'long-message', 'long-title', 'long-detail', 'cause', 'properties', 'class', 'stack', 'frame'],
     ...['aggregate', 'text', 'object', 'breadcrumb'],
   ];
 
   test.each(ways)('as %s', async (way) => {
-    for (const from of ['bearer', 'session-secret', 'database-url']) {
-      const asked = await ask(`/fail/${way}?from=${from}`);
-      const whole = await expectRedacted(asked);
+    async function expectNone(from: string): Promise<void> {
+      const whole = await expectRedacted(await ask(`/fail/${way}?from=${from}`));
       const isCut = way === 'properties' || way.startsWith('long-');
       if (!isCut) expect(JSON.stringify(whole).split('[redacted]').length, way).toBeGreaterThan(3);
     }
+    await Promise.all(['bearer', 'session-secret', 'database-url'].map(expectNone));
   });
 
   test.each([
@@ -286,7 +283,7 @@ describe('wherever an error carries it', () => {
 
   test('thrown where nobody waits for it, when the reply is long gone', async () => {
     await ask('/late/forgotten?from=cookie');
-    await expect.poll(() => server.log().includes('"origin":"request"')).toBe(true);
+    await until(() => server.log().includes('"origin":"request"'), 'a line with this origin', 20_000);
     const line = lines().find(({ origin }) => origin === 'request');
     expect((await find(`${line?.digest}-${line?.occurrence}`)).title).toBe('Error: Refused [redacted] at last');
   });
@@ -532,7 +529,7 @@ test('no stack, file, source map or class reaches a visitor', async () => {
 });
 
 test('no secret is anywhere', async () => {
-  await expect.poll(() => sent.length, { timeout: 10_000 }).toBeGreaterThan(100);
+  await expect.poll(() => sent.length).toBeGreaterThan(100);
   copyJournal();
   const alive = readFolder(dataDir);
   await server.stop();

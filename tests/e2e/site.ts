@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { launchBrowser, type Watched, watch } from '../support/browser.ts';
-import { type E2eServer, startServer } from '../support/e2e-server.ts';
+import { shareBrowser, type Watched, watch } from '../support/browser.ts';
+import { type E2eServer, shareServer, startServer } from '../support/e2e-server.ts';
 
 export interface Visit extends Watched {
   readonly page: Page;
@@ -11,6 +13,8 @@ export interface VisitOptions extends BrowserContextOptions {
   /** What to do with the page before it goes anywhere, such as `page.route()`. */
   readonly before?: (page: Page) => Promise<unknown>;
   readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
+  /** With a session of the desk. */
+  readonly isSignedIn?: boolean;
 }
 
 export interface Site {
@@ -21,23 +25,23 @@ export interface Site {
 }
 
 /**
- * The built server and a browser, for the tests of one file. Pages are closed after each test.
+ * The built server and a browser, both shared with other files. Pages are closed after each test.
  *
- * @param prepare brings settings of its own
+ * @param prepare brings settings, for a server that these tests have for themselves
  */
-export function useSite(prepare: () => Promise<Record<string, string>> = async () => ({})): Site {
+export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   const contexts: BrowserContext[] = [];
   let server: E2eServer;
   let browser: Browser;
+  let session: Promise<SessionCookie> | undefined;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([prepare().then(startServer), launchBrowser()]);
+    [server, browser] = await Promise.all([prepare ? prepare().then(startServer) : shareServer(), shareBrowser()]);
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map(close));
   });
   afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
+    if (prepare) await server?.stop();
   });
   return {
     get url() {
@@ -46,7 +50,7 @@ export function useSite(prepare: () => Promise<Record<string, string>> = async (
     get server() {
       return server;
     },
-    async open(path, { before, waitUntil = 'load', ...options } = {}) {
+    async open(path, { before, waitUntil = 'load', isSignedIn = false, ...options } = {}) {
       const context = await browser.newContext({
         baseURL: server.url,
         viewport: { width: 1000, height: 700 },
@@ -54,7 +58,11 @@ export function useSite(prepare: () => Promise<Record<string, string>> = async (
         ...options,
       });
       contexts.push(context);
-      context.setDefaultTimeout(10_000);
+      context.setDefaultTimeout(20_000);
+      if (isSignedIn) {
+        session ??= signIn(server);
+        await context.addCookies([await session]);
+      }
       const page = await context.newPage();
       const watched = await watch(page);
       await before?.(page);
@@ -62,6 +70,21 @@ export function useSite(prepare: () => Promise<Record<string, string>> = async (
       return { page, ...watched };
     },
   };
+}
+
+interface SessionCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly url: string;
+}
+
+async function signIn({ url, dataDir }: E2eServer): Promise<SessionCookie> {
+  const token = readFileSync(join(dataDir, 'desk-token'), 'utf8').trim();
+  const body = new URLSearchParams({ _action: 'root.signIn', token });
+  const reply = await fetch(`${url}/desk`, { method: 'POST', redirect: 'manual', headers: { Origin: url }, body });
+  const [, name, value] = /^([^=]+)=([^;]+)/.exec(reply.headers.getSetCookie()[0] ?? '') ?? [];
+  if (name === undefined || value === undefined) throw new Error(`The desk let nobody in: ${reply.status}.`);
+  return { name, value, url };
 }
 
 /** Requests that a test held back are let go first: their handlers would fail on a page that is gone. */

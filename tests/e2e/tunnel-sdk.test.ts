@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendText } from '../../src/server/engine/http/refuse.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { shareBrowser } from '../support/browser.ts';
 import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../support/report-upstream.ts';
 import { startTunnelSite, type TunnelSite } from '../support/tunnel-site.ts';
 import { until } from '../support/until.ts';
@@ -37,10 +37,9 @@ beforeAll(async () => {
       res.end(isScript ? bundle.outputFiles[0]?.contents : page(upstream.dsn));
     },
   });
-  browser = await launchBrowser();
+  browser = await shareBrowser();
 }, 60_000);
 afterAll(async () => {
-  await browser?.close();
   site?.close();
   upstream?.close();
 });

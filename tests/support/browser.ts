@@ -1,32 +1,54 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import owner from '../../package.json' with { type: 'json' };
+import './at-end.ts'; // playwright ends its browsers at an exit
 
-/** Places where a Chromium of the user's own may be; the one from npm serves where there is none. */
-const OWN = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-];
-
-/** Starts a headless Chromium: `CHROMIUM_PATH`, one that is installed, or the one from npm. */
-export async function launchBrowser(): Promise<Browser> {
-  const own = process.env.CHROMIUM_PATH ?? OWN.find((path) => existsSync(path));
-  if (own) return chromium.launch({ executablePath: own, args: ['--no-sandbox', ...QUIET] });
-  const { default: packed } = await import('@sparticuz/chromium');
-  const args = packed.args.filter(
-    (arg) => !arg.startsWith('--headless') && arg !== '--single-process' && arg !== '--no-zygote',
-  );
-  return chromium.launch({ executablePath: await packed.executablePath(), args: [...args, ...QUIET] });
-}
-
-const QUIET = [
+/** The same for every Chromium, so that tests say the same with each. */
+const ARGS = [
+  '--no-sandbox',
   '--disable-gpu',
+  '--in-process-gpu',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
 ];
+
+/** Starts a headless Chromium: the one from npm, or the one that `CHROMIUM_PATH` names. */
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? (await unpackChromium()), args: ARGS });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** The one browser of this process, which ends with it. Who opens a context or a page in it closes that. */
+export function shareBrowser(): Promise<Browser> {
+  shared ??= launchBrowser();
+  return shared;
+}
+
+/** Beside its place, and then renamed: another process never starts half a file, nor that of another version. */
+async function unpackChromium(): Promise<string> {
+  const folder = join(tmpdir(), `spillway-chromium-${owner.devDependencies['@sparticuz/chromium']}`);
+  if (!existsSync(folder)) {
+    const { default: packed } = await import('@sparticuz/chromium');
+    const { TMPDIR } = process.env;
+    const made = mkdtempSync(`${folder}-`);
+    process.env.TMPDIR = made; // where it unpacks, which it reads before it waits for anything
+    const unpacked = packed.executablePath();
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    await unpacked;
+    try {
+      renameSync(made, folder);
+    } catch {
+      rmSync(made, { recursive: true }); // Another process was faster.
+    }
+  }
+  return join(folder, 'chromium');
+}
 
 /** A request for page data, or one that posts a form. */
 export interface SeenRequest {

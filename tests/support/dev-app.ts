@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DevState } from '../../src/shared/engine/develop-protocol.ts';
+import { atEnd } from './at-end.ts';
 import { findFreePort } from './free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -61,7 +62,8 @@ export async function startDevApp(
   for (const [path, text] of Object.entries({ ...PRODUCT, ...files })) write(path, text);
 
   const { HOST: host = '127.0.0.1' } = settings;
-  const port = await findFreePort(host); // kept over many servers, so it is not left to the first of them
+  // Kept over many servers, so it is not left to the first of them.
+  const { PORT: port = await findFreePort(host) } = settings;
   const child = spawn(process.execPath, ['bin/dev.mjs'], {
     cwd: folder,
     env: {
@@ -76,7 +78,9 @@ export async function startDevApp(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let isStopped = false;
   const url = `http://${host}:${port}`;
+  atEnd(() => child.kill('SIGTERM'));
   await new Promise<void>((resolve, reject) => {
     function read(chunk: Buffer): void {
       output += String(chunk);
@@ -143,6 +147,8 @@ export async function startDevApp(
     },
     reset,
     async stop() {
+      if (isStopped) return;
+      isStopped = true;
       await end(child);
       const left = findServersIn(folder);
       if (left.length > 0) throw new Error(`npm run dev ended, and left these servers: ${left.join(', ')}.`);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from './at-end.ts';
 import buildOnce from './build-once.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
@@ -47,6 +48,9 @@ export async function startServer(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  atEnd(() => {
+    if (child.exitCode === null && child.kill('SIGKILL')) rmSync(dataDir, { recursive: true, force: true });
+  });
   let output = '';
   const url = await new Promise<string>((resolve, reject) => {
     function read(chunk: Buffer): void {
@@ -69,4 +73,12 @@ export async function startServer(
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+let shared: Promise<E2eServer> | undefined;
+
+/** The one built server of this process, which ends with it. For tests that do not look at all of its desk or log. */
+export function shareServer(): Promise<E2eServer> {
+  shared ??= startServer();
+  return shared;
 }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { exchanged, hydrated, useSite } from '../site.ts';
 
-const site = useSite();
+const site = useSite(async () => ({}));
 
 const ADDRESS = /[0-9A-Z]{8}-[0-9A-Z]{8}/;
 

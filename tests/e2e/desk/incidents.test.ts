@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { exchanged, heading, hydrated, useSite, type VisitOptions } from '../site.ts';
 
-const site = useSite();
+const site = useSite(async () => ({}));
 
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../../support/until.ts';
 import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
 
-const site = useSite();
+const site = useSite(async () => ({}));
 
 const SIGN_IN = 'Sign in to the desk';
 const LINK = /within 15 minutes: (http\S+)\n/;

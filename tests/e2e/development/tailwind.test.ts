@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, watch } from '../../support/browser.ts';
+import { shareBrowser, watch } from '../../support/browser.ts';
 import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { listBlocks } from '../../support/recipe-blocks.ts';
 import { exchanged } from '../site.ts';
 
 /** A build under load takes seconds. */
-const PATIENCE = { timeout: 20_000 };
+const PATIENCE = { timeout: 40_000 };
 
 const HOME = 'src/shared/product/pages/home.tsx';
 const ROOT = 'src/shared/product/pages/root.tsx';
 const SHEET = 'src/shared/product/tailwind.css';
 
-let browser: Browser;
 let app: DevApp;
 let page: Page;
 let documents: string[];
@@ -31,18 +30,19 @@ export default function Root() {
   return <Outlet />;
 }
 `;
-  [browser, app] = await Promise.all([launchBrowser(), startDevApp({ ...files, [ROOT]: root })]);
+  app = await startDevApp({ ...files, [ROOT]: root });
+  const browser = await shareBrowser();
   page = await browser.newPage({ baseURL: app.url });
   page.setDefaultTimeout(PATIENCE.timeout);
   ({ documents, complaints } = await watch(page));
   await page.goto('/');
   await exchanged(page);
   await page.getByRole('button').click();
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
-  await browser?.close();
+  await page?.close();
   await app?.stop();
-}, 30_000);
+});
 
 /** The title as it is painted, once it is as it should be. */
 async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<void> {

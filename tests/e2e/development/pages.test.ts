@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shareBrowser, watch } from '../../support/browser.ts';
+import { type DevApp, startDevApp } from '../../support/dev-app.ts';
+import { startRecorder } from '../../support/report-recorder.ts';
+import { exchanged, hydrated, isSameDocument, markDocument } from '../site.ts';
+
+const SIGN_IN = 'src/shared/desk/pages/root/sign-in.tsx';
+const SHEET = 'src/shared/desk/pages/root/sign-in.module.css';
+const HOME = 'src/shared/product/pages/home.tsx';
+const WORDS = 'src/server/product/words.ts';
+/** A build under load takes seconds (ms). */
+const PATIENCE = { timeout: 40_000 };
+
+let app: DevApp;
+beforeAll(async () => {
+  app = await startDevApp({}, { HOST: 'localhost' });
+}, 120_000);
+afterAll(() => app?.stop());
+
+async function open(path: string, url = app.url) {
+  const browser = await shareBrowser();
+  const page = await browser.newPage({ baseURL: url, userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });
+  page.setDefaultTimeout(PATIENCE.timeout);
+  const watched = await watch(page);
+  await page.goto(path);
+  return { page, ...watched };
+}
+
+test('an edit is shown, and costs no state, on HOST=localhost', async () => {
+  const { page, documents, complaints } = await open('/');
+  await exchanged(page);
+  await page.getByRole('button').click();
+  app.edit(HOME, 'First words', 'Second words');
+  await page.getByRole('heading', { name: 'Second words' }).waitFor();
+  app.edit(WORDS, 'from the loader', 'from another loader');
+  await page.getByText('from another loader').waitFor();
+  await page.getByRole('button', { name: 'clicked 1' }).waitFor();
+  expect(documents).toEqual(['/']);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('the desk is served, and its pages are loaded anew when something of it changes, and then alone', async () => {
+  const { page } = await open('/desk');
+  const heading = (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true });
+  await heading('Sign in to the desk').waitFor();
+  await exchanged(page);
+
+  await markDocument(page);
+  const before = app.output().length;
+  app.edit(HOME, 'Second words', 'Third words');
+  await expect.poll(() => app.output().slice(before), PATIENCE).toContain(`${HOME}: built`);
+  expect(await isSameDocument(page)).toBe(true);
+
+  app.edit(SIGN_IN, '<h1>Sign in to the desk</h1>', '<h1>Come in</h1>');
+  await heading('Come in').waitFor();
+  expect(page.url()).toBe(`${app.url}/desk`);
+
+  const width = () => page.locator('main > div').evaluate((card) => getComputedStyle(card).borderTopWidth);
+  expect(await width()).toBe('1px');
+  app.edit(SHEET, 'border: 1px solid var(--line)', 'border: 7px solid var(--line)');
+  await expect.poll(() => width().catch(() => ''), PATIENCE).toBe('7px');
+  await page.close();
+});
+
+test('a failure in the browser is reported by the SDK in development too', async () => {
+  const recorder = await startRecorder(app.url);
+  const { page } = await open('/', recorder.url);
+  await exchanged(page);
+  await page.evaluate(() => void setTimeout(() => Promise.reject(new RangeError('too far'))));
+  await expect.poll(() => recorder.events.length, PATIENCE).toBe(1);
+  const [event] = recorder.events;
+  expect(event?.exception.values[0]).toMatchObject({ type: 'RangeError', value: 'too far' });
+  // What the small envelope, which stands in for the SDK, does not have.
+  expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
+  await page.close();
+  await recorder.stop();
+});
+
+test('React for development, which compares attributes, has nothing to say of an inline script with a nonce', async () => {
+  const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
+  const ROOT = 'src/shared/product/pages/root.tsx';
+  app.edit(ROOT, 'import { Theme }', "import { useNonce } from '../../engine/hooks.ts';\nimport { Theme }");
+  app.edit(ROOT, '<nav>', `${script}<nav>`);
+  await expect.poll(async () => (await fetch(app.url)).text(), PATIENCE).toContain('ranInline');
+  const { page, complaints } = await open('/');
+  await hydrated(page);
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+  expect(await page.evaluate(() => (window as { ranInline?: boolean }).ranInline)).toBe(true);
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('npm run dev ends a server that has just been started, too', async () => {
+  const count = () => app.output().split('built in').length;
+  const before = count();
+  app.edit(WORDS, 'from another loader', 'other words');
+  // The next server is started now, and the one before it still serves.
+  await expect.poll(count, { ...PATIENCE, interval: 5 }).toBe(before + 1);
+  await app.stop(); // It tells of servers that are left.
+});
