@@ -17,7 +17,7 @@ interface Running {
 
 async function run(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  { lag = 0, deadline = 2000, hangs = false } = {},
+  { lag = 0, deadline = 20_000, hangs = false } = {},
 ): Promise<Running> {
   const script = new URL('../../../support/drain-server.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])], {
@@ -151,7 +151,7 @@ describe.concurrent('a stop', () => {
   });
 
   it('ends with 1 and says so where what comes after the last reply takes too long', async (context) => {
-    const server = await run(context, { hangs: true });
+    const server = await run(context, { deadline: 500, hangs: true });
     server.child.kill('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: 1, signal: null });
     expect(server.output()).toContain('did not come to its end in time');
@@ -190,9 +190,10 @@ describe.concurrent('a fault of the process', () => {
   it('does not end it where a request caused the rejection', async (context) => {
     const server = await run(context);
     expect((await askRaw(server.port, 'GET /reject HTTP/1.1')).status).toBe(200);
-    await sleep(100);
+    await expect
+      .poll(server.output)
+      .toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
-    expect(server.output()).toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
   });
 
   it('ends it with 1 where something was thrown outside, once what is in flight has finished', async (context) => {
