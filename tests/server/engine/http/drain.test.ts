@@ -190,7 +190,7 @@ describe.concurrent('a fault of the process', () => {
   it('does not end it where a request caused the rejection', async (context) => {
     const server = await run(context);
     expect((await askRaw(server.port, 'GET /reject HTTP/1.1')).status).toBe(200);
-    await expect
+    await context.expect
       .poll(server.output)
       .toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
