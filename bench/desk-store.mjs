@@ -7,7 +7,7 @@ import { openPostgres } from '../src/server/desk/store/postgres.ts';
 import { openSqlite } from '../src/server/desk/store/sqlite.ts';
 import { openStore } from '../src/server/desk/store/store.ts';
 import { toCrockford, toOccurrence } from '../src/shared/engine/address.ts';
-import { startPostgres } from '../tests/support/postgres.ts';
+import { usePostgres } from '../tests/support/use-postgres.ts';
 
 /**
  * How fast the desk's store answers when it is full: `node bench/desk-store.mjs`. Fills it as the
@@ -76,7 +76,8 @@ await store.close();
 for (const clean of cleanups.reverse()) await clean();
 
 async function startDatabase() {
-  const server = await startPostgres((clean) => cleanups.push(clean));
+  const server = usePostgres();
+  cleanups.push(() => server.end());
   return server.createDatabase();
 }
 

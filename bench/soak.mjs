@@ -9,7 +9,7 @@ import pg from 'pg';
 import { build, stopBuilder } from '../build.mjs';
 import { REPORT_TAGS } from '../src/shared/engine/report-tags.ts';
 import { findFreePort } from '../tests/support/free-port.ts';
-import { startPostgres } from '../tests/support/postgres.ts';
+import { usePostgres } from '../tests/support/use-postgres.ts';
 import { judge, serve, TOKEN } from './served.mjs';
 
 /**
@@ -57,7 +57,8 @@ await stopBuilder();
 const cleanups = [];
 const folder = mkdtempSync(join(tmpdir(), 'spillway-soak-'));
 cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-const postgres = await startPostgres((clean) => cleanups.push(clean));
+const postgres = usePostgres();
+cleanups.push(() => postgres.end());
 const databaseUrl = await postgres.createDatabase();
 const replicas = await Promise.all(['one', 'two'].map(createReplica));
 const rows = await soak().finally(async () => {

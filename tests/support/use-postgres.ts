@@ -16,11 +16,19 @@ export interface TestPostgres {
   emptyDesk(): Promise<string>;
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** For a script. Tests leave it to the end of their process. */
+  end(): Promise<void>;
 }
 
 /** The one of this process: it starts with the first test that needs it, and ends with the process. */
 export function usePostgres(): TestPostgres {
-  return { createDatabase, emptyDesk, start: async () => void (await start()), stop };
+  return {
+    createDatabase,
+    emptyDesk,
+    start: async () => void (await start()),
+    stop: () => stop(),
+    end: () => stop(''),
+  };
 }
 
 interface Folder {
@@ -29,7 +37,7 @@ interface Folder {
 }
 
 let folder: Promise<Folder> | undefined;
-let running: Promise<{ admin: pg.Pool; end(): Promise<void> }> | undefined;
+let running: Promise<{ admin: pg.Pool; end(word: string): Promise<void> }> | undefined;
 let port: number | undefined;
 let lastDatabase = 0;
 let desk: { readonly url: string; readonly meta: unknown } | undefined;
@@ -97,10 +105,11 @@ async function start() {
   return running;
 }
 
-async function stop(): Promise<void> {
+/** @param word for the keeper */
+async function stop(word = 'keep\n'): Promise<void> {
   const ended = running;
   running = undefined;
-  await (await ended)?.end();
+  await (await ended)?.end(word);
 }
 
 async function run() {
@@ -133,9 +142,9 @@ async function run() {
   admin.on('error', () => undefined);
   return {
     admin,
-    async end() {
+    async end(word: string) {
       await admin.end();
-      child.stdin.end('keep\n');
+      child.stdin.end(word);
       await ended;
     },
   };

@@ -28,9 +28,12 @@ async function wait(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
 }
 
-/** Lets a retry come, and what it began end: a store that is opened or checked takes turns that no clock knows of. */
+/**
+ * Lets the next retry come, and what it began end. A store that is opened or checked takes turns that no clock knows
+ * of, and the clock must not go on meanwhile.
+ */
 async function waitUntilBack(holder: StoreHolder): Promise<void> {
-  await wait(20_000);
+  await vi.advanceTimersToNextTimerAsync();
   while (holder.reachableSince === undefined) await new Promise((resolve) => setImmediate(resolve));
 }
 

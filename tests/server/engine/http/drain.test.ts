@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { type Drain, joinDrains } from '../../../../src/server/engine/http/drain.ts';
 import { askRaw, parseReply } from '../../../support/raw-http.ts';
+import { until } from '../../../support/until.ts';
 
 interface Running {
   readonly child: ChildProcess;
@@ -14,17 +15,15 @@ interface Running {
   ended(): Promise<{ code: number | null; signal: string | null; ms: number }>;
 }
 
-const children: ChildProcess[] = [];
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
-});
-
-async function run({ lag = 0, deadline = 2000, hangs = false } = {}): Promise<Running> {
+async function run(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  { lag = 0, deadline = 20_000, hangs = false } = {},
+): Promise<Running> {
   const script = new URL('../../../support/drain-server.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [script, String(lag), String(deadline), ...(hangs ? ['hangs'] : [])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  children.push(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
   const exit = once(child, 'exit');
   let output = '';
   child.stdout.on('data', (chunk) => {
@@ -59,13 +58,18 @@ async function open(port: number, bytes: string): Promise<{ socket: Socket; whol
   return { socket, whole };
 }
 
+function isStopping({ output }: Running): Promise<void> {
+  return until(() => output().includes('SIGTERM'), 'the stop to begin');
+}
+
 function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }
 
-describe('a stop', () => {
-  it('lets pages and streams in flight finish, and ends with 0', async () => {
-    const server = await run();
+// At once: each of them mostly waits.
+describe.concurrent('a stop', () => {
+  it('lets pages and streams in flight finish, and ends with 0', async (context) => {
+    const server = await run(context);
     const slow = await open(server.port, get('/slow'));
     const stream = await open(server.port, get('/stream'));
     server.child.kill('SIGTERM');
@@ -77,8 +81,8 @@ describe('a stop', () => {
     expect(server.output()).not.toContain('Connections were cut');
   });
 
-  it('answers who had opened a connection, and asks a moment after', async () => {
-    const server = await run();
+  it('answers who had opened a connection, and asks a moment after', async (context) => {
+    const server = await run(context);
     const { socket, whole } = await open(server.port, '');
     server.child.kill('SIGTERM');
     await sleep(150);
@@ -87,22 +91,21 @@ describe('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('answers those whom the system had let in before it stopped', async () => {
-    const server = await run();
+  it('answers those whom the system had let in before it stopped', async (context) => {
+    const server = await run(context);
     await open(server.port, get('/stand-still'));
-    const asked = Array.from({ length: 100 }, () => askRaw(server.port, 'GET /livez HTTP/1.1'));
-    await sleep(100);
+    const asked = await Promise.all(Array.from({ length: 100 }, () => open(server.port, get('/livez'))));
     server.child.kill('SIGTERM');
-    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    const statuses = (await Promise.all(asked.map(({ whole }) => whole))).map((whole) => parseReply(whole).status);
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('says so to the proxy first, and closes each connection behind its reply', async () => {
-    const server = await run({ lag: 600 });
+  it('says so to the proxy first, and closes each connection behind its reply', async (context) => {
+    const server = await run(context, { lag: 2000 });
     expect((await askRaw(server.port, 'GET /readyz HTTP/1.1')).status).toBe(200);
     server.child.kill('SIGTERM');
-    await sleep(100);
+    await isStopping(server);
     const ready = await open(server.port, get('/readyz'));
     const page = await open(server.port, get('/'));
     expect(parseReply(await ready.whole)).toMatchObject({ status: 503, body: '{"status":"draining"}' });
@@ -111,19 +114,19 @@ describe('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('does not wait for idle, silent and half-sent connections', async () => {
-    const server = await run({ deadline: 5000 });
+  it('does not wait for idle, silent and half-sent connections', async (context) => {
+    const server = await run(context, { deadline: 30_000 });
     await open(server.port, '');
     await open(server.port, 'GET / HTTP/1.1\r\nHost: loc');
     await open(server.port, get('/'));
     server.child.kill('SIGTERM');
     const { code, ms } = await server.ended();
     expect(code).toBe(0);
-    expect(ms).toBeLessThan(1500);
+    expect(ms).toBeLessThan(15_000);
   });
 
-  it('cuts what the peers left undone by the deadline, and still ends with 0', async () => {
-    const server = await run({ deadline: 500 });
+  it('cuts what the peers left undone by the deadline, and still ends with 0', async (context) => {
+    const server = await run(context, { deadline: 500 });
     const reader = connect(server.port, '127.0.0.1');
     reader.pause();
     reader.on('error', () => undefined);
@@ -136,29 +139,26 @@ describe('a stop', () => {
     const { code, ms } = await server.ended();
     expect(code).toBe(0);
     expect(ms).toBeGreaterThan(400);
-    expect(ms).toBeLessThan(1500);
     expect(server.output()).toContain('"cut":2');
   });
 
-  it('ends with 1 and says so where it had to cut a reply of its own', async () => {
-    const server = await run({ deadline: 500 });
+  it('ends with 1 and says so where it had to cut a reply of its own', async (context) => {
+    const server = await run(context, { deadline: 500 });
     await open(server.port, get('/never'));
     server.child.kill('SIGTERM');
-    const { code, ms } = await server.ended();
-    expect(code).toBe(1);
-    expect(ms).toBeLessThan(1500);
+    expect((await server.ended()).code).toBe(1);
     expect(server.output()).toMatch(/"cut":1,"owed":1.*The deadline \(DRAIN_DEADLINE\) passed/);
   });
 
-  it('ends with 1 and says so where what comes after the last reply takes too long', async () => {
-    const server = await run({ hangs: true });
+  it('ends with 1 and says so where what comes after the last reply takes too long', async (context) => {
+    const server = await run(context, { deadline: 500, hangs: true });
     server.child.kill('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: 1, signal: null });
     expect(server.output()).toContain('did not come to its end in time');
   });
 
-  it('delivers every byte of a reply that was ended but not flushed', async () => {
-    const server = await run({ deadline: 8000 });
+  it('delivers every byte of a reply that was ended but not flushed', async (context) => {
+    const server = await run(context, { deadline: 8000 });
     const socket = connect(server.port, '127.0.0.1');
     let received = 0;
     socket.write(get('/big'));
@@ -175,28 +175,29 @@ describe('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('ends at once, with another code, where it is asked for again', async () => {
-    const server = await run({ lag: 3000, deadline: 5000 });
+  it('ends at once, with another code, where it is asked for again', async (context) => {
+    const server = await run(context, { lag: 30_000, deadline: 5000 });
     server.child.kill('SIGTERM');
-    await sleep(100);
+    await isStopping(server);
     server.child.kill('SIGTERM');
     const { code, ms } = await server.ended();
     expect(code).toBe(1);
-    expect(ms).toBeLessThan(1000);
+    expect(ms).toBeLessThan(15_000);
   });
 });
 
-describe('a fault of the process', () => {
-  it('does not end it where a request caused the rejection', async () => {
-    const server = await run();
+describe.concurrent('a fault of the process', () => {
+  it('does not end it where a request caused the rejection', async (context) => {
+    const server = await run(context);
     expect((await askRaw(server.port, 'GET /reject HTTP/1.1')).status).toBe(200);
-    await sleep(100);
+    await context.expect
+      .poll(server.output)
+      .toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
-    expect(server.output()).toMatch(/"digest":"[0-9A-Z]{8}".*"origin":"request".*"method":"GET","url":"\/reject"/);
   });
 
-  it('ends it with 1 where something was thrown outside, once what is in flight has finished', async () => {
-    const server = await run();
+  it('ends it with 1 where something was thrown outside, once what is in flight has finished', async (context) => {
+    const server = await run(context);
     const slow = await open(server.port, get('/slow'));
     expect((await askRaw(server.port, 'GET /throw-outside HTTP/1.1')).body).toContain('answered');
     expect((await server.ended()).code).toBe(1);

@@ -26,14 +26,16 @@ export function parseScrubKeys(text: string): string[] | undefined {
 /**
  * Reads `/KD-\d{8}/i, /[/,]x/`. Undefined where one is no expression, would match everywhere, or is
  * too slow: visitors have a say in the texts that it runs on.
+ *
+ * @param patternTime how long one may take (ms)
  */
-export function parseScrubPatterns(text: string): RegExp[] | undefined {
+export function parseScrubPatterns(text: string, patternTime = PATTERN_TIME): RegExp[] | undefined {
   const patterns: RegExp[] = [];
   let rest = text.trim();
   while (rest !== '') {
     const literal = LITERAL.exec(rest);
     const pattern = literal && toPattern(literal[1] ?? '', literal[2] ?? '');
-    if (!pattern || patterns.length === MAX_PATTERNS || !isFast(pattern)) return undefined;
+    if (!pattern || patterns.length === MAX_PATTERNS || !isFast(pattern, patternTime)) return undefined;
     patterns.push(pattern);
     rest = rest.slice(literal[0].length).trimStart();
   }
@@ -54,7 +56,7 @@ function toPattern(source: string, flags: string): RegExp | undefined {
 }
 
 /** Tried on what it is made of, many times over and then not quite a match. Node ends what takes too long. */
-function isFast(pattern: RegExp): boolean {
+function isFast(pattern: RegExp, timeout: number): boolean {
   const made = [
     ...new Set(pattern.source.match(/[\p{L}\p{N}]+/gu) ?? []),
     ...new Set(pattern.source),
@@ -70,11 +72,7 @@ function isFast(pattern: RegExp): boolean {
     (part) => `${part.repeat(Math.ceil(MAX_SCRUBBED_LENGTH / part.length)).slice(0, MAX_SCRUBBED_LENGTH)}\0`,
   );
   try {
-    runInNewContext(
-      'for (const text of texts) text.replace(pattern, "")',
-      { pattern, texts },
-      { timeout: PATTERN_TIME },
-    );
+    runInNewContext('for (const text of texts) text.replace(pattern, "")', { pattern, texts }, { timeout });
     return true;
   } catch {
     return false;

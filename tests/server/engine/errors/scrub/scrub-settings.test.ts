@@ -15,6 +15,9 @@ describe('keys', () => {
   });
 });
 
+/** A busy machine takes its time for what is fast (ms). */
+const PATIENCE = 20_000;
+
 describe('patterns', () => {
   it.each([
     ['', []],
@@ -30,7 +33,7 @@ describe('patterns', () => {
     ['/^|x/', undefined],
     [`/${'a'.repeat(501)}/`, undefined],
   ])('%j', (text, patterns) => {
-    expect(parseScrubPatterns(text)).toEqual(patterns);
+    expect(parseScrubPatterns(text, PATIENCE)).toEqual(patterns);
   });
 
   it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/'])(
@@ -47,7 +50,7 @@ describe('patterns', () => {
       fc.property(fc.array(pattern, { maxLength: 4 }), (patterns) => {
         const expected = patterns.map(([source, flags]) => new RegExp(source.join(''), `${flags}g`));
         const text = patterns.map(([source, flags]) => `/${source.join('')}/${flags}`).join(', ');
-        expect(parseScrubPatterns(text)).toEqual(expected);
+        expect(parseScrubPatterns(text, PATIENCE)).toEqual(expected);
       }),
     );
   });
