@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
@@ -18,6 +19,15 @@ const encodings = {
     }),
 };
 
+/** What this process has compressed. One that builds again (tests do) has most files again. */
+const known = new Map();
+
+function encodeOnce(extension, contents) {
+  const key = extension + createHash('sha256').update(contents).digest('hex');
+  if (!known.has(key)) known.set(key, encodings[extension](contents));
+  return known.get(key);
+}
+
 /**
  * All encodings of all files at once, on Node's thread pool; an encoding that saves nothing is left out.
  *
@@ -30,9 +40,9 @@ export async function precompress(files) {
     .filter(({ contents }) => contents.length >= minBytes)
     .sort((a, b) => b.contents.length - a.contents.length);
   const encoded = worthwhile.flatMap(({ path, contents }) =>
-    Object.entries(encodings).map(async ([extension, encode]) => ({
+    Object.keys(encodings).map(async (extension) => ({
       path: path + extension,
-      contents: await encode(contents),
+      contents: await encodeOnce(extension, contents),
       plainLength: contents.length,
     })),
   );

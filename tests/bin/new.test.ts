@@ -280,12 +280,12 @@ describe('the tests that it writes', () => {
     expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
     changeFirstThings(app);
     expect(await runTests()).toMatch(/^7 passed, 0 failed$/m);
-  }, 60_000);
+  }, 120_000);
 
   it('say what to do where they fail', async () => {
     failTests(app);
     const said = await runTests();
     expect(said).toContain('Is there a /orders/7? If not, visit one that there is');
     expect(said).toMatch(/schema\.ts refuses SENT: .*river/);
-  }, 60_000);
+  }, 120_000);
 });

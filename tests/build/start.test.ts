@@ -30,15 +30,24 @@ it('`npm start` takes its server along when npm itself is ended', async () => {
   expect((await fetch(`${url}/livez`)).status).toBe(200);
   npm.removeAllListeners('exit');
   npm.kill('SIGTERM');
-  await once(npm, 'exit');
-  await expect
-    .poll(
-      () =>
-        fetch(`${url}/livez`).then(
-          () => 'answers',
-          () => 'gone',
-        ),
-      { timeout: 8000 },
-    )
-    .toBe('gone');
+  // When the last process that writes to its output has ended, the server too.
+  await once(npm, 'close');
+  await expect(fetch(`${url}/livez`)).rejects.toThrow();
+});
+
+it('ends where nobody reads its log any more', async () => {
+  const logger = new URL('../../src/server/engine/logger.ts', import.meta.url).href;
+  const script = `
+    const { createLogger } = await import('${logger}');
+    const { log, flush } = await createLogger({ level: 'info', terminal: false });
+    process.once('message', () => { log.info('The last line.'); flush(); process.exit(0); });
+    process.send('ready');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child, 'message');
+  child.stdout?.destroy();
+  child.send('end');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   app = createGuideApp();
   await app.build();
   weather = await startWeather();
-}, 60_000);
+});
 afterAll(() => {
   weather?.close();
   app?.remove();
@@ -74,7 +74,7 @@ describe('the app of the guide', () => {
     const said = await run('vitest', 'run', 'tests/server/product', 'tests/e2e/product/people.test.ts');
     expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
     expect(said).toContain('tests/e2e/product/people.test.ts');
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('its pages', () => {

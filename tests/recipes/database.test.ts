@@ -8,7 +8,7 @@ let app: OwnedApp;
 beforeAll(async () => {
   app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/database.md')));
   await app.build();
-}, 60_000);
+});
 afterAll(() => app.remove());
 
 it('keeps what was written, for pages and the API, across a restart', async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   app = createOwnedApp(blocks);
   app.write({ 'legacy/views/about.txt': 'About {host}' });
   await app.build();
-}, 60_000);
+});
 afterAll(() => app.remove());
 
 const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';

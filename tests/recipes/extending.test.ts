@@ -15,7 +15,7 @@ beforeAll(async () => {
   app.write({ 'src/shared/product/pages/home/notice.md': 'A text that a plugin brought.' });
   await app.build();
   running = await startApp(app.folder, { GREETING: 'Good day' });
-}, 60_000);
+});
 afterAll(async () => {
   await running?.stop();
   app.remove();
@@ -126,7 +126,7 @@ it('may all be taken away, each with its line in main.ts', async () => {
   const { url } = await bare.start();
   bare.remove();
   expect((await fetch(url)).status).toBe(200);
-}, 60_000);
+}, 120_000);
 
 /** A handshake as another site's page sends it; resolves with the status. */
 function dialFrom(origin: string, url: string): Promise<number | undefined> {

@@ -8,7 +8,7 @@ let app: OwnedApp;
 beforeAll(async () => {
   app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/openapi.md')));
   await app.build();
-}, 60_000);
+});
 afterAll(() => app.remove());
 
 it('serves what it says, and says what it serves', async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
     'src/server/product/pages/index.ts': pages.replace('home: null', 'home: null, kept: null'),
   });
   await app.build();
-}, 60_000);
+});
 afterAll(() => app.remove());
 
 it('shows one build in two environments, static pages too', async () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   await app.build();
   recipe = await startApp(app.folder, SECRET);
-}, 60_000);
+});
 afterAll(async () => {
   await recipe?.stop();
   app.remove();

@@ -10,7 +10,7 @@ let app: OwnedApp;
 beforeAll(async () => {
   app = createTailwindApp();
   await app.build();
-}, 60_000);
+});
 afterAll(() => app.remove());
 
 it('serves one sheet with the rules that pages use, and no others', async () => {
@@ -55,4 +55,4 @@ it('writes the rules of a class that was added, beside CSS modules', async () =>
   expect(read('root')).not.toContain('.text-water');
   expect(read('home')).toMatch(/\.home_\w+_head\{color:green\}/);
   other.remove();
-});
+}, 120_000);

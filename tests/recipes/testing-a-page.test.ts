@@ -18,4 +18,4 @@ it('has tests that pass in a clone', async () => {
   });
   app.remove();
   expect(stdout).toMatch(/\n6 passed, 0 failed\s*$/);
-}, 60_000);
+}, 120_000);

@@ -100,7 +100,7 @@ it('is said by the server at its start too, for who did not ask the compiler', a
     /^The app ended with 1 before it listened:\nThe route "order" has no server half\. .*index\.ts.*\nThe server half "ordr" has no route\. [^\n]*\n$/,
   );
   app.remove();
-}, 60_000);
+}, 120_000);
 
 const MISSPELT_ACTION =
   /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*"order\.(?:pya|cancle)"' is not assignable to .*"order\.cancel" \| "order\.pay"/;

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import pino, { type Logger } from 'pino';
 import { KiB, MiB, Second } from '../../shared/units.ts';
 
@@ -55,11 +56,26 @@ function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/**
+ * Where whoever read the log has gone, `flushSync` of SonicBoom tries for ever, so that the process never ends. There
+ * is nobody left to tell, so what cannot be written counts as written. A pipe that is full goes on being tried.
+ */
 function flushQuietly(destination: { flushSync(): void }): void {
+  const { writeSync } = fs;
+  fs.writeSync = ((fd: number, text: string | Uint8Array): number => {
+    try {
+      return writeSync(fd, text as string);
+    } catch (error) {
+      if (['EAGAIN', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+      return Buffer.byteLength(text);
+    }
+  }) as typeof writeSync;
   try {
     destination.flushSync();
   } catch {
-    // Whoever read the log has gone, and there is nobody left to tell.
+    // It was never opened, or is closed already.
+  } finally {
+    fs.writeSync = writeSync;
   }
 }
 
