@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { shareBrowser, type Watched, watch } from '../../support/browser.ts';
 import { type OwnedApp, type RunningApp, startApp } from '../../support/owned-app.ts';
@@ -56,10 +56,15 @@ async function open(
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
-/** Follows a link of the home page, once the router is there. */
+/** Follows a link of the home page, once the router is there, and what tells more of a failure than the first script. */
 async function goTo(path: string, before?: (page: Page) => Promise<unknown>): Promise<Opened> {
-  const opened = await open('/', before);
+  let courier: Promise<Response> | undefined;
+  const opened = await open('/', (page) => {
+    courier = page.waitForResponse(/\/courier-/);
+    return before?.(page) ?? Promise.resolve();
+  });
   await exchanged(opened.page);
+  await (await courier)?.finished();
   await opened.page.getByRole('link', { name: path, exact: true }).click();
   return opened;
 }
