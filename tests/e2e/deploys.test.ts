@@ -123,7 +123,7 @@ describe('a tab that was open across a deploy', () => {
     await exchanged(tab);
     await (await reporter).finished();
     const isPublished = () => withStore(dataDir, (store) => store.useBuild({ id: build, release: build }));
-    await vi.waitFor(async () => expect(await isPublished()).toBe(true), 10_000);
+    await vi.waitFor(async () => expect(await isPublished()).toBe(true), 30_000);
     await server.stop();
     server = await deploy(next, new URL(server.url).port);
   }, 60_000);
@@ -157,7 +157,7 @@ describe('a tab that was open across a deploy', () => {
       const found = address === undefined ? undefined : await lookUp(dataDir, address);
       if (!found?.occurrence?.whole) throw new Error(`${address ?? id} leads nowhere.`);
       return found;
-    }, 10_000);
+    }, 30_000);
   }
 
   /** Presses what fails on the page `/`, and answers with what the tunnel said to each, by the names of the failures. */

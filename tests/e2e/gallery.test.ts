@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Browser, Page, Response as PageResponse, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Found } from '../../src/server/desk/store/records.ts';
 import { toOccurrence } from '../../src/shared/engine/address.ts';
@@ -305,7 +305,9 @@ describe('in a browser', () => {
     'what page %s needs and does not get is told before the document is loaded in its place',
     async (name, pattern) => {
       const before = server.log().length;
+      let courier: Promise<PageResponse> | undefined;
       const { page } = await open('/', async (opened) => {
+        courier = opened.waitForResponse(/\/courier-/);
         let refused = false;
         await opened.route(pattern, (route) => {
           if (refused) return route.continue();
@@ -315,6 +317,7 @@ describe('in a browser', () => {
       });
       // Earlier the click is a document load, whose preload is refused and whose import is not.
       await exchanged(page);
+      await (await courier)?.finished(); // Without it the document's first script tells less.
       await page.getByRole('link', { name: `/${name}` }).click();
       await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
       // The page that would hear the answer is gone: what was sent as it went is in the log.

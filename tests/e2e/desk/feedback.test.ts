@@ -36,8 +36,7 @@ async function listViolations(page: Page): Promise<string[]> {
 
 /** What stands on the incident. */
 async function expectSaid(address: string, words: string): Promise<void> {
-  const { page } = await site.open('/');
-  await signIn(page, `/desk/${address.slice(0, 8)}`);
+  const { page } = await site.open(`/desk/${address.slice(0, 8)}`, { isSignedIn: true });
   const said = page.locator('blockquote', { hasText: words });
   await said.waitFor();
   await page.getByText('ann@example.com').first().waitFor();
@@ -87,8 +86,7 @@ describe('a visitor says what they were doing', () => {
 
 describe('an operator', () => {
   test('is led into the desk from the page of a failure, of the server and of the browser', async () => {
-    const { page } = await site.open('/');
-    await signIn(page, '/desk');
+    const { page } = await site.open('/desk', { isSignedIn: true });
     const reply = await page.goto('/tour/fail/loader');
     expect(reply?.headers()['cache-control']).toBe('no-store');
     const address = await readAddress(page);

@@ -112,15 +112,17 @@ describe('the list', () => {
     });
     await page.mouse.move(400, 400);
     data.length = 0;
-    const end = performance.now() + 3000;
-    while (performance.now() < end) await Promise.all(Array.from({ length: 4 }, () => fail('/tour/fail/loader')));
+    const began = performance.now();
+    while (performance.now() < began + 3000)
+      await Promise.all(Array.from({ length: 4 }, () => fail('/tour/fail/loader')));
     const asked = data.filter(({ path }) => path.startsWith('/desk/_data'));
     expect(asked.filter(({ method }) => method === 'GET').length).toBeGreaterThanOrEqual(1);
-    expect(asked.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(3);
+    const gaps = (performance.now() - began) / 2000;
+    expect(asked.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(2 + gaps);
     // A number that gets another digit begins further left: of all that may move, that alone does.
     const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
     expect(Math.max(0, ...shifts)).toBeLessThan(0.0005);
-  }, 30_000);
+  });
 
   test('looks by itself where no stream gets through', async () => {
     const digest = await fail('/tour/fail/loader');
