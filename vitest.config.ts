@@ -10,14 +10,7 @@ const routerModules = new URL('./node_modules/react-router/dist/development/lib/
 const toPath = (file: string) => fileURLToPath(new URL(file, routerModules));
 
 /** Tests that start servers, databases, builds or compilers. */
-const PROCESS = [
-  'tests/bin/**/*.test.ts',
-  'tests/build/**/*.test.ts',
-  'tests/container/**/*.test.ts',
-  'tests/guide/**/*.test.ts',
-  'tests/proxies/**/*.test.ts',
-  'tests/recipes/**/*.test.ts',
-];
+const PROCESS = ['tests/**/*.process.test.{ts,tsx}', 'tests/{bin,build,container,guide,proxies,recipes}/**/*.test.ts'];
 const BROWSER = ['tests/e2e/**/*.test.{ts,tsx}'];
 const SOAK = 'tests/**/*.soak.test.ts';
 
@@ -40,6 +33,7 @@ export default defineConfig({
     testTimeout: 45_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 20_000 } },
+    setupFiles: ['tests/support/production-react.ts'],
     // Files share a worker process, so most of the engine is loaded once in each of them.
     isolate: false,
     retry: 0,

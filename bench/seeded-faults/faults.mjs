@@ -5,13 +5,13 @@ const TESTS = {
   pages: ['tests/server/engine/pages', 'tests/server/app.test.ts'],
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
-  journal: ['tests/server/desk/journal.test.ts', 'tests/server/desk/desk.test.ts', 'tests/server/desk/keeper'],
-  store: ['tests/server/desk/store', 'tests/server/desk/tunnel/strangers.test.ts'],
+  journal: ['tests/server/desk/journal.test.ts', 'tests/server/desk/desk.', 'tests/server/desk/keeper'],
+  store: ['tests/server/desk/store', 'tests/server/desk/tunnel/strangers.'],
   signIn: ['tests/server/desk/sign-in', 'tests/server/desk/pages', 'tests/server/desk/desk-app.test.ts'],
   tunnel: ['tests/server/desk/tunnel'],
   api: ['tests/server/desk/api', 'tests/server/engine/http/operation.test.ts'],
   build: ['tests/build'],
-  development: ['tests/e2e/development', 'tests/bin/dev.test.ts'],
+  development: ['tests/e2e/development', 'tests/bin/dev'],
 };
 
 const HTTP = 'src/server/engine/http';

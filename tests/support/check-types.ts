@@ -19,7 +19,7 @@ import { promisify } from 'node:util';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(project, 'node_modules/.bin/tsc');
 /** What all apps have in common, and what their tests use of it. */
-const COMMON = ['src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
+const COMMON = ['package.json', 'src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
 const TREES = ['shared', 'client', 'server'] as const;
 type Tree = (typeof TREES)[number];
 
