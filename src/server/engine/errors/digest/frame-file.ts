@@ -24,12 +24,17 @@ export function toFrameFile(location: string, { dist, origins }: FramePaths): st
 
 function toLocalFile(location: string, dist: string): string {
   const path = toPath(location);
-  if (path.startsWith(`${dist}/`)) return path.slice(dist.length + 1);
+  if (path.startsWith(`${dist}/`)) return withoutSlashes(path.slice(dist.length));
   const dependency = path.lastIndexOf('/node_modules/');
   if (dependency >= 0) return path.slice(dependency + 1);
   const root = dist.slice(0, dist.lastIndexOf('/') + 1);
-  if (path.startsWith(root)) return path.slice(root.length);
+  if (path.startsWith(root)) return withoutSlashes(path.slice(root.length));
   return `../${path.slice(path.lastIndexOf('/') + 1)}`;
+}
+
+/** Slashes may be doubled, and what is left must not look like a path of this machine. */
+function withoutSlashes(path: string): string {
+  return path.replace(/^\/+/, '');
 }
 
 /** Of a `file:` URL or a path; without a query, which development servers add. */

@@ -9,6 +9,8 @@ describe('a script is named', () => {
     ['file:///app/src/server/product/cart.ts?t=1', 'src/server/product/cart.ts'],
     ['/app/node_modules/a/node_modules/pg/lib/client.js', 'node_modules/pg/lib/client.js'],
     ['file:///app/dist/server/a%20b.js', 'server/a b.js'],
+    ['/app/dist//app/dist/main.js', 'app/dist/main.js'],
+    ['/app//src/server/app.ts', 'src/server/app.ts'],
     ['/home/ann/linked/index.js', '../index.js'],
     ['node:fs', 'node:fs'],
     ['https://cdn.example/lib.js?key=secret', 'https://cdn.example/lib.js'],
