@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 45_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 20_000 } },
-    setupFiles: ['tests/support/production-react.ts'],
+    setupFiles: ['tests/support/production-react.ts', 'tests/support/same-seed.ts'],
     // Files share a worker process, so most of the engine is loaded once in each of them.
     isolate: false,
     retry: 0,
