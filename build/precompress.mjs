@@ -19,7 +19,7 @@ const encodings = {
     }),
 };
 
-/** What this process has compressed. One that builds again (tests do) has most files again. */
+/** What this process has compressed. A process that builds several times, as tests do, sees most files again. */
 const known = new Map();
 
 function encodeOnce(extension, contents) {

@@ -59,7 +59,7 @@ export function watchServer(server: WatchedServer): void {
   if (gate) {
     gauge(
       'spillway_pages_in_progress',
-      'Pages from their first guard to their shell: never more than http_server_active_requests.',
+      'Pages that are being made: from the first guard to the shell, and renders of static pages.',
       () => gate.pages,
     );
     gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => gate.queued);

@@ -182,12 +182,12 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
   ],
   [
-    'names actions of a route that is not there',
+    'names actions of an unknown route',
     [[ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions']],
     /^src\/server\/product\/pages\/index\.ts\(.*Property 'ordr' is missing in type/,
   ],
   [
-    'names the file of actions of a route that is not there, where they have a half',
+    'names the file of actions of an unknown route, if they have a server half',
     [
       [ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
       [HALVES, 'home: null,', 'home: null, ordr: {},'],

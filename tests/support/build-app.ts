@@ -40,7 +40,7 @@ function copyWhole(from: string, to: string): boolean {
   }
 }
 
-/** Whole or not at all, because other processes read it meanwhile. The oldest make room. */
+/** Puts it there in one step, because other processes may read it at the same time. Deletes the oldest. */
 function keep(dist: string, known: string): void {
   const copy = `${known}.${process.pid}`;
   mkdirSync(kept, { recursive: true });

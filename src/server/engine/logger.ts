@@ -57,8 +57,9 @@ function toEscape(character: string): string {
 }
 
 /**
- * Where whoever read the log has gone, `flushSync` of SonicBoom tries for ever, so that the process never ends. There
- * is nobody left to tell, so what cannot be written counts as written. A pipe that is full goes on being tried.
+ * If the reader of the log has ended, `flushSync` of SonicBoom tries for ever, and the process never ends. It has no
+ * option against that, so for this one synchronous call a write that cannot succeed counts as done. A full pipe is
+ * tried again.
  */
 function flushQuietly(destination: { flushSync(): void }): void {
   const { writeSync } = fs;

@@ -23,7 +23,7 @@ async function fail(path: string): Promise<string> {
 const openDesk = (path: string, options: VisitOptions = {}) =>
   site.open(path, { viewport: { width: 1280, height: 900 }, isSignedIn: true, ...options });
 
-/** The page's own clock runs as ever, and `after` moves it on: it asks at most every two seconds. */
+/** Moves the page's clock on before it reads: the page asks at most every two seconds. */
 const STEPPED: VisitOptions = { before: (page) => page.clock.install() };
 
 const after =
@@ -279,7 +279,7 @@ test.skipIf(!hasNginx)(
 test.each([
   ['/desk/no/such/page', 0],
   ['/desk/0000000Z', 1],
-])('a page that is none stands as it is: %s', async (path, questions) => {
+])('leaves a desk page without content alone: %s', async (path, questions) => {
   const digest = await fail('/tour/fail/loader');
   let answered = 0;
   const { page } = await openDesk(path, {

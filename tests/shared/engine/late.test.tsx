@@ -1,4 +1,3 @@
-import '../../support/production-react.ts';
 import { PassThrough } from 'node:stream';
 import type { ReactNode } from 'react';
 import { renderToPipeableStream } from 'react-dom/server';

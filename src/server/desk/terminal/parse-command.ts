@@ -124,7 +124,7 @@ function readAs(name: string, rest: readonly string[], values: Values, now: numb
 
 const SEE_HELP = 'Run it with "help" to see what there is.';
 
-/** The id of a request or of a visitor may begin with a dash. No option is as long. */
+/** An id of a request or a visitor, which can begin with a dash. All options are shorter. */
 const DASHED_ID = /^-[\w-]{15,}$/;
 
 function parseAll(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {

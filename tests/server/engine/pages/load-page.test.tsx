@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { useData } from '../../../../src/shared/engine/hooks.ts';

@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { Outlet, useParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';

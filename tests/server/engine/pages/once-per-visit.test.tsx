@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { oncePerVisit } from '../../../../src/server/engine/pages/once-per-visit.ts';

@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';

@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';

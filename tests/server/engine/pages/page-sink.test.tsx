@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';

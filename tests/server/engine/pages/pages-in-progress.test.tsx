@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';

@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';

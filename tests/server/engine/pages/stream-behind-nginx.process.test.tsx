@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { useData } from '../../../../src/shared/engine/hooks.ts';

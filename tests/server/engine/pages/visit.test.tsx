@@ -1,4 +1,3 @@
-import '../../../support/production-react.ts';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense } from 'react';
