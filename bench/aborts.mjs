@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build, stopBuilder } from '../build.mjs';

@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { get } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { build, stopBuilder } from '../build.mjs';

@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 

@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { createOwnedApp } from '../tests/support/owned-app.ts';
 import { PROXIES, whyNot } from '../tests/support/proxies.ts';
 import { rollReplicas } from './roll-replicas.mjs';

@@ -1,4 +1,4 @@
-import '../bin/require-node.mjs';
+import './required-node.mjs';
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';
