@@ -46,6 +46,8 @@ export function hasRequiredNode() {
 }
 
 const enough = Number(process.versions.node.split('.')[0]) >= REQUIRED_MAJOR;
+// What this process starts may meet the older Node again.
+if (enough) delete process.env[TRIED];
 
 // Decided when imported, so that nothing that an older Node chokes on is evaluated after it.
 if (!enough) {

@@ -13,15 +13,19 @@ mkdirSync(join(root, 'bin'));
 cpSync(guard, join(root, 'bin/require-node.mjs'));
 writeFileSync(
   join(root, 'bin/command.mjs'),
-  "import { hasRequiredNode } from './require-node.mjs';\nif (hasRequiredNode()) console.log('ran', process.argv[2]);\n",
+  "import { hasRequiredNode } from './require-node.mjs';\nif (hasRequiredNode()) console.log('ran', process.argv[2], process.env.SPILLWAY_PINNED_NODE ?? '');\n",
 );
 // Node 20 is not at hand everywhere; what the guard sees of a Node is its version.
 writeFileSync(join(root, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
 afterAll(() => rmSync(root, { recursive: true }));
 
-function run(...execArgs: string[]): Promise<{ code: number | null; out: string; err: string }> {
+function run(
+  execArgs: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [...execArgs, join(root, 'bin/command.mjs'), 'it']);
+    const env = { ...process.env, ...settings };
+    const child = spawn(process.execPath, [...execArgs, join(root, 'bin/command.mjs'), 'it'], { env });
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk) => {
@@ -36,11 +40,15 @@ function run(...execArgs: string[]): Promise<{ code: number | null; out: string;
 
 describe('the guard of the Node version', () => {
   it('lets a new enough Node pass', async () => {
-    expect(await run()).toEqual({ code: 0, out: 'ran it\n', err: '' });
+    expect(await run()).toEqual({ code: 0, out: 'ran it \n', err: '' });
+  });
+
+  it('lets what a pinned Node starts find it again', async () => {
+    expect(await run([], { SPILLWAY_PINNED_NODE: '1' })).toMatchObject({ code: 0, out: 'ran it \n' });
   });
 
   it('ends an older one with one sentence that names both versions', async () => {
-    const { code, out, err } = await run('--require', join(root, 'old.cjs'));
+    const { code, out, err } = await run(['--require', join(root, 'old.cjs')]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^Spillway needs Node 24 or newer, and this is Node 20\.20\.2\. .*npm start.*\n$/);
   });
@@ -52,7 +60,7 @@ describe('the guard of the Node version', () => {
       const file = join(pinned, 'node');
       writeFileSync(file, '#!/bin/sh\nfor last; do :; done\necho "pinned $last"\nexit 3\n');
       chmodSync(file, 0o755);
-      expect(await run('--require', join(root, 'old.cjs'))).toEqual({ code: 3, out: 'pinned it\n', err: '' });
+      expect(await run(['--require', join(root, 'old.cjs')])).toEqual({ code: 3, out: 'pinned it\n', err: '' });
     },
   );
 

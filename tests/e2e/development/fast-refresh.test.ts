@@ -12,6 +12,8 @@ let app: DevApp;
 let page: Page;
 let documents: string[];
 let complaints: string[];
+/** Why the page was loaded anew, each time. */
+let reloads: string[];
 
 beforeAll(async () => {
   app = await startDevApp();
@@ -25,6 +27,9 @@ function useOnePage(): void {
     page = await browser.newPage({ baseURL: app.url, viewport: { width: 800, height: 500 } });
     page.setDefaultTimeout(40_000);
     ({ documents, complaints } = await watch(page));
+    const said: string[] = [];
+    reloads = said;
+    page.on('console', (message) => message.text().startsWith('Spillway reloads') && said.push(message.text()));
     await page.goto('/');
     await exchanged(page);
     await page.getByRole('button').click();
@@ -40,6 +45,7 @@ const poll = <T>(read: () => T) => expect.poll(read, { timeout: 40_000 });
 
 /** What the visitor has done is still there: a count, a text, a place. */
 async function expectKept(): Promise<void> {
+  expect(reloads).toEqual([]);
   await page.getByRole('button', { name: 'clicked 1' }).waitFor();
   expect(await page.getByLabel('Note').inputValue()).toBe('half a senten');
   expect(await page.evaluate(() => window.scrollY)).toBe(120);
@@ -298,15 +304,13 @@ describe('what cannot be exchanged', () => {
   useOnePage();
 
   test('is shown by a reload that keeps what was typed, the focus and the place, and says why', async () => {
-    const said: string[] = [];
-    page.on('console', (message) => message.text().startsWith('Spillway') && said.push(message.text()));
     await page.getByLabel('Note').focus();
     app.edit('src/shared/product/theme.ts', "createContext('none')", "createContext('nothing')");
     await poll(() => documents).toEqual(['/', '/']);
     await poll(() => page.getByLabel('Note').inputValue()).toBe('half a senten');
     await poll(() => page.evaluate(() => window.scrollY)).toBe(120);
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('note');
-    expect(said).toEqual([
+    expect(reloads).toEqual([
       'Spillway reloads this page, because src/shared/product/theme.ts exports `Theme`, which is neither a component nor a function.',
     ]);
   });
