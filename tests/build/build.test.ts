@@ -37,12 +37,16 @@ const app = {
     export const name = styles.home;
     export default () => <main className={styles.home} title={useFetcher().state}><Button /></main>;`,
   'src/shared/product/pages/home.module.css': '.home { color: green }',
-  'src/shared/product/pages/plain.tsx': 'export default () => <main>plain</main>;',
+  'src/shared/product/pages/plain.tsx': `
+    import '../document.css';
+    export default () => <main>plain</main>;`,
+  'src/shared/product/document.css': 'html { color: black }',
   'src/shared/product/ui/button.tsx': `
     import styles from './button.module.css';
     export const Button = () => <button className={styles.button} type="button" />;`,
   'src/shared/product/ui/button.module.css': '.button { color: blue }',
   'src/client/main.tsx': `
+    import '../shared/product/document.css';
     import { hydrate } from './hydrate.tsx';
     import { routes } from '../shared/product/routes.tsx';
     hydrate(routes);`,
@@ -237,6 +241,8 @@ describe('style sheets', () => {
     const textOf = (id: string) => (manifest.routes[id]?.styles ?? []).map((url) => readAsset(built, url)).join('');
     expect(textOf('layout')).toMatch(/^body\{.*\.button_\w+_button\{.*\.layout_\w+_layout\{/s);
     expect(textOf('home')).toMatch(/^\.button_\w+_button\{.*\.home_\w+_home\{/s);
+    // What the entry brings is on every page.
+    expect(manifest.entry.styles.map((url) => readAsset(built, url)).join('')).toMatch(/^html\{/);
     expect(textOf('plain')).toBe('');
     const shared = manifest.routes.layout?.styles.filter((url) => manifest.routes.home?.styles.includes(url));
     expect(shared).toHaveLength(1);
