@@ -15,6 +15,8 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
   /** With a session of the desk. */
   readonly isSignedIn?: boolean;
+  /** For all tests of the file: a profile of its own costs a process of the browser's. */
+  readonly isKept?: boolean;
 }
 
 export interface Site {
@@ -31,6 +33,7 @@ export interface Site {
  */
 export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   const contexts: BrowserContext[] = [];
+  const kept: BrowserContext[] = [];
   let server: E2eServer;
   let browser: Browser;
   let session: Promise<SessionCookie> | undefined;
@@ -41,6 +44,7 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
     await Promise.all(contexts.splice(0).map(close));
   });
   afterAll(async () => {
+    await Promise.all(kept.map(close));
     if (prepare) await server?.stop();
   });
   return {
@@ -50,14 +54,14 @@ export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
     get server() {
       return server;
     },
-    async open(path, { before, waitUntil = 'load', isSignedIn = false, ...options } = {}) {
+    async open(path, { before, waitUntil = 'load', isSignedIn = false, isKept = false, ...options } = {}) {
       const context = await browser.newContext({
         baseURL: server.url,
         viewport: { width: 1000, height: 700 },
         userAgent: toVisitorsAgent(browser.version()),
         ...options,
       });
-      contexts.push(context);
+      (isKept ? kept : contexts).push(context);
       context.setDefaultTimeout(20_000);
       if (isSignedIn) {
         session ??= signIn(server);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { listViolations } from '../accessible.ts';
 import { exchanged, hydrated, useSite } from '../site.ts';
 
 const site = useSite(async () => ({}));
@@ -26,12 +26,6 @@ async function say(page: Page, words: string): Promise<void> {
   await textarea(page).fill(words);
   await page.getByLabel('Your e-mail address').fill('ann@example.com');
   await page.getByRole('button', { name: 'Send' }).click();
-}
-
-async function listViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
 /** What stands on the incident. */

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { hasNginx, startNginx } from '../../support/nginx.ts';
+import { listViolations } from '../accessible.ts';
 import { exchanged, isSameDocument, markDocument, useSite, type VisitOptions } from '../site.ts';
 
 const site = useSite(async () => ({}));
@@ -166,9 +166,7 @@ describe('an incident', () => {
     expect(await note.inputValue()).toBe('Half a thou');
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     expect(await page.evaluate(() => window.scrollY)).toBe(120);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-    expect(violations).toEqual([]);
+    expect(await listViolations(page)).toEqual([]);
     await news.click();
     await expect.poll(() => which.textContent()).not.toBe(shown);
     expect(await note.inputValue()).toBe('Half a thou');

@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type E2eServer, startServer } from '../../support/e2e-server.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type WebhookReceiver,
 } from '../../support/receivers.ts';
 import { until } from '../../support/until.ts';
+import { expectAccessible } from '../accessible.ts';
 import { heading, hydrated, useSite } from '../site.ts';
 
 const SECRET = 'a-secret-of-the-webhook';
@@ -51,13 +51,6 @@ async function openDesk(server: E2eServer, path: string, options: Parameters<typ
   await heading(visit.page, 'Notifications');
   visit.complaints.length = 0; // the answer 401 is one
   return visit;
-}
-
-async function listProblems(page: Awaited<ReturnType<typeof openDesk>>['page']): Promise<unknown[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-  const excess = await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth);
-  return [...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), ...(excess > 0 ? [excess] : [])];
 }
 
 describe('somebody who is told', () => {
@@ -149,11 +142,7 @@ describe('axe finds no violation, and nothing is wider than its place', () => {
     await until(() => webhook.posted.some(({ body }) => body.includes('incident.new')), 'a message', PATIENCE);
     const { page, complaints } = await openDesk(site.server, '/desk/notifications');
     await hydrated(page);
-    expect(await listProblems(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await listProblems(page)).toEqual([]);
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(await listProblems(page)).toEqual([]);
+    await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
 
@@ -163,10 +152,7 @@ describe('axe finds no violation, and nothing is wider than its place', () => {
     const { page, complaints } = await openDesk(server, '/desk/notifications');
     await hydrated(page);
     await page.getByText('Nobody is told of anything.').waitFor();
-    expect(await listProblems(page)).toEqual([]);
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await listProblems(page)).toEqual([]);
+    await expectAccessible(page);
     expect(complaints).toEqual([]);
   });
 });

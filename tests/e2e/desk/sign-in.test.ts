@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { until } from '../../support/until.ts';
+import { expectAccessible } from '../accessible.ts';
 import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } from '../site.ts';
 
 const site = useSite(async () => ({}));
@@ -15,13 +15,6 @@ const readToken = () => readFileSync(join(site.server.dataDir, 'desk-token'), 'u
 async function enter(page: Page, token = readToken()): Promise<void> {
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
-}
-
-async function listViolations(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
 }
 
 describe('the first start', () => {
@@ -112,35 +105,20 @@ test('scripts of the page cannot read the cookie', async () => {
 });
 
 describe('axe finds no violation', () => {
-  const NARROW = { width: 390, height: 844 };
-
-  async function expectNone(page: Page): Promise<void> {
-    await page.evaluate(axe.source);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await listViolations(page), colorScheme).toEqual([]);
-    }
-    await page.setViewportSize(NARROW);
-    expect(await listViolations(page), 'narrow').toEqual([]);
-    expect(await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth)).toBeLessThanOrEqual(
-      0,
-    );
-  }
-
   test('on the way in, before and after a wrong token', async () => {
     const { page } = await site.open('/desk', { reducedMotion: 'reduce' });
     await hydrated(page);
-    await expectNone(page);
+    await expectAccessible(page);
     await enter(page, 'not-the-token-of-this-desk');
     await page.getByRole('alert').waitFor();
-    await expectNone(page);
+    await expectAccessible(page);
   });
 
   test.each(['/desk', '/desk/no/such/page'])('on %s', async (path) => {
     const { page } = await site.open(path, { reducedMotion: 'reduce' });
     await enter(page);
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    await expectNone(page);
+    await expectAccessible(page);
   });
 });
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RouteDefinition } from '../../../src/shared/engine/routes.ts';
 import { routes } from '../../../src/shared/product/routes.tsx';
+import { expectAccessible, listViolations } from '../accessible.ts';
 import { exchanged, hydrated, useSite } from '../site.ts';
 
 const site = useSite();
@@ -22,51 +22,23 @@ function listPaths(table: readonly RouteDefinition[]): string[] {
   ]);
 }
 
-async function openQuiet(path: string) {
-  const visit = await site.open(path, { viewport: WIDE, reducedMotion: 'reduce' });
-  await hydrated(visit.page);
-  await visit.page.waitForLoadState('networkidle');
-  return visit;
-}
-
-async function listViolations(page: Page, runOnly?: string[]): Promise<string[]> {
-  const { violations } = await page.evaluate(
-    (rules) => (window as unknown as { axe: typeof axe }).axe.run(rules ? { runOnly: rules } : {}),
-    runOnly,
-  );
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-  );
-}
-
-/** Neither the page nor the code on it is wider than its place. */
-async function expectFits(page: Page): Promise<void> {
-  expect(await page.evaluate(() => (document.scrollingElement?.scrollWidth ?? 0) - innerWidth)).toBeLessThanOrEqual(0);
-  const code = await page.locator('pre').evaluateAll((all) => all.map((pre) => pre.scrollWidth - pre.clientWidth));
-  expect(Math.max(0, ...code)).toBe(0);
-}
-
-/** What another colour scheme can change. */
-const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
-
 describe('axe finds no violation', () => {
-  test.each(paths)('on %s, light, dark and at 390 px, where all fits too', async (path) => {
-    const { page } = await openQuiet(path);
-    await page.evaluate(axe.source);
-    expect(await listViolations(page)).toEqual([]);
-    await expectFits(page);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await listViolations(page, COLOUR_RULES)).toEqual([]);
-    await page.setViewportSize(NARROW);
-    expect(await listViolations(page)).toEqual([]);
-    await expectFits(page);
+  let page: Page;
+  beforeAll(async () => {
+    ({ page } = await site.open('/', { reducedMotion: 'reduce', isKept: true }));
+  });
+
+  test.each(paths)('on %s, where all fits', async (path) => {
+    await page.goto(path);
+    await hydrated(page);
+    await expectAccessible(page);
   });
 
   test('in what the demonstrations show once they were used', async () => {
-    const { page } = await openQuiet('/tour/forms');
+    await page.goto('/tour/forms');
+    await exchanged(page);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('answered in the background').waitFor();
-    await page.evaluate(axe.source);
     expect(await listViolations(page)).toEqual([]);
 
     await page.goto('/tour/failures');
@@ -76,7 +48,6 @@ describe('axe finds no violation', () => {
       .getByRole('list', { name: 'Addresses' })
       .getByText(/^[0-9A-Z]{8}-/)
       .waitFor();
-    await page.evaluate(axe.source);
     expect(await listViolations(page)).toEqual([]);
   });
 });
@@ -101,7 +72,8 @@ describe('by keyboard', () => {
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 
   test('the skip link comes first, is seen, and leads past the header', async () => {
-    const { page } = await openQuiet('/tour/forms');
+    const { page } = await site.open('/tour/forms', { viewport: WIDE });
+    await exchanged(page);
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('Skip to content');
     expect(
@@ -113,7 +85,8 @@ describe('by keyboard', () => {
   });
 
   test('the header is passed in the order in which it is read, with a mark that is seen', async () => {
-    const { page } = await openQuiet('/tour/static');
+    const { page } = await site.open('/tour/static', { viewport: WIDE });
+    await exchanged(page);
     const seen: (string | undefined)[] = [];
     await page.keyboard.press('Tab');
     for (let index = 0; index < 9; index++) {
