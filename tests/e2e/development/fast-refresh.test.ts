@@ -293,8 +293,19 @@ describe('what fails', () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
     await poll(async () => (await fetch(app.url)).status).toBe(500); // the server follows the browser
+    // Each connection begins with the last build, which is no news to a page that was loaded with it.
+    let connections = 0;
+    await page.route('**/_dev/events', async (route) => {
+      connections += 1;
+      const body = `retry: 50\n\ndata: ${JSON.stringify(await readState())}\n\n`;
+      await route.fulfill({ contentType: 'text/event-stream', body });
+    });
     await page.reload();
     await expectProblem('GET / failed (render)', 'home.tsx:16:19 (open in editor)', 'at Home (');
+    const before = connections;
+    await poll(() => connections).toBeGreaterThan(before + 2);
+    await expectProblem('GET / failed (render)');
+    await page.unroute('**/_dev/events');
     app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{seen}</p>');
     await expectMended();
   });

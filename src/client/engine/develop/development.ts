@@ -39,6 +39,8 @@ declare global {
 }
 
 let state: DevState;
+/** The last thing that was told, as it was told. */
+let told: string | undefined;
 let pagesOf: 'product' | 'desk' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
@@ -55,7 +57,9 @@ let isReloading = false;
 export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
   pagesOf = shows;
   repeatCutRequests();
-  state = (await (await fetch(DEV_STATE)).json()) as DevState;
+  const text = await (await fetch(DEV_STATE)).text();
+  state = JSON.parse(text) as DevState;
+  if (!state.error) told = text;
   globalThis.__spillway = {
     evaluated: new Set(),
     load: (file) => importModule(toUrl(file)),
@@ -105,8 +109,11 @@ async function showAnswer(response: Response): Promise<void> {
 
 function follow(): void {
   const events = new EventSource(DEV_EVENTS);
-  events.onmessage = ({ data }) => {
-    const next = JSON.parse(String(data)) as DevState;
+  events.onmessage = ({ data }: MessageEvent<string>) => {
+    // Each connection begins with the last build. If the page knows it, a problem that it shows stays.
+    if (data === told) return;
+    told = data;
+    const next = JSON.parse(data) as DevState;
     applying = applying
       .then(() => apply(next))
       .catch((error: unknown) => reload(`the change could not be taken up (${error})`));
