@@ -49,6 +49,20 @@ const readRows = (page: Page) =>
     );
 
 describe('the list', () => {
+  test('that was empty shows what comes first, and then moves nothing either', async () => {
+    const { page } = await openDesk('/desk', STEPPED);
+    await exchanged(page);
+    await isState(page, 'live');
+    expect(await readRows(page)).toEqual([]);
+    const digest = await fail('/tour/fail/loader');
+    await expect.poll(after(page, () => page.getByRole('checkbox').count())).toBe(1);
+    await page.getByRole('checkbox').check();
+    await fail('/api/tour/fail');
+    const news = page.getByRole('button', { name: '1 new: show' });
+    await expect.poll(after(page, () => news.count())).toBe(1);
+    expect(await readRows(page)).toEqual([[digest, expect.any(Number)]]);
+  });
+
   test('counts on in place, and tells of new ones without moving anything', async () => {
     const digest = await fail('/tour/fail/loader');
     await fail('/api/tour/fail');

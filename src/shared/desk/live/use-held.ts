@@ -16,6 +16,7 @@ export interface Held<Data> {
 /**
  * Keeps what somebody reads where it is while newer data come in by themselves: they are shown when
  * they are asked for, or once nobody looks. A navigation and a change of one's own are such a question.
+ * An empty list has nothing to keep.
  *
  * @param place what is read; what is typed or ticked in it counts as a hand on it
  */
@@ -29,10 +30,13 @@ export function useHeld<Data>(data: Data, place: RefObject<HTMLElement | null>):
   useLayoutEffect(() => {
     if (arrived.current.key !== key) arrived.current = { key, at: performance.now() };
     const isArriving = performance.now() - arrived.current.at < ARRIVAL;
-    if ((isArriving && !isEdited(place.current)) || !isRead()) setAccepted({ key, data });
+    const isKept = isArriving ? isEdited(place.current) : isRead();
+    setAccepted((before) => (isKept && !isEmpty(before.data) ? before : { key, data }));
   }, [key, data, isRead, place]);
   return { held: accepted.key === key ? accepted.data : data, show: () => setAccepted({ key, data }) };
 }
+
+const isEmpty = (data: unknown): boolean => Array.isArray(data) && data.length === 0;
 
 const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'wheel', 'scroll', 'touchmove'] as const;
 

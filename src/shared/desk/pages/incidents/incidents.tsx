@@ -77,7 +77,7 @@ interface ShownRow extends IncidentRow {
 
 /** In the order in which they stand, with what is known of them by now. */
 function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData): readonly ShownRow[] {
-  if (held === rows || held.length === 0) return rows;
+  if (held === rows) return rows;
   const fresh = new Map(rows.map((row) => [row.digest, row]));
   // Past the end of a full page it may stand on the next one.
   const hasLeft = next === undefined;
