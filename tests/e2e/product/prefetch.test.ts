@@ -126,17 +126,22 @@ describe('a hover', () => {
   });
 
   test('that only crosses a link asks for nothing, and one that leaves takes its request back', async () => {
-    const { page, data } = await openLive('/');
+    const { page, data } = await site.open('/', { before: (page) => page.clock.install() });
+    await exchanged(page);
+    await page.clock.pauseAt(Date.now() + 60_000);
+    data.length = 0;
     await hold(page);
     const box = await link(page, 'Cards').boundingBox();
     if (!box) throw new Error('The link is not shown.');
     await page.mouse.move(box.x + 3, box.y + 3);
+    await page.clock.runFor(40);
     await page.mouse.move(500, 690);
-    await page.waitForTimeout(150);
+    await page.clock.runFor(150);
     expect(data).toEqual([]);
 
     const failed = page.waitForEvent('requestfailed');
     await page.mouse.move(box.x + 3, box.y + 3);
+    await page.clock.runFor(60);
     await expect.poll(() => data.length).toBe(1);
     await page.mouse.move(500, 690);
     expect((await failed).url()).toContain('/_data/tour/cards');
