@@ -70,7 +70,8 @@ describeStores('whom the desk was told to forget', (open) => {
     expect((await store.listFeedback(digest, 9)).map(({ email }) => email)).toEqual(['grace@example.com']);
     const marks = await driver.all<{ mark: string }>('SELECT mark FROM desk_forgotten');
     expect(marks).toHaveLength(2);
-    expect(JSON.stringify(marks).toLowerCase()).not.toContain('ada');
+    // Random letters may make a short name.
+    expect(JSON.stringify(marks)).not.toMatch(/hash of|example/i);
   });
 
   it('may have been told to an earlier release, which wrote marks of another kind', async () => {
