@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
+import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Editors write a file in several steps: a change is taken up when it has been quiet for this long. */
@@ -36,6 +37,7 @@ let leaving = false;
 
 /** Builds, serves, and does both again on each change under `src`, as little of it as the change asks for. */
 export async function develop() {
+  useEnvFile();
   process.on('SIGINT', () => leave('SIGINT'));
   process.on('SIGTERM', () => leave('SIGTERM'));
   await dev.clean();

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hasCurrentBuild, toCommandFiles } from '../build/stamp.mjs';
+import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -11,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * @param {'desk' | 'doctor'} command
  */
 export async function runCommand(command) {
+  useEnvFile({ silent: true });
   if (!toCommandFiles(command).every((path) => existsSync(`${root}/${path}`))) {
     const { buildCommand } = await import('../build/terminal.mjs');
     try {

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { hasCurrentBuild } from '../build/stamp.mjs';
+import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Builds where something changed, then serves from this process: its id and its signals stay. */
 export async function serve() {
+  useEnvFile();
   // An image carries `dist` and no sources; there is nothing to build from, and nothing to compare.
   if (existsSync(`${root}/src`) && !hasCurrentBuild(root, { dev: false })) {
     const { build, stopBuilder } = await import('../build.mjs');

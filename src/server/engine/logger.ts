@@ -1,10 +1,11 @@
 import fs from 'node:fs';
 import pino, { type Logger } from 'pino';
 import { KiB, MiB, Second } from '../../shared/units.ts';
+import { toRequestLine } from './request-line.ts';
 
 export interface LoggerOptions {
   readonly level: string;
-  /** Somebody reads along: pretty lines instead of JSON. */
+  /** Somebody reads along: pretty lines instead of JSON, and a short one for a request. */
   readonly terminal: boolean;
 }
 
@@ -27,7 +28,9 @@ const MAX_HELD = 4 * MiB;
 export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
   if (terminal) {
     const { default: pretty } = await import('pino-pretty');
-    return { log: pino({ level, base: null }, pretty({ sync: true, ignore: 'pid,hostname' })), flush: () => undefined };
+    const format = pretty.prettyFactory({ ignore: 'pid,hostname' });
+    const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
+    return { log: pino({ level, base: null }, { write }), flush: () => undefined };
   }
   const destination = pino.destination({
     dest: 1,

@@ -1,5 +1,14 @@
 import { exec, execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -152,8 +161,10 @@ describe('the app that both leave', () => {
     expect(said).not.toContain('tests/server/engine');
   }, 300_000);
 
-  test('serves what it has', async () => {
+  test('serves what it has, with settings from `.env` where the environment has none', async () => {
+    writeFileSync(join(copy, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');
     const url = await start();
+    expect(existsSync(join(copy, 'data-of-env/desk-token'))).toBe(true);
     const home = await fetch(url);
     expect([home.status, await home.text()]).toEqual([200, expect.stringContaining('npm run new -- page /about')]);
     const nothing = await fetch(`${url}/nothing`);

@@ -1,0 +1,28 @@
+import { styleText } from 'node:util';
+
+/** What the access log says of a request, as far as a terminal shows it. */
+interface RequestEntry {
+  readonly time: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly digest?: string;
+  readonly gone?: boolean;
+}
+
+/**
+ * One short line for a request, for whoever develops. Assets that were served say nothing new, and get none.
+ *
+ * @param line an entry of the log, as JSON
+ * @returns undefined if it is no request's
+ */
+export function toRequestLine(line: string): string | undefined {
+  if (!line.includes('"msg":"request"')) return undefined;
+  const { time, method, path, status, ms, digest, gone } = JSON.parse(line) as RequestEntry;
+  if (path.startsWith('/assets/') && status < 400) return '';
+  const colour = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
+  const clock = styleText('gray', new Date(time).toTimeString().slice(0, 8));
+  const after = [digest, gone && 'the visitor left'].filter(Boolean).map((words) => `  ${words}`);
+  return `${clock} ${method} ${path} ${styleText(colour, String(status))} ${ms} ms${after.join('')}\n`;
+}
