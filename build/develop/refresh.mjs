@@ -38,15 +38,16 @@ export function fastRefresh(root) {
         const source = await readFile(file, 'utf8');
         const known = compiled.get(file);
         if (known?.source === source) return known.result;
-        const result = await compile(path, file, source);
-        compiled.set(file, { source, result });
+        const edits = known ? known.edits + 1 : 0;
+        const result = await compile(path, file, source, edits);
+        compiled.set(file, { source, edits, result });
         return result;
       });
     },
   };
 }
 
-async function compile(path, file, source) {
+async function compile(path, file, source, edits) {
   const { code, map, errors } = await transform(file, source, {
     lang: path.endsWith('.tsx') ? 'tsx' : 'ts',
     jsx: { runtime: 'automatic', development: true, refresh: true },
@@ -58,7 +59,8 @@ async function compile(path, file, source) {
   const head =
     `import { register as $spillwayRegister, createSignatureFunctionForTransform as $RefreshSig$ } from 'react-refresh/runtime';` +
     `const $RefreshReg$ = (type, id) => $spillwayRegister(type, ${name} + ' ' + id);` +
-    `globalThis.__spillway?.evaluated.add(${name});`;
+    // The number alone: it gives an edit that is undone another URL, because a browser evaluates each URL once.
+    `globalThis.__spillway?.evaluated.add(${name}, ${edits});`;
   const mapUrl = `data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`;
   return { contents: `${head}${code}\n//# sourceMappingURL=${mapUrl}`, loader: 'js' };
 }

@@ -70,6 +70,14 @@ describe('an edit', () => {
     await expectKept();
   });
 
+  test('that is undone is shown, and costs no state', async () => {
+    app.edit(BUTTON, 'clicked {count} times', 'pressed {count} times');
+    await page.getByRole('button', { name: 'pressed 1 times' }).waitFor();
+    app.edit(BUTTON, 'pressed {count} times', 'clicked {count} times');
+    await page.getByRole('button', { name: 'clicked 1 times' }).waitFor();
+    await expectKept();
+  });
+
   test('of a style sheet is shown, and costs no state', async () => {
     app.edit('src/shared/product/pages/home.module.css', 'rgb(1, 2, 3)', 'rgb(4, 5, 6)');
     await poll(() => page.getByRole('heading').evaluate((heading) => getComputedStyle(heading).color)).toBe(
