@@ -283,6 +283,12 @@ describe('what fails', () => {
     app.edit(PAGES, "import { words } from '../words.ts';", "import { fail } from '../words.ts';");
     app.edit(PAGES, '({ words })', 'fail()');
     await expectProblem('no words', 'src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
+    // A build that changes nothing mends nothing.
+    const { build } = await readState();
+    app.write(WORDS, app.read(WORDS));
+    await poll(async () => hasTaken(build, await readState())).toBe(true);
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // for the page to hear of it
+    await expectProblem('no words');
     app.edit(PAGES, "import { fail } from '../words.ts';", "import { words } from '../words.ts';");
     app.edit(PAGES, 'fail()', '({ words })');
     app.write(WORDS, words);

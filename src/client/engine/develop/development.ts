@@ -39,8 +39,13 @@ declare global {
 }
 
 let state: DevState;
-/** The last thing that was told, as it was told. */
-let told: string | undefined;
+/** The last build failed. */
+let buildProblem: DevError | undefined;
+/** The page failed: this stays until something of it is another one. */
+let pageProblem: DevError | undefined;
+let shown: DevError | undefined;
+/** Counts what was exchanged: an answer about the page of before comes too late. */
+let exchanges = 0;
 let pagesOf: 'product' | 'desk' = 'product';
 let page: LivePage | undefined;
 let applying = Promise.resolve();
@@ -57,9 +62,7 @@ let isReloading = false;
 export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
   pagesOf = shows;
   repeatCutRequests();
-  const text = await (await fetch(DEV_STATE)).text();
-  state = JSON.parse(text) as DevState;
-  if (!state.error) told = text;
+  state = (await (await fetch(DEV_STATE)).json()) as DevState;
   globalThis.__spillway = {
     evaluated: new Set(),
     load: (file) => importModule(toUrl(file)),
@@ -75,7 +78,7 @@ export function attachPage(live: LivePage): void {
 /** An error page is shown: what it does not say is said over it. */
 export function onShownError({ digest }: PageError): void {
   if (digest === undefined) return; // meant, or thrown in the browser, which React tells below
-  void fetch(`${DEV_FAILURES}/${digest}`).then(showAnswer, () => undefined);
+  ask(fetch(`${DEV_FAILURES}/${digest}`));
 }
 
 /** What React says on the console stays: `reportError` and `console.error`, as without these. */
@@ -100,19 +103,34 @@ function showThrown(title: string, error: unknown, componentStack: string | unde
   const thrown: ThrownInBrowser = { title, message, stack, componentStack };
   const body = JSON.stringify(thrown);
   const headers = { 'Content-Type': 'application/json' };
-  void fetch(DEV_FRAMES, { method: 'POST', body, headers }).then(showAnswer, () => undefined);
+  ask(fetch(DEV_FRAMES, { method: 'POST', body, headers }));
 }
 
-async function showAnswer(response: Response): Promise<void> {
-  if (response.ok) showProblems((await response.json()) as DevError);
+/** Shows what the server answers about a failure of the page. */
+function ask(answer: Promise<Response>): void {
+  const of = exchanges;
+  void answer
+    .then(async (response) => {
+      if (!response.ok) return;
+      const problem = (await response.json()) as DevError;
+      if (of !== exchanges) return;
+      pageProblem = problem;
+      showProblem();
+    })
+    .catch(() => undefined);
+}
+
+function showProblem(): void {
+  const problem = buildProblem ?? pageProblem;
+  if (problem === shown) return;
+  shown = problem;
+  if (problem) showProblems(problem);
+  else hideOverlay();
 }
 
 function follow(): void {
   const events = new EventSource(DEV_EVENTS);
   events.onmessage = ({ data }: MessageEvent<string>) => {
-    // Each connection begins with the last build. If the page knows it, a problem that it shows stays.
-    if (data === told) return;
-    told = data;
     const next = JSON.parse(data) as DevState;
     applying = applying
       .then(() => apply(next))
@@ -126,20 +144,29 @@ function follow(): void {
 
 async function apply(next: DevState): Promise<void> {
   const before = state;
-  if (next.error) {
-    showProblems(next.error);
-    return;
+  buildProblem = next.error;
+  if (!next.error && isOther(before, next)) {
+    exchanges += 1;
+    pageProblem = undefined;
   }
-  hideOverlay();
+  showProblem();
+  if (next.error) return;
   state = next;
-  const isOther = pagesOf === 'desk' ? next.desk !== before.desk : next.base !== before.base;
-  if (isOther) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
+  const isOtherBase = pagesOf === 'desk' ? next.desk !== before.desk : next.base !== before.base;
+  if (isOtherBase) reloadBecause ??= `${next.reason || 'something outside the product folders'} changed`;
   if (reloadBecause !== undefined) return reload(reloadBecause);
   if (pagesOf === 'product' && !(await exchangeProduct(before, next))) return;
   if (next.server !== before.server) {
     await untilAnswered();
     await page?.revalidate();
   }
+}
+
+/** Builds are told again with each connection, and many change nothing of a page. */
+function isOther(before: DevState, next: DevState): boolean {
+  const toText = ({ modules, styles, base, desk, server }: DevState) =>
+    JSON.stringify([modules, styles, base, desk, server]);
+  return toText(before) !== toText(next);
 }
 
 /** @returns whether the page could be kept */
