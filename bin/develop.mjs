@@ -14,8 +14,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const quietMs = 15;
 /** For this long an empty file may be one that is about to be written. */
 const emptyMs = 300;
-/** A server that has not ended by then holds a connection that a developer does not need. */
-const drainMs = 1000;
+/** No proxy has to notice that a server goes, and nobody waits for a reply for long. */
+const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
+/** A server that has not ended by then never will: its drain takes one second. */
+const drainMs = 3000;
 /** What a server that did not start has said last may come after its end. */
 const lastWordsMs = 1000;
 
@@ -110,7 +112,7 @@ async function exchange(server) {
     cwd: root,
     stdio: ['inherit', 'inherit', 'pipe', 'ipc'],
     // What did not change since the server before is not compiled again.
-    env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, SPILLWAY_DEV: '1' },
+    env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
   });
   servers.add(next);
   next.once('exit', () => servers.delete(next));

@@ -69,7 +69,6 @@ export async function startDevApp(
     env: {
       ...process.env,
       NODE_ENV: 'development',
-      DRAIN_LAG: '0',
       OVERLOAD_DELAY: '0',
       HOST: host,
       PORT: String(port),

@@ -197,6 +197,11 @@ describe('the server', () => {
     expect(asked).toBeGreaterThan(20);
   });
 
+  test('ends by itself when another one takes its place', () => {
+    expect(app.output()).toContain('The server finishes what is in flight, then ends.');
+    expect(app.output()).not.toContain('ended without saying so');
+  });
+
   test('says once what may be set, however often it is exchanged', () => {
     const count = (words: string) => app.output().split(words).length - 1;
     expect(count('Listening on')).toBeGreaterThan(2);
