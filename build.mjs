@@ -12,7 +12,7 @@ import { toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listPackages } from './build/packages.mjs';
-import { precompress } from './build/precompress.mjs';
+import { packMaps, precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
 import { createSites } from './build/sites.mjs';
 import { commands, toStamp } from './build/stamp.mjs';
@@ -67,12 +67,15 @@ export async function build({
   const packages = listPackages([client, deskClient, server].map(({ metafile }) => metafile));
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.
-  const compressing = dev ? [] : precompress(served);
-  const sites = createSites(root, bundled.unserved.filter(isMap), owner);
+  const maps = bundled.unserved.filter(isMap);
+  const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
+  const sites = createSites(root, maps, owner);
+  const [compressed, packedMaps] = await compressing;
   const files = [
     ...bundled.unserved,
+    ...packedMaps,
     ...terminal.flat(),
-    ...[...served, ...(await compressing)].map((file) => ({ ...file, path: `client/${file.path}` })),
+    ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),
     { path: 'manifest.json', contents: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'sites.json', contents: sites },
     { path: 'packages.json', contents: `${JSON.stringify(packages, null, 2)}\n` },

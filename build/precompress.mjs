@@ -73,3 +73,19 @@ export async function precompress(files) {
   );
   return (await Promise.all(encoded)).filter(({ contents, plainLength }) => contents.length < plainLength);
 }
+
+/**
+ * What the desk's store keeps of each build, in the store's own encoding: compressed here, they cost the first
+ * start of a build a tenth of the time.
+ *
+ * @param {{ path: string, contents: Uint8Array }[]} files
+ * @returns {Promise<{ path: string, contents: Uint8Array }[]>}
+ */
+export async function packMaps(files) {
+  return Promise.all(
+    files.map(async ({ path, contents }) => ({
+      path: `${path}.zst`,
+      contents: await promisify(zlib.zstdCompress)(contents),
+    })),
+  );
+}

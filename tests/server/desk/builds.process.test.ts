@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { createDigest } from '../../../src/server/engine/errors/digest/create-digest.ts';
 import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
@@ -12,7 +13,7 @@ const source = `export function fail(): void {
 }
 `;
 
-function write(path: string, text: string): void {
+function write(path: string, text: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
@@ -22,6 +23,8 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   const { dist, fail } = await bundleProject(createFolder(onTestFinished), { 'src/main.ts': source });
   write(join(dist, 'client/assets/home-X7K2QM2X.js'), 'export const a = 1;');
   write(join(dist, 'client/assets/home-X7K2QM2X.js.br'), 'compressed');
+  write(join(dist, 'client/assets/about-X7K2QM2X.js'), 'export const b = 2;');
+  write(join(dist, 'client/assets/about-X7K2QM2X.js.zst'), zstdCompressSync('export const b = 2; // as the build packed it'));
   const sites = readFileSync(join(dist, 'sites.json'), 'utf8');
   const frames = fail();
   const old = await openTestDesk({ dataDir, dist, build: 'old' });
@@ -33,6 +36,8 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   onTestFinished(() => desk.close());
   const file = await desk.findOldAsset('/assets/home-X7K2QM2X.js');
   expect(Buffer.from(file ?? []).toString()).toBe('export const a = 1;');
+  const packed = await desk.findOldAsset('/assets/about-X7K2QM2X.js');
+  expect(Buffer.from(packed ?? []).toString()).toBe('export const b = 2; // as the build packed it');
   expect(await desk.findOldAsset('/assets/none-X7K2QM2X.js')).toBeUndefined();
   expect(await desk.ask('readBuildFile', 'old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
   expect((await desk.ask('listBuilds')).map(({ id }) => id)).toContain('old');

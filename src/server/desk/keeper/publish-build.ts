@@ -4,7 +4,7 @@ import { MAX_BUILD_FILE_BYTES } from '../limits.ts';
 import type { BuildFile } from '../store/build-table.ts';
 import type { StoreHolder } from './store-holder.ts';
 
-/** Copies that the build compressed: the store compresses in its own way. */
+/** Copies that the build compressed. */
 const COMPRESSED = /\.(?:br|gz|zst)$/;
 
 /** What `npm run dev` calls each of its builds (`build/develop/dev-build.mjs`): the next minute they are others. */
@@ -40,7 +40,11 @@ export function listBuildFiles(dist: string): readonly BuildFile[] {
   const paths = existsSync(join(dist, 'sites.json')) ? ['sites.json', ...folders] : folders;
   return paths
     .filter((path) => !COMPRESSED.test(path) && statSync(join(dist, path)).size <= MAX_BUILD_FILE_BYTES)
-    .map((path) => ({ path, read: () => readFileSync(join(dist, path)) }));
+    .map((path) => ({
+      path,
+      read: () => readFileSync(join(dist, path)),
+      readPacked: () => (existsSync(join(dist, `${path}.zst`)) ? readFileSync(join(dist, `${path}.zst`)) : undefined),
+    }));
 }
 
 function listFiles(dist: string, folder: string): string[] {

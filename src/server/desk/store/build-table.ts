@@ -8,6 +8,8 @@ export interface BuildFile {
   /** Within `dist`. */
   readonly path: string;
   read(): Uint8Array;
+  /** Its bytes as the build compressed them with zstd, where it did. */
+  readPacked?(): Uint8Array | undefined;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function storeBuildFile(driver: SqlDriver, build: string, file: Bui
   const bytes = file.read();
   const hash = createHash('sha256').update(bytes).digest('hex');
   const known = await driver.all('SELECT 1 AS one FROM desk_blobs WHERE hash = ?', [hash]);
-  const data = known.length > 0 ? undefined : packBytes(bytes);
+  const data = known.length > 0 ? undefined : (file.readPacked?.() ?? packBytes(bytes));
   await driver.transaction(async (sql) => {
     // The file first: a blob that a file names is not swept.
     await insertRows(
