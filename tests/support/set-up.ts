@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import buildOnce from './build-once.ts';
+
+/** Before the first test: the build, and a place where Node keeps compiled code of the servers that tests start. */
+export default async function setUp(): Promise<(() => void) | undefined> {
+  await buildOnce();
+  if (process.env.NODE_COMPILE_CACHE) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'spillway-compiled-'));
+  process.env.NODE_COMPILE_CACHE = folder;
+  return () => rmSync(folder, { recursive: true, force: true });
+}
