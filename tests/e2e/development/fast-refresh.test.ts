@@ -324,7 +324,7 @@ describe('what fails', () => {
     const before = connections;
     await poll(() => connections).toBeGreaterThan(before + 2);
     await expectProblem('GET / failed (render)');
-    await page.unroute('**/_dev/events');
+    await page.unrouteAll({ behavior: 'wait' });
     app.edit(HOME, '<p>{seen.no.where}</p>', '<p>{seen}</p>');
     await expectMended();
   });
