@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
@@ -6,11 +7,25 @@ import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 /** Node's own default, 11, takes 200 ms for a page. */
 const BROTLI_QUALITY = 4;
 
-/** Compresses what is made for one request. `response.flush()` sends what it holds back, so that streams stay streams. */
+const uncompressed = new WeakSet<ServerResponse>();
+/** `Content-Encoding` as the handler set it, for each response that the library has seen. */
+const handlersEncoding = new WeakMap<ServerResponse, ReturnType<ServerResponse['getHeader']>>();
+
+/** Keeps `compress()` away from this response. Call it before the headers are sent. */
+export function leaveUncompressed(res: ServerResponse): void {
+  uncompressed.add(res);
+}
+
+/**
+ * Compresses responses that are made for one request. The library alone holds back what streams write, and never
+ * calls the callbacks of `write()` and `end()`. Here, each turn of the event loop ends with a flush.
+ */
 export function compress(): RequestHandler {
-  return compression({
+  const library = compression({
     brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
     filter(request, response: Response) {
+      if (uncompressed.has(response)) return false;
+      handlersEncoding.set(response, response.getHeader('Content-Encoding'));
       // It has no type and no body, but says by which headers its answer was chosen (RFC 9110, section 15.4.5).
       if (response.statusCode === 304) response.vary('Accept-Encoding');
       // A strong validator names these bytes and no others: who sent it has chosen its coding already.
@@ -22,4 +37,44 @@ export function compress(): RequestHandler {
       return takes;
     },
   });
+  return function compress(req, res, next) {
+    const { write, end } = res;
+    library(req, res, () => undefined);
+    const { write: pack, end: packAndEnd } = res;
+    let isFlushDue = false;
+
+    function flush(): void {
+      isFlushDue = false;
+      if (!res.destroyed) res.flush();
+    }
+
+    res.write = ((chunk: unknown, ...rest: unknown[]) => {
+      // The library decides here whether to compress.
+      if (!res.headersSent && !uncompressed.has(res)) res.writeHead(res.statusCode);
+      if (!isCompressed(res)) return Reflect.apply(write, res, [chunk, ...rest]);
+      const isTaken: boolean = Reflect.apply(pack, res, [chunk, ...rest.filter(isEncoding)]);
+      const callback = rest.find(isCallback);
+      if (callback && isTaken) process.nextTick(callback);
+      else if (callback) res.once('drain', callback);
+      if (!isFlushDue) setImmediate(flush);
+      isFlushDue = true;
+      return isTaken;
+    }) as typeof res.write;
+
+    res.end = ((...args: unknown[]) => {
+      if (uncompressed.has(res)) return Reflect.apply(end, res, args);
+      const callback = args.find(isCallback);
+      if (callback) res.once('finish', callback);
+      Reflect.apply(packAndEnd, res, isCallback(args[0]) ? [] : [args[0], ...args.slice(1).filter(isEncoding)]);
+      return res;
+    }) as typeof res.end;
+    next();
+  };
 }
+
+function isCompressed(res: ServerResponse): boolean {
+  return handlersEncoding.has(res) && res.getHeader('Content-Encoding') !== handlersEncoding.get(res);
+}
+
+const isEncoding = (value: unknown): value is BufferEncoding => typeof value === 'string';
+const isCallback = (value: unknown): value is () => void => typeof value === 'function';

@@ -127,7 +127,6 @@ function sendSteps(res: ServerResponse, { type, toText }: StreamForm): void {
   const send = () => {
     step += 1;
     res.write(toText(step));
-    if ('flush' in res && typeof res.flush === 'function') res.flush();
     if (step < STREAM_STEPS) return;
     clearInterval(timer);
     res.end();

@@ -127,19 +127,11 @@ async function sendLines(
   response.setHeader('X-Accel-Buffering', 'no');
   const drained = watchDrain(response);
   response.write(`${head}\n`);
-  flush(response);
   for await (const line of late) {
     if (response.destroyed) return;
-    const isTaken = response.write(`${line}\n`);
-    flush(response);
-    if (!isTaken) await drained();
+    if (!response.write(`${line}\n`)) await drained();
   }
   response.end();
-}
-
-/** The compression step adds `flush()`; without it nothing is held back. */
-function flush(response: ExpressResponse & { flush?: () => void }): void {
-  response.flush?.();
 }
 
 /** Listens once for all lines: the compression step passes `on('drain')` to its stream, but no `off()`. */

@@ -8,8 +8,6 @@ type SinkEvent = 'close' | 'drain' | 'error';
 export interface PageTarget {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer): void;
-  /** Pushes out what a compressor holds back. */
-  flush?: () => void;
   on(event: SinkEvent, listener: () => void): unknown;
   readonly destroyed: boolean;
   destroy(error?: Error): unknown;
@@ -163,7 +161,6 @@ export class PageSink {
     if (bytes.length === 0 || this.#finished) return;
     this.#asVisitor(() => {
       this.#isFull = !this.#target.write(bytes);
-      this.#target.flush?.();
     });
   }
 
