@@ -41,7 +41,7 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
       res.destroy();
       return;
     }
-    clearHeaders(res);
+    clearHeaders(res, verdict.kind === 'error' && verdict.error.kind === 'failure');
     if (verdict.kind === 'redirect') {
       res.statusCode = verdict.status;
       res.setHeader('Location', verdict.location);
@@ -90,20 +90,45 @@ export function sendLastResort(
   res.end(body);
 }
 
-/** What the failed handler said of its own answer does not hold for this one. */
-function clearHeaders(res: ServerResponse): void {
-  for (const name of ['Content-Encoding', 'Content-Length', 'Content-Range', 'ETag', 'Last-Modified', 'Set-Cookie']) {
-    res.removeHeader(name);
-  }
+/** They describe a body that is not sent. */
+const BODY_HEADERS = [
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Length',
+  'Content-Range',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+];
+
+/** Removes what the handler said about a body that is not sent. A handler that failed may have set half of its cookies. */
+function clearHeaders(res: ServerResponse, isFailure: boolean): void {
+  for (const name of BODY_HEADERS) res.removeHeader(name);
+  if (isFailure) res.removeHeader('Set-Cookie');
   res.setHeader('Cache-Control', 'no-store');
 }
 
+/** The only headers that a failure may set: the error may come from an HTTP client, with another server's headers. */
+const FAILURE_HEADERS = /^(?:allow|retry-after|www-authenticate)$/i;
+const OUR_HEADERS = /^(?:connection|content-(?:encoding|length|type)|transfer-encoding)$/i;
+
+/** The `headers` of the error, as Express sends them. */
 function addHeaders(res: ServerResponse, error: unknown, shown: PageError): void {
   if (shown.digest) res.setHeader('X-Error-Digest', shown.digest);
-  const headers = shown.kind === 'failure' ? undefined : read(error, 'headers');
-  for (const name of ['Allow', 'Retry-After', 'WWW-Authenticate']) {
-    const value = read(headers, name);
-    if (typeof value === 'string') res.setHeader(name, value);
+  const headers = read(error, 'headers');
+  if (typeof headers !== 'object' || headers === null) return;
+  for (const name of Object.keys(headers)) {
+    const isSent = shown.kind === 'failure' ? FAILURE_HEADERS.test(name) : !OUR_HEADERS.test(name);
+    if (isSent) trySetHeader(res, name, read(headers, name));
+  }
+}
+
+/** An error may carry anything as its headers. */
+function trySetHeader(res: ServerResponse, name: string, value: unknown): void {
+  try {
+    res.setHeader(name, value as string);
+  } catch {
+    // Not a valid header.
   }
 }
 

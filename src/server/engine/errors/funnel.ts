@@ -11,7 +11,7 @@ import {
 } from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
 import { type Failure, type FailureKind, type Reporter, toAddress } from './failure.ts';
-import { toPublicError } from './http-error.ts';
+import { statusOf, toHandlersError, toPublicError } from './http-error.ts';
 import { currentRequest } from './request-context.ts';
 import type { Scrubber } from './scrub.ts';
 import { isVisitorGone } from './visitor-gone.ts';
@@ -96,11 +96,13 @@ export function createFunnel(options: FunnelOptions): Funnel {
       }
       const verdict = isOutcome(error) ? fromOutcome(error) : undefined;
       if (verdict) return pass(verdict, verdict.kind === 'error' ? verdict.error.kind : verdict.kind);
-      const known = toPublicError(error);
+      const isHandlers = context.origin === 'api' || context.origin === 'step';
+      const known = isHandlers ? toHandlersError(error) : toPublicError(error);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
       const digest = toAddressOf(error, context);
       const isForOperator = !context.isShared && (context.info ?? currentRequest())?.isOperator;
-      return { kind: 'error', error: { kind: 'failure', status: 500, digest, ...(isForOperator && { desk: true }) } };
+      const status = (isHandlers && statusOf(error)) || 500;
+      return { kind: 'error', error: { kind: 'failure', status, digest, ...(isForOperator && { desk: true }) } };
     },
   };
 }

@@ -69,11 +69,31 @@ export function describeStatus(status: number): string {
  */
 export function toPublicError(error: unknown): PageError | undefined {
   if (!isError(error)) return undefined;
-  const status = read(error, 'status');
-  if (typeof status !== 'number' || !Number.isInteger(status)) return undefined;
+  const status = statusOf(error);
+  if (status === undefined) return undefined;
   if (error instanceof HttpError) return toPageError(status, error.words);
-  const exposed = read(error, 'expose') === true && status >= 400 && status < 500;
-  return exposed ? toPageError(status) : undefined;
+  return read(error, 'expose') === true && status < 500 ? toPageError(status) : undefined;
+}
+
+/**
+ * The same for an error that an Express handler threw or passed to `next()`. Express treats any 4xx as an answer
+ * and not a failure. Its message is for the client if `expose` is set.
+ */
+export function toHandlersError(error: unknown): PageError | undefined {
+  const status = statusOf(error);
+  if (status === undefined || status >= 500) return toPublicError(error);
+  const message = read(error, 'expose') === true ? read(error, 'message') : undefined;
+  const words = error instanceof HttpError ? error.words : message;
+  return toPageError(status, typeof words === 'string' ? words : undefined);
+}
+
+/** `status` or `statusCode` of an error, by Express's rules: an integer from 400 to 599. */
+export function statusOf(error: unknown): number | undefined {
+  return [read(error, 'status'), read(error, 'statusCode')].find(isErrorStatus);
+}
+
+function isErrorStatus(status: unknown): status is number {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600;
 }
 
 /** The pages for 401, 403 and 404 have words of their own: they are told of given ones alone. */

@@ -1,9 +1,12 @@
+import type { RequestHandler } from 'express';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError, toPublicError } from '../../../../src/server/engine/errors/http-error.ts';
 import type { PageSteps } from '../../../../src/server/engine/pages/pages.ts';
 import { forbidden, redirect } from '../../../../src/shared/engine/outcome.ts';
-import { createFakePages, createTestApp } from '../../../support/app.ts';
+import { createFakePages, createTestApp, spyOnLog } from '../../../support/app.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
 
 function appThat(pages: PageSteps['pages'], overrides: Partial<PageSteps> = {}) {
   return createTestApp({ pages: createFakePages({ pages, ...overrides }) });
@@ -74,12 +77,61 @@ describe.each([401, 403, 404, 409])('an HttpError of status %i', (status) => {
     });
     expect((await answer(error, 'text/html')).body).toMatchObject({ status, message: 'The sluice is closed.' });
   });
+});
 
-  it("never says a library's words", async () => {
-    const library = Object.assign(new Error('canary'), { status, expose: true, words: 'canary' });
-    for (const accept of ['application/json', 'text/html']) {
-      expect((await answer(library, accept)).text).not.toContain('canary');
-    }
+describe.each(['/', '/api/x'])('an error of a handler at %s', (path) => {
+  const { log, lines } = spyOnLog();
+  const answerTo = (error: unknown) => {
+    const fail: RequestHandler = (_req, res) => {
+      res.setHeader('Set-Cookie', 'seen=1');
+      res.setHeader('ETag', '"x"');
+      throw error;
+    };
+    return request(
+      createTestApp({ log, funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }), steps: [fail] }),
+    )
+      .get(path)
+      .set('Accept', 'application/json');
+  };
+
+  it.each([
+    ['status', new Error('canary'), 409],
+    ['statusCode', new Error('canary'), 418],
+    ['status', {}, 404],
+  ])('with a 4xx in `%s` keeps it, hides its message and is not a failure', async (name, error, status) => {
+    lines.length = 0;
+    const reply = await answerTo(Object.assign(error, { [name]: status })).expect(status);
+    expect(reply.text).not.toContain('canary');
+    expect(reply.headers).toMatchObject({ 'set-cookie': ['seen=1'] });
+    expect(reply.headers.etag).toBeUndefined();
+    expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
+  });
+
+  it('says its message where `expose` is set', async () => {
+    const reply = await answerTo(Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true }));
+    expect(JSON.parse(reply.text)).toMatchObject({ status: 409, detail: 'The sluice is closed.' });
+  });
+
+  it('sends the headers of a 4xx, but none of a body', async () => {
+    const headers = { 'Content-Range': 'bytes */10', 'Content-Length': '5', 'X-Bad\n': 'x', 'X-Count': 3 };
+    const reply = await answerTo(Object.assign(new Error(''), { status: 416, headers })).expect(416);
+    expect(reply.headers).toMatchObject({ 'content-range': 'bytes */10', 'x-count': '3' });
+    expect(JSON.parse(reply.text)).toMatchObject({ status: 416 });
+  });
+
+  it('keeps a 5xx, which is a failure', async () => {
+    const headers = { 'Retry-After': '30', 'X-Upstream': 'canary' };
+    const reply = await answerTo(Object.assign(new Error('canary'), { status: 503, expose: true, headers })).expect(
+      503,
+    );
+    expect(reply.headers['retry-after']).toBe('30');
+    expect(reply.headers['x-error-digest']).toMatch(/^\w{8}-\w{8}$/);
+    expect(reply.headers['set-cookie']).toBeUndefined();
+    expect(JSON.stringify([reply.text, reply.headers])).not.toContain('canary');
+  });
+
+  it.each([200, 302, 999, '404', 404.5])('takes %j for no status', async (status) => {
+    await answerTo(Object.assign(new Error('x'), { status })).expect(500);
   });
 });
 
