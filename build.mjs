@@ -8,6 +8,7 @@ import { desk, product } from './build/apps.mjs';
 import { browserTarget, bundleServer, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
+import { mapExistingApp } from './build/existing-app.mjs';
 import { toBuildId } from './build/manifest.mjs';
 import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
@@ -67,12 +68,14 @@ export async function build({
   const packages = listPackages([client, deskClient, server].map(({ metafile }) => metafile));
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.
-  const maps = bundled.unserved.filter(isMap);
+  const existing = mapExistingApp(root);
+  const maps = [...bundled.unserved.filter(isMap), ...existing];
   const compressing = dev ? [[], []] : Promise.all([precompress(served), packMaps(maps)]);
   const sites = createSites(root, maps, owner);
   const [compressed, packedMaps] = await compressing;
   const files = [
     ...bundled.unserved,
+    ...existing,
     ...packedMaps,
     ...terminal.flat(),
     ...[...served, ...compressed].map((file) => ({ ...file, path: `client/${file.path}` })),

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { statSync, watch } from 'node:fs';
 import net from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { getSystemErrorName } from 'node:util';
 import { createDevBuild } from '../build/develop/dev-build.mjs';
 import { toDevError } from '../build/develop/dev-error.mjs';
+import { listExistingApp } from '../build/existing-app.mjs';
 import { useEnvFile } from './env-file.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -44,10 +45,21 @@ export async function develop() {
   process.on('SIGTERM', () => leave('SIGTERM'));
   await dev.clean();
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
+  watchExistingApp();
   for (const path of ['build.mjs', 'build', 'package.json']) {
     watch(`${root}/${path}`, () => console.error(`${path} changed: start \`npm run dev\` again to use it.`));
   }
   await work();
+}
+
+/** Restarts the server when a module of the existing app changes: the build does not contain it. The app reads its views itself. */
+function watchExistingApp() {
+  for (const folder of new Set(listExistingApp(root).map((path) => dirname(path)))) {
+    watch(join(root, folder), (_event, file) => {
+      const path = join(folder, file).replaceAll('\\', '/');
+      if (listExistingApp(root).includes(path)) onChange(path);
+    });
+  }
 }
 
 function onChange(file) {
@@ -86,7 +98,8 @@ async function take(files) {
     const server = await dev.buildServer();
     const ms = Math.round(performance.now() - started);
     console.error(files.length > 0 ? `${files.join(', ')}: built in ${ms} ms.` : `Built in ${ms} ms.`);
-    if (server !== servedBuild || !isAlive(current)) await exchange(server);
+    const isInSource = files.every((file) => file.startsWith('src/'));
+    if (server !== servedBuild || !isInSource || !isAlive(current)) await exchange(server);
     else {
       state = { ...state, served: state.build };
       tell();

@@ -5,8 +5,8 @@ import { readMappings, toVlq } from './sites/mappings.mjs';
 /** Changes with the shape of the table, which `src/server/engine/errors/digest/site-table.ts` reads. */
 const version = 1;
 
-/** A style sheet has no functions. */
-const isModule = /^src\/.*\.[cm]?[jt]sx?$/;
+/** A module of the project: in `src`, or in the folder of an existing app. */
+const isModule = /^(?!\.\.\/|(?:.*\/)?node_modules\/)[^:]+\.[cm]?[jt]sx?$/;
 
 const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
 

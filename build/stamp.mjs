@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listExistingApp } from './existing-app.mjs';
 
 /** What decides the build besides `src`; the lockfile stands for the installed packages. */
 const inputFiles = ['build.mjs', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
@@ -37,7 +38,7 @@ const outputFiles = [
 export function toStamp(root, { dev }) {
   const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
-  for (const path of [...inputFiles, ...inFolders]) {
+  for (const path of [...inputFiles, ...inFolders, ...listExistingApp(root)]) {
     const file = join(root, path);
     if (!existsSync(file)) continue;
     const contents = readFileSync(file);

@@ -8,11 +8,12 @@ import type { Funnel } from './engine/errors/funnel.ts';
 import { requestContext } from './engine/errors/request-context.ts';
 import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
 import { accessLog } from './engine/http/access-log.ts';
-import { isApiPath } from './engine/http/api-path.ts';
+import { isTakenPath } from './engine/http/api-path.ts';
 import { type AssetsOptions, assets } from './engine/http/assets.ts';
 import { compress } from './engine/http/compress.ts';
 import { crossSite } from './engine/http/cross-site.ts';
 import { door } from './engine/http/door.ts';
+import { type LoadedApp, mountExistingApp } from './engine/http/existing-app.ts';
 import { expectContinue } from './engine/http/expect-continue.ts';
 import { health, type Readiness } from './engine/http/health.ts';
 import { hostCheck } from './engine/http/host-check.ts';
@@ -32,7 +33,6 @@ import { seenAsPage } from './engine/http/seen-as-page.ts';
 import { shed } from './engine/http/shed.ts';
 import { chain, intoExpress, type Step } from './engine/http/step.ts';
 import { visitorId } from './engine/http/visitor-id.ts';
-import { withoutPolicy } from './engine/http/without-policy.ts';
 import type { Metrics } from './engine/metrics/metrics.ts';
 import type { OwnersReporting } from './engine/owners-files.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
@@ -79,8 +79,8 @@ export interface AppDeps {
   readonly steps: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
   readonly routes?: RequestHandler;
-  /** An Express app that was there before: it gets what none of ours claims, and keeps its own rules. */
-  readonly existingApp?: RequestHandler;
+  /** An existing Express app. It gets the requests that nothing else answers, and keeps its own rules. */
+  readonly existingApp?: LoadedApp | undefined;
 }
 
 /** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
@@ -88,6 +88,8 @@ export function createApp(deps: AppDeps): RequestListener {
   const { log, funnel, origins, trust, readiness, files, pages } = deps;
   const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
   const count = deps.metrics?.count;
+  const headers = toSecurityHeaders(origins);
+  const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isOurs });
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trust);
@@ -100,8 +102,8 @@ export function createApp(deps: AppDeps): RequestListener {
     requestContext(),
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
-    securityHeaders(toSecurityHeaders(origins)),
-    door(),
+    securityHeaders(headers),
+    door(existing && { isOurs, rawPaths: deps.existingApp?.rawPaths }),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),
     ...(deps.doctorPage ? [deps.doctorPage] : []),
@@ -109,16 +111,17 @@ export function createApp(deps: AppDeps): RequestListener {
     strictTransport({ reportPath: deps.reportPath }),
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
-    assets({ files, findOldAsset: deps.findOldAsset }),
+    assets({ files, findOldAsset: deps.findOldAsset, passesOn: existing !== undefined }),
     // What is above is cheap, and is answered whatever happens.
     ...(deps.overload
       ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isForOperators, count })]
       : []),
     ...(deps.desk ? [deps.desk.knowOperator] : []),
+    ...(existing ? [existing.takeHeaders] : []),
   ];
 
   // Before anything that could act, and before the body is read.
-  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: deps.existingApp && covers, log }));
+  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: existing && isOurs, log }));
   app.use(expectContinue());
   if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);
@@ -130,16 +133,17 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use('/api', privateReplies(), deps.api);
   app.use(pages.data);
   app.use(pages.pages);
-  if (deps.routes) app.use(deps.routes);
-  if (deps.existingApp) app.use(withoutPolicy(), deps.existingApp);
+  if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);
+  if (existing) app.use(existing.run, existing.giveHeaders);
   app.use('/api', apiNotFound());
   app.use(unclaimedMethods());
   app.use(pages.notFound);
+  if (existing) app.use(existing.giveHeadersToErrors);
   app.use(fail);
 
-  /** With an existing app, the cross-site check is for what is ours alone. */
-  function covers(path: string): boolean {
-    return isApiPath(path) || isDesk(path) || pages.isPage(path);
+  /** With an existing app, these paths follow our rules, and all others follow the app's. */
+  function isOurs(path: string): boolean {
+    return isTakenPath(path) || path === deps.reportPath || files.has(path) || pages.isPage(path);
   }
 
   function isDesk(path: string): boolean {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { ASSET_PREFIX } from '../shared/engine/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
 import {
   parseHttpUrls,
@@ -24,8 +25,10 @@ import {
   SCRUB_KEYS_SENTENCE,
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
+import { isTakenPath } from './engine/http/api-path.ts';
 import { toCheckedHost } from './engine/http/host.ts';
-import { KEEP_ALIVE_TIMEOUT } from './limits.ts';
+import type { ConnectionTimes } from './engine/http/http-server.ts';
+import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
 import { type Dsn, parseDsn } from './reporting/dsn.ts';
 
 /** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
@@ -143,6 +146,17 @@ export const SETTINGS = {
       "Seconds that an idle connection is kept: longer than the proxy in front keeps it, which must be the one to close. Unset: 72, for those that keep it for 60. Google Cloud's load balancers keep it for 600.",
     example: '620',
     schema: seconds({ from: 1, to: 7200, such: '72 or 620' }).optional(),
+  },
+  REQUEST_TIMEOUT: {
+    about: 'Seconds in which a whole request must have arrived, with its body: as long as the longest upload takes.',
+    example: '300',
+    schema: seconds({ from: 1, to: 86_400, such: '30 or 300' }).optional(),
+  },
+  SOCKET_TIMEOUT: {
+    about:
+      'Seconds after which a connection is closed on which a request waits and no byte moves: longer than a long poll waits.',
+    example: '180',
+    schema: seconds({ from: 1, to: 86_400, such: '60 or 180' }).optional(),
   },
   TRACE_TARGETS: {
     about:
@@ -418,8 +432,8 @@ export interface Config {
   readonly publicOrigins: readonly string[];
   /** Hops, or addresses and networks. */
   readonly trustProxy: number | readonly string[];
-  /** Milliseconds. */
-  readonly keepAlive: number;
+  /** How long a connection may be idle, a request may take to arrive, and its connection may rest (ms). */
+  readonly times: ConnectionTimes;
   /** Origins that get trace headers. */
   readonly traceTargets: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -514,7 +528,11 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,
     trustProxy: values.TRUST_PROXY,
-    keepAlive: values.KEEP_ALIVE ?? KEEP_ALIVE_TIMEOUT,
+    times: {
+      keepAlive: values.KEEP_ALIVE ?? KEEP_ALIVE_TIMEOUT,
+      request: values.REQUEST_TIMEOUT ?? REQUEST_TIMEOUT,
+      socket: values.SOCKET_TIMEOUT ?? SOCKET_TIMEOUT,
+    },
     traceTargets: values.TRACE_TARGETS,
     logLevel: values.LOG_LEVEL,
     compression: values.COMPRESSION,
@@ -573,11 +591,9 @@ function parseDatabase(text: string): string | undefined {
   return url && /^postgres(?:ql)?:$/.test(url.protocol) && url.hostname !== '' ? text : undefined;
 }
 
-/** What the server answers itself, and so cannot be where browsers report to. */
-const TAKEN_PATHS = /^\/(?:api|assets|desk|_data|_dev|_doctor|livez|readyz|metrics)(?:\/|$)/;
-
 function parseTunnelPath(text: string): string | undefined {
-  return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !TAKEN_PATHS.test(text) ? text : undefined;
+  const isTaken = isTakenPath(text) || `${text}/`.startsWith(ASSET_PREFIX);
+  return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !isTaken ? text : undefined;
 }
 
 function parseTrust(text: string): number | string[] | undefined {

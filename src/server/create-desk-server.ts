@@ -16,7 +16,7 @@ interface Others
 export function createDeskServer(ground: Ground, failures: Failures, side: DeskSide, others: Others): HttpServer {
   const { config, log, metrics } = ground;
   const { funnel, inFlight, scrubPath } = failures;
-  const { compression, keepAlive, maxConnectionsPerAddress } = config;
+  const { compression, times, maxConnectionsPerAddress } = config;
   const limits = toConnectionLimits(others.maxConnections, maxConnectionsPerAddress);
   return createHttpServer(
     createDeskApp({
@@ -30,6 +30,6 @@ export function createDeskServer(ground: Ground, failures: Failures, side: DeskS
       scrubPath,
       metrics,
     }),
-    { log, limits, trust: others.trust, count: metrics.count, keepAlive, headers: toSecurityHeaders(others.origins) },
+    { log, limits, trust: others.trust, count: metrics.count, times, headers: toSecurityHeaders(others.origins) },
   );
 }

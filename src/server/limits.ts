@@ -11,12 +11,12 @@ export const MAX_HEADER_BYTES = 16 * KiB;
 
 /** All headers must have come (ms): against clients that send one byte now and then. */
 export const HEADERS_TIMEOUT = 10 * Second;
-/** The whole request must have come (ms). */
-export const REQUEST_TIMEOUT = 30 * Second;
+/** The default of REQUEST_TIMEOUT (ms): uploads take minutes. */
+export const REQUEST_TIMEOUT = 300 * Second;
 /** How often the two above are looked at (ms). */
 export const TIMEOUT_CHECK_INTERVAL = 2 * Second;
-/** A connection without any progress, reading or writing (ms): against readers that never read. */
-export const SOCKET_TIMEOUT = 60 * Second;
+/** The default of SOCKET_TIMEOUT (ms): longer than a long poll waits. */
+export const SOCKET_TIMEOUT = 180 * Second;
 /** An idle connection is kept (ms), unless KEEP_ALIVE says otherwise: longer than nginx and AWS keep theirs (60 s), so that they close first. */
 export const KEEP_ALIVE_TIMEOUT = 72 * Second;
 /** Kept beyond what is announced (ms), for a request that is already on its way. */

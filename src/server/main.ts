@@ -161,8 +161,9 @@ async function start(): Promise<void> {
       log,
     });
   const readMetrics = metricsPage({ metrics, mayRead: deskAt ? async () => true : mayRead });
-  const upgrades = owner.upgrades?.(settings);
-  const hasSockets = Object.keys(upgrades ?? {}).length > 0;
+  const upgrades = owner.upgrades?.(settings) ?? {};
+  const existing = await loadExistingApp(owner.existingApp, join(DIST, '..'));
+  const hasSockets = Object.keys(upgrades).length > 0;
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
   const app = createApp({
     log,
@@ -193,7 +194,7 @@ async function start(): Promise<void> {
     development: development?.routes,
     steps,
     routes: owner.routes?.(settings),
-    existingApp: await loadExistingApp(owner.existingApp, join(DIST, '..')),
+    existingApp: existing,
   });
   const maxConnections = toMaxConnections(readOpenFileLimit());
   const deskConnections = deskAt ? Math.ceil(maxConnections * DESK_SHARE) : 0;
@@ -202,12 +203,21 @@ async function start(): Promise<void> {
     limits: toConnectionLimits(maxConnections - deskConnections, config.maxConnectionsPerAddress),
     trust,
     count,
-    keepAlive: config.keepAlive,
+    times: config.times,
     headers: toSecurityHeaders(origins),
   });
   server.on('connection', () => gate.noteConnection());
-  const upgraded =
-    upgrades && handleUpgrades(server, { upgrades, takeCredentials, steps, origins, trust, connections, log, funnel });
+  const upgraded = handleUpgrades(server, {
+    upgrades,
+    existing: existing?.server,
+    takeCredentials,
+    steps,
+    origins,
+    trust,
+    connections,
+    log,
+    funnel,
+  });
   const deskServer =
     deskOrigins &&
     createDeskServer(ground, failures, side, {

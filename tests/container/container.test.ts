@@ -159,7 +159,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     expect(Number(asked.stdout) / (256 * MiB)).toBeGreaterThan(0.55);
     expect(Number(asked.stdout) / (256 * MiB)).toBeLessThan(0.75);
     offerToKiller(first);
-    await fill(memory, 256 * MiB);
+    await fill(memory);
     expect(await first.ended).not.toMatchObject({ code: 0 });
 
     const second = await run(image, { data });
@@ -185,14 +185,12 @@ function userOf({ pid }: Container): number[] {
   return ['Uid', 'Gid'].map((name) => Number(new RegExp(`^${name}:\\t(\\d+)`, 'm').exec(status)?.[1]));
 }
 
-/** Takes up the memory of the group from outside of the container, so that the system has to kill the server. */
-async function fill(memory: MemoryLimit, bytes: number): Promise<void> {
-  const wanted = bytes - memory.used() + 8 * MiB;
+/** Takes up the memory of the group from outside of the container, more and more, so that the system has to kill the server. */
+async function fill(memory: MemoryLimit): Promise<void> {
   const script = `
     require('fs').writeFileSync('${memory.folder}/cgroup.procs', String(process.pid));
-    globalThis.held = Buffer.alloc(${wanted}, 1); setInterval(() => {}, 1000);`;
+    const held = []; setInterval(() => held.push(Buffer.alloc(${4 * MiB}, 1)), 20);`;
   const child = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
-  // It may have killed this one too, before the memory of the server was free.
   await expect.poll(() => memory.kills(), PATIENCE).toBeGreaterThan(0);
   child.kill('SIGKILL');
 }

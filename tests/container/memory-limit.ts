@@ -7,8 +7,6 @@ export interface MemoryLimit {
   readonly version: 1 | 2;
   /** Where a process writes 0 to join. */
   readonly folder: string;
-  /** What they use (bytes). */
-  used(): number;
   /** Times that the system had to kill one of them (a count). */
   kills(): number;
   remove(): void;
@@ -35,7 +33,6 @@ function createFirst(folder: string, bytes: number): MemoryLimit {
   return {
     version: 1,
     folder,
-    used: () => Number(readFileSync(join(folder, 'memory.usage_in_bytes'), 'utf8')),
     kills: () => Number(/oom_kill (\d+)/.exec(readFileSync(join(folder, 'memory.oom_control'), 'utf8'))?.[1]),
     remove: () => removeQuietly(folder),
   };
@@ -49,7 +46,6 @@ function createSecond(folder: string, bytes: number): MemoryLimit {
   return {
     version: 2,
     folder,
-    used: () => Number(readFileSync(join(folder, 'memory.current'), 'utf8')),
     kills: () => Number(/oom_kill (\d+)/.exec(readFileSync(join(folder, 'memory.events'), 'utf8'))?.[1]),
     remove: () => removeQuietly(folder),
   };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOwnedApp, type OwnedApp, type RunningApp, readProjectFile, startApp } from '../support/owned-app.ts';
@@ -7,14 +8,42 @@ import { until } from '../support/until.ts';
 const blocks = listBlocks(readProjectFile('docs/recipes/existing-app.md'));
 let app: OwnedApp;
 
+interface OwnFrame {
+  readonly file: string;
+  readonly line: number;
+  readonly isOwn: boolean;
+  readonly source?: { readonly start: number; readonly lines: readonly string[] };
+}
+
+const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
+
+/** Four faults in two files, two of them in one function. */
+const faults = `module.exports = (app) => {
+  app.get('/fault/one', function one(req) {
+    if (req.query.other) throw new TypeError('The second fault.');
+    throw new Error('The first fault.');
+  });
+  app.get('/fault/two', (req, res) => res.send(findStock(req.query.id).name));
+};
+
+function findStock(id) {
+  return { shelf: undefined }.shelf[id];
+}
+`;
+
 beforeAll(async () => {
   app = createOwnedApp(blocks);
-  app.write({ 'legacy/views/about.txt': 'About {host}' });
+  app.write({
+    'legacy/views/about.txt': 'About {host}',
+    'legacy/faults.js': faults,
+    'legacy/app.js': legacy
+      .replace("require('express')", 'require(process.env.EXPRESS)')
+      .replace('app.post', "app.get('/whose', (req, res) => res.send(req.ip));\napp.post")
+      .replace('module.exports', "require('./faults')(app);\nmodule.exports"),
+  });
   await app.build();
 });
 afterAll(() => app.remove());
-
-const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
 
 describe.each([
   ['Express 4', 'express4'],
@@ -22,8 +51,7 @@ describe.each([
 ])('an existing app of %s', (_, name) => {
   let shop: RunningApp;
   beforeAll(async () => {
-    app.write({ 'legacy/app.js': legacy.replace("require('express')", `require('${name}')`) });
-    shop = await startApp(app.folder);
+    shop = await startApp(app.folder, { EXPRESS: name });
   });
   afterAll(() => shop?.stop());
 
@@ -62,6 +90,30 @@ describe.each([
     expect(log()).toContain(`"digest":"${digest?.slice(0, 8)}"`);
   });
 
+  it('has a digest for each of its faults, and its lines on the desk', async () => {
+    const { url } = shop;
+    const fail = async (path: string) => (await fetch(url + path)).headers.get('x-error-digest') ?? '';
+    const paths = ['/broken', '/fault/one', '/fault/one?other=1', '/fault/two?id=7'];
+    const addresses = await Promise.all(paths.map(fail));
+    expect(new Set(addresses.map((address) => address.slice(0, 8))).size).toBe(paths.length);
+    const token = readFileSync(join(app.folder, 'data/desk-token'), 'utf8').trim();
+    const headers = { authorization: `Bearer ${token}` };
+    const lines = [
+      ['legacy/app.js', "  throw new Error('The old shop is down.');"],
+      ['legacy/faults.js', "    throw new Error('The first fault.');"],
+      ['legacy/faults.js', "    if (req.query.other) throw new TypeError('The second fault.');"],
+      ['legacy/faults.js', '  return { shelf: undefined }.shelf[id];'],
+    ];
+    for (const [index, [digest = '', occurrence]] of addresses.map((address) => address.split('-')).entries()) {
+      const ask = () => fetch(`${url}/api/desk/incidents/${digest}/occurrences/${occurrence}`, { headers });
+      await expect.poll(async () => (await ask()).status, { timeout: 10_000 }).toBe(200);
+      const { whole } = (await (await ask()).json()) as { whole: { errors: { frames: OwnFrame[] }[] } };
+      const frame = whole.errors[0]?.frames.find(({ isOwn }) => isOwn);
+      const source = frame?.source;
+      expect([frame?.file, source?.lines[(frame?.line ?? 0) - source.start]]).toEqual(lines[index]);
+    }
+  });
+
   it('keeps its own rules for posts of other sites, which pages refuse', async () => {
     const { url } = shop;
     const foreign = {
@@ -75,13 +127,7 @@ describe.each([
   });
 
   it('believes the proxy that TRUST_PROXY names', async () => {
-    const whose = "app.get('/whose', (req, res) => res.send(req.ip));";
-    app.write({
-      'legacy/app.js': legacy
-        .replace("require('express')", `require('${name}')`)
-        .replace('app.post', `${whose}\napp.post`),
-    });
-    const { url } = await app.start({ TRUST_PROXY: 'loopback', DATA_DIR: join(app.folder, 'proxied') });
+    const { url } = await app.start({ EXPRESS: name, TRUST_PROXY: 'loopback', DATA_DIR: join(app.folder, 'proxied') });
     expect(await (await fetch(`${url}/whose`, { headers: { 'x-forwarded-for': '203.0.113.9' } })).text()).toBe(
       '203.0.113.9',
     );

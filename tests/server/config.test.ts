@@ -21,7 +21,7 @@ it('has a default for everything', () => {
     dataDir: resolve('data'),
     publicOrigins: [],
     trustProxy: 0,
-    keepAlive: 72_000,
+    times: { keepAlive: 72_000, request: 300_000, socket: 180_000 },
     traceTargets: [],
     logLevel: 'info',
     compression: true,
@@ -184,6 +184,8 @@ describe('a wrong value', () => {
     ['SCRUB_KEYS', ['x,canary:', '(canary)']],
     ['SCRUB_PATTERNS', ['canary', '/(canary/', '/^(canary|canary)+$/', '/(x+x+)+y/']],
     ['KEEP_ALIVE', ['canary', '0', '7201', '60s']],
+    ['REQUEST_TIMEOUT', ['canary', '0', '86401', '60s']],
+    ['SOCKET_TIMEOUT', ['canary', '0', '86401', '60s']],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
     ['DRAIN_DEADLINE', ['canary', 'Infinity']],
   ])('of %s is answered by one sentence that names it and not the value', (name, values) => {

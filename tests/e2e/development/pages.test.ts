@@ -13,7 +13,16 @@ const PATIENCE = { timeout: 40_000 };
 
 let app: DevApp;
 beforeAll(async () => {
-  app = await startDevApp({}, { HOST: 'localhost' });
+  const existing = `const app = require('express4')();
+app.get('/old', (req, res) => res.send('the first answer'));
+module.exports = app;
+`;
+  const files = {
+    'legacy/app.js': existing,
+    'legacy/package.json': '{ "type": "commonjs" }',
+    'src/server/product/existing-app.ts': "export const existingApp = './legacy/app.js';",
+  };
+  app = await startDevApp(files, { HOST: 'localhost' });
 }, 120_000);
 afterAll(() => app?.stop());
 
@@ -38,6 +47,13 @@ test('an edit is shown, and costs no state, on HOST=localhost', async () => {
   expect(documents).toEqual(['/']);
   expect(complaints).toEqual([]);
   await page.close();
+});
+
+test('an edit of an existing app restarts the server', async () => {
+  const ask = async () => (await fetch(`${app.url}/old`).catch(() => undefined))?.text();
+  await expect.poll(ask, PATIENCE).toBe('the first answer');
+  app.edit('legacy/app.js', 'first', 'second');
+  await expect.poll(ask, PATIENCE).toBe('the second answer');
 });
 
 test('the desk is served, and its pages are loaded anew when something of it changes, and then alone', async () => {

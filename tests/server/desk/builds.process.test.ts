@@ -24,7 +24,10 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   write(join(dist, 'client/assets/home-X7K2QM2X.js'), 'export const a = 1;');
   write(join(dist, 'client/assets/home-X7K2QM2X.js.br'), 'compressed');
   write(join(dist, 'client/assets/about-X7K2QM2X.js'), 'export const b = 2;');
-  write(join(dist, 'client/assets/about-X7K2QM2X.js.zst'), zstdCompressSync('export const b = 2; // as the build packed it'));
+  write(
+    join(dist, 'client/assets/about-X7K2QM2X.js.zst'),
+    zstdCompressSync('export const b = 2; // as the build packed it'),
+  );
   const sites = readFileSync(join(dist, 'sites.json'), 'utf8');
   const frames = fail();
   const old = await openTestDesk({ dataDir, dist, build: 'old' });

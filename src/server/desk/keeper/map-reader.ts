@@ -69,10 +69,10 @@ export function createMapReader(options: MapReaderOptions): MapReader {
   }
 
   async function resolveFrame(build: string, frame: StackFrame): Promise<ResolvedFrame> {
-    const map = isBundle(frame.file) ? await load(build, frame.file) : undefined;
+    const map = isScript(frame.file) ? await load(build, frame.file) : undefined;
     const place = map && findPlace(map, frame);
     if (!map || !place) return { ...frame, own: false };
-    const own = place.file.startsWith('src/');
+    const own = isOwn(place);
     const name = own ? await findFunction?.(build, frame) : undefined;
     const context = own ? readContext(map, place) : undefined;
     return {
@@ -115,8 +115,14 @@ export function createMapReader(options: MapReaderOptions): MapReader {
   };
 }
 
-function isBundle(file: string): boolean {
-  return /^(?:client|server)\/[^:]*\.m?js$/.test(file) && !file.includes('..');
+/** A bundle, or a file of an existing app. */
+function isScript(file: string): boolean {
+  return /^(?!node_modules\/)[^:]*\.[cm]?[jt]s$/.test(file) && !file.includes('..');
+}
+
+/** Of the project: what is elsewhere on the machine begins with `../`, and what a plugin made with its name. */
+function isOwn({ source, file }: Place): boolean {
+  return source.endsWith(file) && !source.startsWith('../') && !/node_modules\/|:/.test(source);
 }
 
 function parseMap({ path, text }: MapText): TraceMap | undefined {

@@ -39,7 +39,8 @@ type Place = Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'>;
 function toOwnPlace(line: string, root: string): Place | undefined {
   const [, path = '', row, column] = FRAME.exec(line) ?? [];
   const file = relative(root, path.replace(/^file:\/\//, '')).replaceAll('\\', '/');
-  return file.startsWith('src/') ? toPlace(root, file, Number(row), Number(column)) : undefined;
+  const isOwn = path !== '' && !/^\.\.\/|^dist\/|(?:^|\/)node_modules\/|:/.test(file);
+  return isOwn ? toPlace(root, file, Number(row), Number(column)) : undefined;
 }
 
 /** What the supervisor says of a build that failed, with the lines of source. */

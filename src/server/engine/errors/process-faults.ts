@@ -22,6 +22,8 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
   function handleRejection(reason: unknown): void {
     const info = currentRequest();
     if (info) funnel.fail(reason, { origin: 'request', info });
+    // If the product or an existing app has a handler too, that handler decides whether the process goes on.
+    else if (process.listenerCount('unhandledRejection') > 1) funnel.fail(reason, { origin: 'process' });
     else handleException(reason);
   }
 

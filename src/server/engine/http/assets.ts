@@ -13,15 +13,18 @@ export interface AssetsOptions {
   readonly files: ReadonlyMap<string, PublicFile>;
   /** An asset of another build, by its path: for pages that were open across a deploy. It must not reject. */
   readonly findOldAsset?: (path: string) => Promise<Uint8Array | undefined>;
+  /** An existing app may have what is not there. By default nothing else is ever found under `/assets/`. */
+  readonly passesOn?: boolean;
 }
 
-/** Serves the built client from an index of its files. Under `/assets/` nothing else is ever found. */
-export function assets({ files, findOldAsset }: AssetsOptions): Step {
-  async function sendOld(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
+/** Serves the built client from an index of its files. */
+export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions): Step {
+  async function sendOld(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): Promise<void> {
     const bytes = await findOldAsset?.(path);
     const file = bytes && createAsset(path, bytes);
     if (res.destroyed) return;
     if (file) sendFile(req, res, file);
+    else if (passesOn) next();
     else sendText(res, 404, 'There is no such file.');
   }
 
@@ -29,18 +32,19 @@ export function assets({ files, findOldAsset }: AssetsOptions): Step {
     const { path } = requestInfo(req);
     const file = files.get(path);
     const isAsset = path.startsWith(ASSET_PREFIX);
-    if (!file && !isAsset) {
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (!file && !(isAsset && (isRead || !passesOn))) {
       next();
       return;
     }
-    requestInfo(req).route = isAsset ? `${ASSET_PREFIX}*` : path;
-    if (req.method !== 'GET' && req.method !== 'HEAD') {
+    if (file || !passesOn) requestInfo(req).route = isAsset ? `${ASSET_PREFIX}*` : path;
+    if (!isRead) {
       res.setHeader('Allow', 'GET, HEAD');
       sendText(res, 405, 'A file can only be read.');
       return;
     }
     if (file) sendFile(req, res, file);
-    else void sendOld(req, res, path);
+    else void sendOld(req, res, path, next);
   };
 }
 

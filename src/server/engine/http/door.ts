@@ -1,23 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../../limits.ts';
 import { describeBadFrame } from './frame.ts';
-import { decodeStrictly, spellPath } from './path-spelling.ts';
+import { decodeStrictly, readPath, type Spelling, spellPath } from './path-spelling.ts';
 import { refuse, sendAllowed, sendText } from './refuse.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ALLOW = [...METHODS].join(', ');
 
+export interface DoorOptions {
+  /** Whether a path is Spillway's. An existing app may have any method and query on the others. */
+  readonly isOurs?: (path: string) => boolean;
+  /** Passes paths that have several spellings to the existing app (`rawTarget`), unless one of them is Spillway's. */
+  readonly rawPaths?: boolean | undefined;
+}
+
 /**
- * The one normaliser. Everything behind it sees a known method and one spelling of the path, in
- * `req.url` and in `requestInfo()`; nothing behind it parses the request line again.
+ * The one normaliser. Every later step sees one spelling of the path, in `req.url` and in `requestInfo()`, and none
+ * parses the request line again. On Spillway's own paths the method is known and the query is well-formed.
  */
-export function door(): Step {
+export function door({ isOurs = () => true, rawPaths = false }: DoorOptions = {}): Step {
   return function door(req, res, next) {
-    if (!METHODS.has(req.method ?? '')) {
-      res.setHeader('Allow', ALLOW);
-      refuse(req, res, 405);
+    if (req.method === 'TRACE') {
+      refuseMethod(req, res);
       return;
     }
     const badFrame = describeBadFrame(req);
@@ -35,10 +41,6 @@ export function door(): Step {
       answerAsterisk(req, res);
       return;
     }
-    if (raw.length > MAX_TARGET_LENGTH) {
-      refuse(req, res, 414);
-      return;
-    }
     const target = toOriginForm(raw, req.headers.host);
     if (target === undefined) {
       refuse(req, res, 400, 'The request names an address that is not one of this host.');
@@ -46,28 +48,69 @@ export function door(): Step {
     }
     enter(req, res, next, target);
   };
+
+  function enter(req: IncomingMessage, res: ServerResponse, next: () => void, target: string): void {
+    const queryStart = target.indexOf('?');
+    const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
+    const search = queryStart < 0 ? '' : target.slice(queryStart);
+    if (rawPath.length > MAX_TARGET_LENGTH) {
+      refuse(req, res, 414);
+      return;
+    }
+    const reading = readPathOf(rawPath);
+    if ('elsewhere' in reading) {
+      const refusal = refuseSearch(search);
+      if (refusal === undefined) redirect(res, reading.elsewhere + search);
+      else refuse(req, res, 400, refusal);
+      return;
+    }
+    if ('refusal' in reading) {
+      refuse(req, res, 400, reading.refusal);
+      return;
+    }
+    const { path } = reading;
+    const info = requestInfo(req);
+    info.target = path + search;
+    if (path !== rawPath) info.rawTarget = target;
+    if (isOurs(path)) {
+      if (!METHODS.has(req.method ?? '')) {
+        refuseMethod(req, res);
+        return;
+      }
+      if (target.length > MAX_TARGET_LENGTH) {
+        refuse(req, res, 414);
+        return;
+      }
+      const refusal = refuseSearch(search);
+      if (refusal !== undefined) {
+        refuse(req, res, 400, refusal);
+        return;
+      }
+    }
+    req.url = info.target;
+    next();
+  }
+
+  /** The path that steps match: its one spelling, or with `rawPaths` its last reading. */
+  function readPathOf(raw: string): Spelling | { readonly elsewhere: string } {
+    const spelling = spellPath(raw);
+    const asEver = 'path' in spelling && spelling.path !== raw ? { elsewhere: spelling.path } : spelling;
+    if (!rawPaths || ('path' in asEver && isOurs(raw))) return asEver;
+    const readings = readPath(raw);
+    if (readings && !readings.some(isOurs)) return { path: readings.at(-1) ?? raw };
+    return 'path' in asEver ? { refusal: 'The address is encoded more than once.' } : asEver;
+  }
 }
 
-function enter(req: IncomingMessage, res: ServerResponse, next: () => void, target: string): void {
-  const queryStart = target.indexOf('?');
-  const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
-  const search = queryStart < 0 ? '' : target.slice(queryStart);
-  const spelling = spellPath(rawPath);
-  const refusal = 'refusal' in spelling ? spelling.refusal : refuseSearch(search);
-  if (refusal !== undefined || 'refusal' in spelling) {
-    refuse(req, res, 400, refusal);
-    return;
-  }
-  const canonical = spelling.path + search;
-  requestInfo(req).target = canonical;
-  if (spelling.path !== rawPath) {
-    // Not rewritten in silence: the browser would hydrate under another address than was rendered.
-    res.setHeader('Location', canonical);
-    sendText(res, 308, 'This address has another spelling.');
-    return;
-  }
-  req.url = canonical;
-  next();
+function refuseMethod(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('Allow', ALLOW);
+  refuse(req, res, 405);
+}
+
+/** Not rewritten in silence: the browser would hydrate under another address than was rendered. */
+function redirect(res: ServerResponse, location: string): void {
+  res.setHeader('Location', location);
+  sendText(res, 308, 'This address has another spelling.');
 }
 
 function answerAsterisk(req: IncomingMessage, res: ServerResponse): void {
@@ -75,8 +118,7 @@ function answerAsterisk(req: IncomingMessage, res: ServerResponse): void {
     sendAllowed(res, ALLOW);
     return;
   }
-  res.setHeader('Allow', ALLOW);
-  refuse(req, res, 405);
+  refuseMethod(req, res);
 }
 
 /** RFC 9112 section 3.2: the absolute form is taken where it names the same host as `Host` does. */

@@ -16,31 +16,46 @@ export interface HttpServer {
   readonly connections: Connections;
 }
 
+/** All in milliseconds. */
+export interface ConnectionTimes {
+  /** How long an idle connection is kept. */
+  readonly keepAlive: number;
+  /** In which a whole request must have arrived. */
+  readonly request: number;
+  /** After which a connection is closed on which nothing moves. */
+  readonly socket: number;
+}
+
+const TIMES: ConnectionTimes = {
+  keepAlive: limits.KEEP_ALIVE_TIMEOUT,
+  request: limits.REQUEST_TIMEOUT,
+  socket: limits.SOCKET_TIMEOUT,
+};
+
 export interface HttpServerOptions {
   readonly log: Logger;
   readonly limits: ConnectionLimits;
   readonly trust: ProxyTrust;
   readonly count?: Count | undefined;
-  /** How long an idle connection is kept (ms). */
-  readonly keepAlive?: number;
+  readonly times?: ConnectionTimes;
   /** Of the answers that no step gives. */
   readonly headers?: HeaderList | undefined;
 }
 
 /** A server whose every wait is bounded, and whose parser answers with our headers too. */
 export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
-  const { log, count, keepAlive = limits.KEEP_ALIVE_TIMEOUT, headers = SECURITY_HEADERS } = options;
+  const { log, count, times = TIMES, headers = SECURITY_HEADERS } = options;
   const server = createServer({
-    headersTimeout: limits.HEADERS_TIMEOUT,
-    requestTimeout: limits.REQUEST_TIMEOUT,
+    headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
+    requestTimeout: times.request,
     connectionsCheckingInterval: limits.TIMEOUT_CHECK_INTERVAL,
-    keepAliveTimeout: keepAlive,
+    keepAliveTimeout: times.keepAlive,
     keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
     maxHeaderSize: limits.MAX_HEADER_BYTES,
     requireHostHeader: false, // hostCheck() says so, with our headers
     insecureHTTPParser: false,
   });
-  server.setTimeout(limits.SOCKET_TIMEOUT);
+  server.setTimeout(times.socket);
   const connections = trackConnections(server, options);
   const closing = new WeakSet<Socket>();
 

@@ -35,6 +35,37 @@ export function decodeStrictly(text: string): string | undefined {
   }
 }
 
+/** Encodings within encodings that are looked into; honest addresses have two. */
+const MAX_LEVELS = 4;
+
+/**
+ * Lists all readings of a path: undecoded, decoded once, twice, and so on, each with doubled slashes and
+ * backslashes replaced by one slash. The last reading cannot be decoded further.
+ *
+ * @returns undefined for dot segments, control characters and too many levels of encoding
+ */
+export function readPath(raw: string): readonly string[] | undefined {
+  const readings: string[] = [];
+  let text = raw;
+  while (readings.length < MAX_LEVELS) {
+    const collapsed = text.replace(/[\\/]+/g, '/');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
+    if (!text.startsWith('/') || DOT_SEGMENT.test(collapsed) || /[\u0000-\u001f\u007f-\u009f]/.test(text)) {
+      return undefined;
+    }
+    readings.push(encodePath(collapsed));
+    const decoded = decodeLoosely(text);
+    if (decoded === text) return readings;
+    text = decoded;
+  }
+  return undefined;
+}
+
+/** Leaves a broken escape unchanged. Bytes that are not UTF-8 become U+FFFD. */
+function decodeLoosely(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'));
+}
+
 /** RFC 3986 section 3.3: `pchar` stays, all else is encoded, in upper case. */
 function encodePath(decoded: string): string {
   return encodeURIComponent(decoded).replace(/%(?:2F|24|26|2B|2C|3B|3D|3A|40)/g, decodeURIComponent);

@@ -40,6 +40,8 @@ export class RequestInfo {
   host: string;
   /** Canonical path and search. Until the door has passed it is `/`. */
   target = '/';
+  /** The URL for the existing app, if it differs from `target` (`rawPaths`). */
+  rawTarget: string | undefined;
   /** The pattern of the route that answered (`/orders/:id`), for logs. Whoever matches sets it. */
   route: string | undefined;
   /** Set where the answer tells of a failure. */

@@ -30,6 +30,8 @@ export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
 
 export interface UpgradeOptions {
   readonly upgrades: Upgrades;
+  /** The server of an existing app: what is attached to it takes all other paths, and keeps its own rules. */
+  readonly existing?: Server | undefined;
   /** Takes the desk's credentials off the request, before the product sees it. */
   readonly takeCredentials: Step;
   /** The owner's: a gate in front of pages is one in front of sockets. */
@@ -67,7 +69,9 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const handlers = new Map<string, UpgradeHandler>(Object.entries(options.upgrades));
   const sockets = new Map<Socket, { readonly bytesBefore: number }>();
   let closing = false;
-  if (handlers.size === 0) return { has: () => false, closeAll: () => undefined };
+  const { existing } = options;
+  const takesAll = existing !== undefined && existing.listenerCount('upgrade') > 0;
+  if (handlers.size === 0 && !takesAll) return { has: () => false, closeAll: () => undefined };
 
   const headers = toSecurityHeaders(origins);
   const fail = errorHandler({ funnel });
@@ -83,7 +87,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
     securityHeaders(headers),
     door(),
     hostCheck({ origins, trust, log }),
-    sameSite(origins, log),
+    sameSite(origins, log, (path) => handlers.has(path)),
   ];
   const enter = (head: Buffer) =>
     chain(
@@ -115,7 +119,11 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
       writeLine(req, 101, socket.bytesWritten);
     });
     Promise.resolve()
-      .then(() => handlers.get(info.path)?.(req, socket, head))
+      .then(() => {
+        const handler = handlers.get(info.path);
+        if (handler) return handler(req, socket, head);
+        existing?.emit('upgrade', req, socket, head);
+      })
       .catch((error: unknown) => {
         funnel.fail(error, { origin: 'step', info, headers: req.headers });
         socket.destroy();
@@ -130,7 +138,7 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 
   function isOurs({ method, headers, url = '' }: IncomingMessage): boolean {
     const path = url.split('?', 1)[0] ?? '';
-    return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && handlers.has(path);
+    return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && (takesAll || handlers.has(path));
   }
 
   (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
@@ -170,10 +178,10 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
 /** `@types/node` has it as an option alone. */
 type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
-function sameSite(origins: Origins, log: Logger): Step {
+function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
   const notice = originNotice(origins, log);
   return function sameSite(req, res, next) {
-    if (isOfThisSite(req, origins)) {
+    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) {
       next();
       return;
     }

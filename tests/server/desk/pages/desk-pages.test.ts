@@ -158,7 +158,7 @@ describe('signing in', () => {
   });
 
   it('is refused to a form of another site behind an existing app too', async () => {
-    const site = await startDeskSite({ deps: { existingApp: (_req, res) => void res.send('old') } });
+    const site = await startDeskSite({ deps: { existingApp: { app: (_req, res) => void res.send('old') } } });
     const reply = await site.post('/desk', signIn(ADA.token)).set('Sec-Fetch-Site', 'cross-site');
     expect(reply.status).toBe(403);
   });

@@ -79,7 +79,7 @@ async function start({ url = '127.0.0.1' } = {}) {
         if (req.path === '/fail') throw new Error(`It broke: ${JSON.stringify([req.headers, req.rawHeaders])}`);
         next();
       }),
-      existingApp: noting('existing app'),
+      existingApp: { app: noting('existing app') },
       visitorId: (req) => {
         note('visitorId', req);
         return req.headers.cookie;

@@ -118,7 +118,7 @@ it('is lifted for the origin that a page accepts, on that page alone', async () 
 });
 
 it('leaves the pages of an existing app alone', async () => {
-  const app = createTestApp({ existingApp: (_req, res) => void res.send('theirs') });
+  const app = createTestApp({ existingApp: { app: (_req, res) => void res.send('theirs') } });
   const foreign = { 'Sec-Fetch-Site': 'cross-site' };
   const reply = await request(app).post('/their-webhook').set(foreign).expect(200, 'theirs');
   expect(reply.headers['content-security-policy']).toBeUndefined();

@@ -1,12 +1,18 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestHandler } from 'express';
+import type express from 'express';
+import type { RequestHandler, Response } from 'express';
+import { Server as SocketServer } from 'socket.io';
+import { io as dialSocketIo } from 'socket.io-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
 import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createDrain } from '../../../../src/server/engine/http/drain.ts';
+import type { LoadedApp } from '../../../../src/server/engine/http/existing-app.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/http/http-server.ts';
 import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
 import { createProxyTrust } from '../../../../src/server/engine/http/proxy-trust.ts';
@@ -16,12 +22,15 @@ import { askRaw, sendRaw } from '../../../support/raw-http.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 import { until } from '../../../support/until.ts';
 
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
+
 interface SocketAppOptions {
   readonly steps?: readonly RequestHandler[];
   readonly publicOrigins?: readonly string[];
   readonly deadline?: number;
   readonly upgrades?: Upgrades;
   readonly limited?: Pick<HttpServerOptions, 'limits'>;
+  readonly existingApp?: LoadedApp;
 }
 
 /** Says back what it hears, with the user that a step put on the request. */
@@ -40,14 +49,16 @@ async function startSockets({
   deadline = 3000,
   upgrades = echo,
   limited,
+  existingApp,
 }: SocketAppOptions = {}) {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
-  const app = createTestApp({ log, funnel, steps, publicOrigins });
+  const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
   const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
   const upgraded = handleUpgrades(server, {
     connections,
     upgrades,
+    existing: existingApp?.server,
     takeCredentials: takeCredentials(undefined),
     steps,
     origins: createOrigins(publicOrigins, 'http://localhost:3000'),
@@ -228,5 +239,46 @@ describe('a drain', () => {
     await sleep(100);
     expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
     expect((await silent).endsWith('\x88\x02\x03\xe9')).toBe(true);
+  });
+});
+
+describe("an existing app's server", () => {
+  function createExisting() {
+    const app = express4().get('/plain', (_req: unknown, res: Response) => res.send('plain'));
+    return { app, server: createServer(app) };
+  }
+
+  it.each(['polling', 'websocket'])('socket.io, by %s', async (transport) => {
+    const existingApp = createExisting();
+    const sockets = new SocketServer(existingApp.server, { cors: { origin: 'https://other.example' } });
+    sockets.on('connection', (socket) => socket.on('ask', (text, answer) => answer(`heard ${text}`)));
+    const { port } = await startSockets({ existingApp });
+    const client = dialSocketIo(`http://127.0.0.1:${port}`, {
+      transports: [transport],
+      extraHeaders: { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' },
+    });
+    onTestFinished(async () => {
+      client.close();
+      await sockets.close();
+    });
+    expect(await client.timeout(5000).emitWithAck('ask', 'this')).toBe('heard this');
+    expect(await (await fetch(`http://127.0.0.1:${port}/plain`)).text()).toBe('plain');
+    // The app calls next().
+    const missing = await fetch(`http://127.0.0.1:${port}/missing`);
+    expect([missing.status, await missing.text()]).toEqual([404, '<h1>Page not found</h1>']);
+  });
+
+  it('`ws`, together with upgrade.ts', async () => {
+    const existingApp = createExisting();
+    const theirs = new WebSocketServer({ server: existingApp.server, path: '/theirs' });
+    theirs.on('connection', (peer) => peer.on('message', () => peer.send('theirs')));
+    const { url } = await startSockets({ existingApp });
+    const peer = await dialOpen(`${url}/theirs`, { origin: 'https://other.example' });
+    peer.send('hello');
+    expect(String((await once(peer, 'message'))[0])).toBe('theirs');
+    expect(await dial(`${url}/live`, { origin: 'https://other.example' })).toBe(403);
+    const own = await dialOpen(`${url}/live`);
+    own.send('hello');
+    expect(String((await once(own, 'message'))[0])).toBe('nobody: hello');
   });
 });

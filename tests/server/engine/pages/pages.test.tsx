@@ -29,9 +29,11 @@ async function startBefore() {
     },
   ];
   const app = await startPages(table, {
-    existingApp: (req, res) => {
-      acted.push(`theirs ${req.url}`);
-      res.send('theirs');
+    existingApp: {
+      app: (req, res) => {
+        acted.push(`theirs ${req.url}`);
+        res.send('theirs');
+      },
     },
   });
   const post = (path: string, headers: Record<string, string>) =>

@@ -472,7 +472,7 @@ describe('a form that was posted to an address that no page claims', () => {
   it('comes behind the routes of the owner and an existing app', async () => {
     const app = await start({
       routes: express.Router().post('/webhook', (_req, res) => void res.send('theirs')),
-      existingApp: express().post('/old', (_req, res) => void res.send('old')),
+      existingApp: { app: express().post('/old', (_req, res) => void res.send('old')) },
     });
     const body = '_action=root.subscribe&mail=bad';
     expect((await app.ask('/webhook', post(body))).text).toBe('theirs');
@@ -484,7 +484,7 @@ describe('a form that was posted to an address that no page claims', () => {
 
   it.each([
     ['', {}],
-    [' behind an existing app, which is asked first', { existingApp: express() }],
+    [' behind an existing app, which is asked first', { existingApp: { app: express() } }],
   ])('does nothing where it comes from another site%s', async (_name, options) => {
     const app = await start(options);
     for (const headers of [FORM, DATA]) {

@@ -161,8 +161,8 @@ function findPlace(places: Places, line: number, column: number): number {
   return low === 0 ? 0 : (places[low * 3 - 1] ?? 0);
 }
 
-/** Files that run as they are: in development, and in tests. */
-const SOURCE = /^(?:src|tests)\//;
+/** Files of the project that run as they are: in development, in tests, and an existing app's. */
+const SOURCE = /^(?!\.\.\/|node_modules\/|(?:client|server)\/)[^:]+\.[cm]?[jt]sx?$/;
 
 /** What a frame tells by itself: of a source file that runs as it is, with the engine's name of the function. */
 function toPlainSite({ file, line, function: name }: StackFrame): FoundSite | undefined {
@@ -199,6 +199,7 @@ function toFunctionName(name: string): string {
 
 function homeOf(path: string): Home {
   if (path.startsWith('node_modules/')) return 'dependency';
+  if (!/^(?:src|tests)\//.test(path)) return 'product';
   const [, side = '', family = '', ...rest] = path.split('/');
   if (!/^(?:server|client|shared)$/.test(side)) return 'product';
   // What lies in the side's own folder joins engine and product: `main.ts`, `app.ts`.

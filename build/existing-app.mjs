@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { toVlq } from './sites/mappings.mjs';
+import { tokenise } from './tokens.mjs';
+
+const owner = 'src/server/product/existing-app.ts';
+const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
+/** Folders that hold no code of the app's server; in the root of the project, those of Spillway too. */
+const others = new Set(['node_modules', 'public']);
+const spillways = new Set(['bench', 'bin', 'build', 'dist', 'docs', 'src', 'tests']);
+/** What is larger was bundled or generated (bytes). */
+const maxBytes = 300_000;
+
+/**
+ * The folder of the app that `existingApp` names by its file, relative to the root.
+ *
+ * @param {string} root
+ * @returns {string | undefined} `.` where the file lies in the root itself
+ */
+function findExistingApp(root) {
+  const file = join(root, owner);
+  const tokens = existsSync(file) ? tokenise(readFileSync(file, 'utf8')) : [];
+  const entry = tokens
+    .filter(({ kind, text }) => kind === 'string' && text.slice(1).startsWith('./'))
+    .map(({ text }) => text.slice(1, -1))
+    .find((path) => isModule.test(path) && existsSync(join(root, path)));
+  return entry && dirname(normalize(entry)).replaceAll('\\', '/');
+}
+
+/** @returns {string[]} the modules of the existing app, relative to the root */
+export function listExistingApp(root) {
+  const folder = findExistingApp(root);
+  return folder === undefined ? [] : listModules(root, folder).sort();
+}
+
+function listModules(root, folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      const isOther = others.has(entry.name) || entry.name.startsWith('.') || (folder === '.' && spillways.has(path));
+      return isOther ? [] : listModules(root, path);
+    }
+    return entry.isFile() && isModule.test(path) && statSync(join(root, path)).size <= maxBytes ? [path] : [];
+  });
+}
+
+/**
+ * Source maps of the modules of the existing app, which runs beside the bundle as it is. By them, digests know its
+ * functions, and the desk shows its lines, as those of the product.
+ *
+ * @param {string} root
+ * @returns {{ path: string, contents: Uint8Array }[]} with paths as in `dist/maps`
+ */
+export function mapExistingApp(root) {
+  return listExistingApp(root).map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const source = '../'.repeat(path.split('/').length) + path;
+    const map = {
+      version: 3,
+      sourceRoot: '../',
+      sources: [source],
+      sourcesContent: [text],
+      mappings: toMappings(text),
+    };
+    return { path: `maps/${path}.map`, contents: Buffer.from(JSON.stringify(map)) };
+  });
+}
+
+/** Each word and each sign stands where it stands. */
+function toMappings(text) {
+  let [lastLine, lastColumn] = [0, 0];
+  const lines = text.split('\n').map((line, number) => {
+    let last = 0;
+    const segments = [...line.matchAll(/[\w$]+|[^\s\w$]/g)].map(({ index }) => {
+      const segment = toVlq(index - last) + toVlq(0) + toVlq(number - lastLine) + toVlq(index - lastColumn);
+      [last, lastLine, lastColumn] = [index, number, index];
+      return segment;
+    });
+    return segments.join(',');
+  });
+  return lines.join(';');
+}
