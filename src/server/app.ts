@@ -8,7 +8,8 @@ import type { Funnel } from './engine/errors/funnel.ts';
 import { requestContext } from './engine/errors/request-context.ts';
 import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
 import { accessLog } from './engine/http/access-log.ts';
-import { isTakenPath } from './engine/http/api-path.ts';
+import { type ApiOrigins, apiOrigins } from './engine/http/api-origins.ts';
+import { isApiPath, isTakenPath } from './engine/http/api-path.ts';
 import { type AssetsOptions, assets } from './engine/http/assets.ts';
 import { compress } from './engine/http/compress.ts';
 import { crossSite } from './engine/http/cross-site.ts';
@@ -50,6 +51,8 @@ export interface AppDeps {
   readonly takeCredentials: Step;
   readonly pages: PageSteps;
   readonly api: RequestHandler;
+  /** The owner's: other origins whose scripts may call the API. */
+  readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
   /** Holds the requests that are being answered. */
   readonly inFlight?: InFlight;
@@ -89,7 +92,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
   const count = deps.metrics?.count;
   const headers = toSecurityHeaders(origins);
-  const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isOurs });
+  const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isReserved });
   const app = express();
   app.disable('x-powered-by');
   app.set('trust proxy', trust);
@@ -103,12 +106,13 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(headers),
-    door(existing && { isOurs, rawPaths: deps.existingApp?.rawPaths }),
+    door(existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),
     ...(deps.doctorPage ? [deps.doctorPage] : []),
     hostCheck({ origins, trust, log }),
     strictTransport({ reportPath: deps.reportPath }),
+    ...(deps.apiOrigins?.length ? [apiOrigins(deps.apiOrigins, isProductsApi)] : []),
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset, passesOn: existing !== undefined }),
@@ -121,7 +125,8 @@ export function createApp(deps: AppDeps): RequestListener {
   ];
 
   // Before anything that could act, and before the body is read.
-  app.use(crossSite({ origins, isAccepted: pages.acceptsPostsFrom, covers: existing && isOurs, log }));
+  const isAccepted = pages.acceptsPostsFrom;
+  app.use(crossSite({ origins, isAccepted, covers: existing && isReserved, takesTokens: isProductsApi, log }));
   app.use(expectContinue());
   if (deps.feedback) app.use(deps.feedback);
   if (deps.development) app.use('/_dev', deps.development);
@@ -142,8 +147,12 @@ export function createApp(deps: AppDeps): RequestListener {
   app.use(fail);
 
   /** With an existing app, these paths follow our rules, and all others follow the app's. */
-  function isOurs(path: string): boolean {
+  function isReserved(path: string): boolean {
     return isTakenPath(path) || path === deps.reportPath || files.has(path) || pages.isPage(path);
+  }
+
+  function isProductsApi(path: string): boolean {
+    return isApiPath(path) && !isDeskApiPath(path);
   }
 
   function isDesk(path: string): boolean {

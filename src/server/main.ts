@@ -41,6 +41,7 @@ import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { openGround } from './open-ground.ts';
 import { mountApi } from './product/api/index.ts';
+import { apiOrigins } from './product/api-origins.ts';
 import { type AppContext, contextCreator } from './product/context.ts';
 import { contentSources } from './product/csp.ts';
 import { existingApp } from './product/existing-app.ts';
@@ -63,6 +64,7 @@ const owner: OwnersFiles<ProductSettings> = {
   routes: createRoutes,
   upgrades: createUpgrades,
   contentSources,
+  apiOrigins,
   reporting,
   existingApp,
 };
@@ -190,6 +192,7 @@ async function start(): Promise<void> {
       : undefined,
     pages,
     api: mountApi({ settings }),
+    apiOrigins: owner.apiOrigins,
     compression: config.compression,
     development: development?.routes,
     steps,

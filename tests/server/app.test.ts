@@ -135,7 +135,7 @@ describe('the API', () => {
     );
     const refused = await sendRaw(
       server.port,
-      `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\n${expect100}\r\n\r\n`,
+      `POST /api/echo HTTP/1.1\r\nSec-Fetch-Site: cross-site\r\nCookie: a=1\r\n${expect100}\r\n\r\n`,
     );
     expect(refused).toMatch(/^HTTP\/1\.1 403/);
     expect(refused).not.toContain('100 Continue');

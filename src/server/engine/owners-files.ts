@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { FailureContext } from './errors/create-failure.ts';
+import type { ApiOrigins } from './http/api-origins.ts';
 import type { ContentSources } from './http/content-policy.ts';
 import type { ExistingApp } from './http/existing-app.ts';
 import type { Upgrades } from './http/upgrades.ts';
@@ -18,6 +19,8 @@ export interface OwnersFiles<Settings> {
   readonly upgrades?: (settings: Settings) => Upgrades;
   /** `csp.ts`: sources beyond this site. */
   readonly contentSources?: ContentSources;
+  /** `api-origins.ts`: other origins whose scripts may call `/api`. */
+  readonly apiOrigins?: ApiOrigins;
   /** `reporting.ts`: how failures are told apart, and whom requests tell of their trace. */
   readonly reporting?: OwnersReporting;
   /** `existing-app.ts`: an Express app that was there before. */

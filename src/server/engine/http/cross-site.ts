@@ -13,6 +13,8 @@ export interface CrossSiteOptions {
   readonly isAccepted?: (path: string, origin: string) => boolean;
   /** What the check is for; everything by default. An existing app behind our pages keeps its own rules. */
   readonly covers?: (path: string) => boolean;
+  /** Callers of these paths may authenticate with a token: only requests with credentials that browsers add are refused. */
+  readonly takesTokens?: (path: string) => boolean;
   /** Told once where PUBLIC_ORIGINS is missing; without it nobody is. */
   readonly log?: Logger;
 }
@@ -25,7 +27,13 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * ones) say it in `Origin`; a request with neither comes from no browser, and carries no visitor's
  * cookies.
  */
-export function crossSite({ origins, isAccepted = () => false, covers = () => true, log }: CrossSiteOptions): Step {
+export function crossSite({
+  origins,
+  isAccepted = () => false,
+  covers = () => true,
+  takesTokens = () => false,
+  log,
+}: CrossSiteOptions): Step {
   const notice = log && originNotice(origins, log);
   return function crossSite(req, res, next) {
     if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) {
@@ -35,13 +43,19 @@ export function crossSite({ origins, isAccepted = () => false, covers = () => tr
     const { path } = requestInfo(req);
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
-    if (accepted || !covers(path)) {
+    if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) {
       next();
       return;
     }
     notice?.(req);
     refuseOtherSite(req, res);
   };
+}
+
+/** Browsers add cookies, and these schemes of `Authorization`, by themselves. A script has to send a token. */
+function hasAddedCredentials({ headers: { authorization, cookie } }: IncomingMessage): boolean {
+  if (authorization !== undefined) return /^(?:basic|digest|negotiate|ntlm)\b/i.test(authorization);
+  return cookie !== undefined;
 }
 
 export function refuseOtherSite(req: IncomingMessage, res: ServerResponse): void {

@@ -11,7 +11,7 @@ const ALLOW = [...METHODS].join(', ');
 
 export interface DoorOptions {
   /** Whether a path is Spillway's. An existing app may have any method and query on the others. */
-  readonly isOurs?: (path: string) => boolean;
+  readonly isReserved?: (path: string) => boolean;
   /** Passes paths that have several spellings to the existing app (`rawTarget`), unless one of them is Spillway's. */
   readonly rawPaths?: boolean | undefined;
 }
@@ -20,7 +20,7 @@ export interface DoorOptions {
  * The one normaliser. Every later step sees one spelling of the path, in `req.url` and in `requestInfo()`, and none
  * parses the request line again. On Spillway's own paths the method is known and the query is well-formed.
  */
-export function door({ isOurs = () => true, rawPaths = false }: DoorOptions = {}): Step {
+export function door({ isReserved = () => true, rawPaths = false }: DoorOptions = {}): Step {
   return function door(req, res, next) {
     if (req.method === 'TRACE') {
       refuseMethod(req, res);
@@ -72,7 +72,7 @@ export function door({ isOurs = () => true, rawPaths = false }: DoorOptions = {}
     const info = requestInfo(req);
     info.target = path + search;
     if (path !== rawPath) info.rawTarget = target;
-    if (isOurs(path)) {
+    if (isReserved(path)) {
       if (!METHODS.has(req.method ?? '')) {
         refuseMethod(req, res);
         return;
@@ -95,9 +95,9 @@ export function door({ isOurs = () => true, rawPaths = false }: DoorOptions = {}
   function readPathOf(raw: string): Spelling | { readonly elsewhere: string } {
     const spelling = spellPath(raw);
     const asEver = 'path' in spelling && spelling.path !== raw ? { elsewhere: spelling.path } : spelling;
-    if (!rawPaths || ('path' in asEver && isOurs(raw))) return asEver;
+    if (!rawPaths || ('path' in asEver && isReserved(raw))) return asEver;
     const readings = readPath(raw);
-    if (readings && !readings.some(isOurs)) return { path: readings.at(-1) ?? raw };
+    if (readings && !readings.some(isReserved)) return { path: readings.at(-1) ?? raw };
     return 'path' in asEver ? { refusal: 'The address is encoded more than once.' } : asEver;
   }
 }

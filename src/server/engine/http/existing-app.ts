@@ -36,7 +36,7 @@ export interface ExistingAppOptions {
   /** The security headers of Spillway's responses. */
   readonly headers: HeaderList;
   /** Whether a path is Spillway's, even if the app has it too. */
-  readonly isOurs: (path: string) => boolean;
+  readonly isReserved: (path: string) => boolean;
 }
 
 export interface ExistingAppSteps {
@@ -56,7 +56,7 @@ const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'ur
 const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
 
 /** Mounts an existing app so that it answers exactly as it does without Spillway. */
-export function mountExistingApp({ existing, trust, headers, isOurs }: ExistingAppOptions): ExistingAppSteps {
+export function mountExistingApp({ existing, trust, headers, isReserved }: ExistingAppOptions): ExistingAppSteps {
   const { app } = existing;
   const names = [...headers.map(([name]) => name), 'Strict-Transport-Security', 'Reporting-Endpoints', 'Cache-Control'];
   if (hasDefaultTrust(app)) app.set('trust proxy', trust);
@@ -73,7 +73,7 @@ export function mountExistingApp({ existing, trust, headers, isOurs }: ExistingA
 
   return {
     takeHeaders(req, res, next) {
-      if (!isOurs(requestInfo(req).path)) {
+      if (!isReserved(requestInfo(req).path)) {
         const present = names.filter((name) => res.hasHeader(name));
         taken.set(
           res,

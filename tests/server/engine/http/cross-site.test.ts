@@ -82,7 +82,7 @@ function callStep(configured: readonly string[], method: string, headers: Record
 it('answers under /api with a problem', async () => {
   const reply = await request(createTestApp())
     .post('/api/echo')
-    .set('Sec-Fetch-Site', 'cross-site')
+    .set({ 'Sec-Fetch-Site': 'cross-site', Cookie: 'session=1' })
     .send({ a: 1 })
     .expect(403);
   expect(reply.headers['content-type']).toBe('application/problem+json');
@@ -123,6 +123,9 @@ it('leaves the pages of an existing app alone', async () => {
   const reply = await request(app).post('/their-webhook').set(foreign).expect(200, 'theirs');
   expect(reply.headers['content-security-policy']).toBeUndefined();
   for (const path of ['/', '/admin', '/_data/admin', '/api', '/api/echo', '/API/echo']) {
-    await request(app).post(path).set(foreign).expect(403);
+    await request(app)
+      .post(path)
+      .set({ ...foreign, Cookie: 'session=1' })
+      .expect(403);
   }
 });

@@ -66,9 +66,9 @@ describe('in front of an existing app, a post of another site', () => {
     },
   );
 
-  it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])('to the API at %s is refused', async (path) => {
+  it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])('with cookies to the API at %s is refused', async (path) => {
     const { post, acted } = await startBefore();
-    expect((await post(path, FOREIGN)).status).toBe(403);
+    expect((await post(path, { ...FOREIGN, Cookie: 'session=1' })).status).toBe(403);
     expect(acted).toEqual([]);
   });
 
