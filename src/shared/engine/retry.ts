@@ -1,4 +1,5 @@
 import { Millisecond, Second } from '../units.ts';
+import { DIGEST_HEADER, RETRY_HEADER } from './protocol.ts';
 
 export interface RetryOptions {
   /** How often the request may be made (a count, the first try included). */
@@ -21,6 +22,8 @@ const LONGEST_BACKOFF = 5 * Second;
  * `fetch`, made again where the server failed: only for GET and HEAD, and only on a status of 500 or
  * more. A request that got no answer at all is not made again.
  *
+ * The next attempt names the failure of the one before, where the answer had an address.
+ *
  * Waits at least as long as `Retry-After` says. Where that would pass the deadline, or no attempt is
  * left, the failed response itself is the answer. The body is not under the deadline.
  *
@@ -38,15 +41,20 @@ export async function fetchWithRetry(
   const signals = [options.signal, init?.signal, input instanceof Request ? input.signal : undefined, deadline.signal];
   const signal = AbortSignal.any(signals.filter((one) => one instanceof AbortSignal));
   try {
+    let address: string | null = null;
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
-      const response = await fetch(input, { ...init, signal });
+      const response: Response = await fetch(input, {
+        ...(address === null ? init : withAddress(input, init, address)),
+        signal,
+      });
       if (response.status < 500 || attempt >= attempts || options.isFinal?.(response)) return response;
       const waitMs = Math.max(
         toBackoffMs(attempt, options.random),
         toRetryAfterMs(response.headers.get('Retry-After')),
       );
       if (Date.now() + waitMs >= deadlineAt) return response;
+      address = response.headers.get(DIGEST_HEADER) ?? address;
       response.body?.cancel().catch(() => {}); // an unread body keeps its connection
       await wait(waitMs, signal);
     }
@@ -68,6 +76,12 @@ export function toRetryAfterMs(header: string | null): number {
   // `Date.parse` also takes what is no HTTP date, such as "-1".
   const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
+}
+
+function withAddress(input: string | URL | Request, init: RequestInit | undefined, address: string): RequestInit {
+  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+  headers.set(RETRY_HEADER, address);
+  return { ...init, headers };
 }
 
 function isRepeatable(input: string | URL | Request, init: RequestInit | undefined): boolean {

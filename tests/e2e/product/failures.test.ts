@@ -110,9 +110,21 @@ describe('an error on the server', () => {
   );
 
   test('in a loader shows its address after a navigation too', async () => {
-    const { page, documents } = await goTo('/tour/fail/loader');
+    const { page, documents, data } = await goTo('/tour/fail/loader');
     await expectErrorPage(page);
-    expect(await page.locator('main code').innerText()).toMatch(ADDRESS);
+    const address = await page.locator('main code').innerText();
+    expect(address).toMatch(ADDRESS);
+    // The browser asks three times, and it counts once.
+    expect(data.filter(({ path }) => path === '/_data/tour/fail/loader')).toHaveLength(3);
+    const failed = site.server
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('"msg":"A request failed."'));
+    const lines = failed.map((line) => JSON.parse(line) as { digest: string; occurrence: string; requestId: string });
+    const known = lines.find(({ digest, occurrence }) => `${digest}-${occurrence}` === address);
+    const after = lines.slice(lines.indexOf(known as (typeof lines)[number]) + 1);
+    expect(known).toBeDefined();
+    expect(after).toEqual([]);
     expect(documents).toEqual(['/tour/failures']);
     await expectToGoOn(page);
   });

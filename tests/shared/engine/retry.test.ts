@@ -53,6 +53,21 @@ describe('fetchWithRetry', () => {
     expect(calledAt).toHaveLength(3);
   });
 
+  it('names the failure of the attempt before, where the answer had an address', async () => {
+    const first = { status: 500, headers: { 'X-Error-Digest': '7K3QM2XA-9F4W0R6B' } };
+    const { fetch } = createServer(first, { status: 502 }, { status: 200 });
+    await settle(fetchWithRetry(fetch, '/x', { headers: { Accept: 'text/plain' } }, three));
+    const again = [
+      ['accept', 'text/plain'],
+      ['x-retry-of', '7K3QM2XA-9F4W0R6B'],
+    ];
+    expect(fetch.mock.calls.map(([, init]) => [...new Headers(init?.headers)])).toEqual([
+      [['accept', 'text/plain']],
+      again,
+      again,
+    ]);
+  });
+
   it.each([200, 301, 304, 400, 404, 408, 429, 499])('takes status %i as it is', async (status) => {
     const { fetch } = createServer({ status: status === 304 ? 204 : status });
     await settle(fetchWithRetry(fetch, '/x', undefined, three));

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
+import { RETRY_HEADER } from '../../../shared/engine/protocol.ts';
+import { Second } from '../../../shared/units.ts';
 import type { Count } from '../count.ts';
 import {
   createFailureRecorder,
@@ -53,6 +55,7 @@ export function createFunnel(options: FunnelOptions): Funnel {
   const { log, reporters = [], count = ignore } = options;
   const toFailure = createFailureRecorder(options);
   const addresses = new Addresses();
+  const retries = new Retries();
 
   function toAddressOf(error: unknown, context: FailureContext): string {
     const chain = causesOf(error);
@@ -65,10 +68,14 @@ export function createFunnel(options: FunnelOptions): Funnel {
 
   function record(event: Recorded, context: FailureContext): string {
     const failure = toFailure(event, context);
+    const address = toAddress(failure);
+    const request = context.info ?? currentRequest();
+    const first = retries.find(failure.digest, request?.headers?.[RETRY_HEADER.toLowerCase()]);
+    if (first !== undefined) return first;
+    retries.add(address);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
     writeLine(log, toLogLine(failure, event.error, isKept, scrubberFor(options.scrubber, context)));
-    const address = toAddress(failure);
     options.onFailure?.(address, event.error, context);
     return address;
   }
@@ -140,6 +147,35 @@ class Addresses {
     const values = new Map<unknown, string>();
     this.#byValue.set(request, values);
     return values;
+  }
+}
+
+/** How long a client may take to make a request again (ms). Its attempts end 10 s after the first. */
+const RETRY_TIME = 30 * Second;
+const MAX_RETRIES = 2;
+/** Failures that may be retried at the same time (a count). */
+const MAX_RETRIED = 1000;
+
+/**
+ * The failures of requests that the client may make again: an attempt that fails in the same way is the same
+ * occurrence. A client can name any address, so each counts for few attempts and a short time.
+ */
+class Retries {
+  readonly #left = new Map<string, { attempts: number; readonly until: number }>();
+
+  add(address: string): void {
+    this.#left.set(address, { attempts: MAX_RETRIES, until: performance.now() + RETRY_TIME });
+    const [oldest] = this.#left.keys();
+    if (this.#left.size > MAX_RETRIED && oldest !== undefined) this.#left.delete(oldest);
+  }
+
+  /** @param named the address that the request names */
+  find(digest: string, named: unknown): string | undefined {
+    if (typeof named !== 'string' || !named.startsWith(`${digest}-`)) return undefined;
+    const left = this.#left.get(named);
+    if (!left || left.attempts === 0 || performance.now() > left.until) return undefined;
+    left.attempts -= 1;
+    return named;
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
@@ -14,8 +14,8 @@ function createTestFunnel() {
   const { log, lines } = spyOnLog();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
   const info = createInfo();
-  const fail = (error: unknown) =>
-    funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info });
+  const fail = (error: unknown, of = info) =>
+    funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info: of });
   const addressOf = (error: unknown) => {
     const verdict = fail(error);
     return verdict.kind === 'error' ? verdict.error.digest : undefined;
@@ -23,8 +23,14 @@ function createTestFunnel() {
   return { fail, addressOf, lines };
 }
 
-function createInfo(): RequestInfo {
-  return new RequestInfo({ requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' });
+function createInfo(headers = {}): RequestInfo {
+  return new RequestInfo({
+    headers,
+    requestId: 'request-1',
+    method: 'GET',
+    address: '::1',
+    origin: 'http://localhost',
+  });
 }
 
 function caught(action: () => unknown): unknown {
@@ -119,6 +125,43 @@ describe('what is hostile', () => {
     expect(performance.now() - before).toBeLessThan(1000); // a stack that is read without a bound takes minutes
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines).length).toBeLessThan(200_000);
+  });
+});
+
+describe('a request that is made again', () => {
+  const failAgain = ({ fail }: ReturnType<typeof createTestFunnel>, error: unknown, named: string) => {
+    const info = createInfo({ 'x-retry-of': named });
+    const verdict = fail(error, info);
+    return verdict.kind === 'error' ? (verdict.error.digest ?? '') : '';
+  };
+  const boom = () => new Error('boom');
+
+  it('is the same occurrence if it fails in the same way, for two attempts', () => {
+    const funnel = createTestFunnel();
+    const first = funnel.addressOf(boom()) ?? '';
+    expect(failAgain(funnel, boom(), first)).toBe(first);
+    expect(failAgain(funnel, boom(), first)).toBe(first);
+    expect(funnel.lines).toHaveLength(1);
+    expect(failAgain(funnel, boom(), first)).not.toBe(first);
+    expect(funnel.lines).toHaveLength(2);
+  });
+
+  it('is another one if it fails in another way, or names what did not happen here', () => {
+    const funnel = createTestFunnel();
+    const first = funnel.addressOf(boom()) ?? '';
+    expect(failAgain(funnel, new TypeError('another'), first)).not.toBe(first);
+    const made = `${first.slice(0, 9)}00000000`;
+    expect(failAgain(funnel, boom(), made)).not.toBe(made);
+    expect(funnel.lines).toHaveLength(3);
+  });
+
+  it('is another one after half a minute', () => {
+    const funnel = createTestFunnel();
+    const now = vi.spyOn(performance, 'now').mockReturnValue(1000);
+    onTestFinished(() => now.mockRestore());
+    const first = funnel.addressOf(boom()) ?? '';
+    now.mockReturnValue(31_001);
+    expect(failAgain(funnel, boom(), first)).not.toBe(first);
   });
 });
 

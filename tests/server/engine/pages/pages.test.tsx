@@ -66,11 +66,14 @@ describe('in front of an existing app, a post of another site', () => {
     },
   );
 
-  it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])('with cookies to the API at %s is refused', async (path) => {
-    const { post, acted } = await startBefore();
-    expect((await post(path, { ...FOREIGN, Cookie: 'session=1' })).status).toBe(403);
-    expect(acted).toEqual([]);
-  });
+  it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])(
+    'with cookies to the API at %s is refused',
+    async (path) => {
+      const { post, acted } = await startBefore();
+      expect((await post(path, { ...FOREIGN, Cookie: 'session=1' })).status).toBe(403);
+      expect(acted).toEqual([]);
+    },
+  );
 
   it.each(['/webhook', '/orders/7/lines', '/ORDERS', '/_database', '/apiary'])(
     'to %s, which is no page of ours, reaches that app',
