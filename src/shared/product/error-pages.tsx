@@ -58,7 +58,11 @@ function Failure({ error, host }: ErrorPageProps) {
           Digest: <code>{error.digest}</code>
         </p>
       )}
-      <p>The failure was ours, not yours. Trying again often helps.</p>
+      <p>
+        {error.inBrowser
+          ? 'It happened in your browser, in our code. Load the page again. If that does not help, try another browser.'
+          : 'It happened on our server, so your browser is not the cause. Try again in a minute.'}
+      </p>
       <WaysOn />
       {error.inBrowser && <LateDigest digest={error.digest} />}
       <FailureHelp error={error} />

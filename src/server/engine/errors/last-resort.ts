@@ -60,8 +60,8 @@ function failureWords(error: PageError, host: string, takesFeedback: boolean): P
     title: 'Application error',
     heading: `${ERROR_SENTENCE} ${escapeHtml(host)}`,
     body:
-      `${digest}<p><a href="">Try again</a>, or go to the <a href="/">start page</a>. ` +
-      'If it stays, tell those who run this site and give them the digest: it leads them to what went wrong.</p>' +
+      `${digest}<p>It happened on our server, so your browser is not the cause. <a href="">Try again</a> in a minute, ` +
+      'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
       desk +
       (takesFeedback && address ? renderForm(address) : ''),
   };

@@ -368,6 +368,20 @@ describe('the name of an action', () => {
 
   const layout: TestPage['server'] = { actions: { subscribe: ({ form }) => ({ mail: form.get('mail') }) } };
 
+  it('that fails keeps the layout, with the error in the place of the page', async () => {
+    const fails: TestPage['server'] = {
+      actions: {
+        subscribe() {
+          throw new Error('canary');
+        },
+      },
+    };
+    const app = await startPages(table({}, {}, fails));
+    const { status, text } = await app.ask('/page', post('_action=root.subscribe'));
+    expect(status).toBe(500);
+    expect(text).toContain('<main><b>null</b><section data-error="failure">');
+  });
+
   it('leads to the layout that owns it, whatever page the form was posted to', async () => {
     const app = await startPages(table({}, {}, layout));
     for (const path of ['/page', '/plain']) {
