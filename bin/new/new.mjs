@@ -10,8 +10,10 @@ import { planResource } from './resource.mjs';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 const USAGE = `Usage:
-  npm run new -- page /orders/:id [--id order]
+  npm run new -- page /orders/:id [--id order] [--static] [--no-data]
   npm run new -- api gauges`;
+
+const OPTIONS = { id: { type: 'string' }, static: { type: 'boolean' }, 'no-data': { type: 'boolean' } };
 
 /**
  * @typedef {object} Plan
@@ -49,16 +51,16 @@ export function createNew(args, { root = project, log = console.log } = {}) {
  * @throws Refusal
  */
 export function toPlan(root, args) {
-  const { kind, name, id } = readArgs(args);
-  if (kind === 'page') return planPage(root, { path: name, id });
-  if (kind === 'api' && id === undefined) return planResource(root, { resource: name });
+  const { kind, name, options } = readArgs(args);
+  if (kind === 'page') return planPage(root, { path: name, ...options });
+  if (kind === 'api' && Object.keys(options).length === 0) return planResource(root, { resource: name });
   throw new Refusal(USAGE);
 }
 
 function readArgs(args) {
   try {
-    const { values, positionals } = parseArgs({ args, options: { id: { type: 'string' } }, allowPositionals: true });
-    if (positionals.length === 2) return { kind: positionals[0], name: positionals[1], id: values.id };
+    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    if (positionals.length === 2) return { kind: positionals[0], name: positionals[1], options: { ...values } };
   } catch {
     // An option that is not known is answered as a wrong number of words is.
   }

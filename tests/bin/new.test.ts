@@ -194,6 +194,15 @@ describe('npm run new', () => {
     }
   });
 
+  it('writes a static page, and a page without data', async () => {
+    expect((await runNew('page', '/about', '--static', '--no-data')).code).toBe(0);
+    expect(read('src/shared/product/routes.tsx')).toContain("{ id: 'about', path: '/about', mode: 'static', page:");
+    expect(read('src/shared/product/pages/about/about.tsx')).toContain('export default function About() {');
+    expect(existsSync(join(root, 'src/server/product/pages/about.ts'))).toBe(false);
+    expect(read('src/server/product/pages/index.ts')).not.toContain('about');
+    expect(read('tests/server/product/pages/about.test.ts')).toContain("visitPage('/about')");
+  });
+
   it('says in a line that nothing was formatted, where Biome is not there', async () => {
     const { code, said } = await runNew('page', '/about');
     expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([
@@ -252,12 +261,16 @@ describe('npm run new', () => {
     });
   });
 
-  it.each([[], ['page'], ['pages', '/about'], ['page', '/about', '--name', 'x'], ['api', 'gauges', '--id', 'x']])(
-    'says how it is used when called with %j',
-    async (...args) => {
-      expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
-    },
-  );
+  it.each([
+    [],
+    ['page'],
+    ['pages', '/about'],
+    ['page', '/about', '--name', 'x'],
+    ['api', 'gauges', '--id', 'x'],
+    ['api', 'gauges', '--static'],
+  ])('says how it is used when called with %j', async (...args) => {
+    expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
+  });
 });
 
 describe('the tests that it writes', () => {

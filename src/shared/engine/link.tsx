@@ -34,10 +34,16 @@ export function Link(props: LinkProps): ReactNode {
 
 const OWN_PROPS = new Set(['to', 'prefetch', 'replace', 'preventScrollReset']);
 
+export interface NavLinkProps extends LinkProps {
+  /** Only the page itself counts, and no page below it. */
+  readonly end?: boolean;
+}
+
 /** A link that knows whether its page is the one shown: `aria-current="page"`, or `"true"` for a page below it. */
-export function NavLink(props: LinkProps): ReactNode {
+export function NavLink({ end = false, ...props }: NavLinkProps): ReactNode {
   const { pathname } = useLocation();
   const path = props.to.replace(/[?#].*$/, '');
-  const current = pathname === path ? 'page' : path !== '/' && pathname.startsWith(`${path}/`) ? 'true' : undefined;
+  const isBelow = !end && path !== '/' && pathname.startsWith(`${path}/`);
+  const current = pathname === path ? 'page' : isBelow ? 'true' : undefined;
   return <Link aria-current={current} {...props} />;
 }

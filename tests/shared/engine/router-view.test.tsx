@@ -29,6 +29,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../src/shared/engine/engine-context.ts';
 import { usePageError } from '../../../src/shared/engine/hooks.ts';
+import { NavLink as OwnNavLink } from '../../../src/shared/engine/link.tsx';
 import { toShownError } from '../../../src/shared/engine/page-error.ts';
 import { createRouteTree } from '../../../src/shared/engine/route-objects.ts';
 import { RouterView } from '../../../src/shared/engine/router-view.tsx';
@@ -152,6 +153,23 @@ describe('RouterView', () => {
       expect(html).toContain('notes?a=1');
     },
   );
+
+  it('marks a link to a page above the one shown, unless it asks for the end', () => {
+    const Book = () => (
+      <p>
+        <OwnNavLink to="/shelves">above</OwnNavLink>{' '}
+        <OwnNavLink to="/shelves" end>
+          only itself
+        </OwnNavLink>{' '}
+        <OwnNavLink to="/" end>
+          home
+        </OwnNavLink>
+      </p>
+    );
+    const links = [...render(createRouter(), { book: { default: Book } }).matchAll(/<a [^>]*>/g)].map(([tag]) => tag);
+    expect(links.map((tag) => /aria-current="(\w+)"/.exec(tag)?.[1])).toEqual(['true', undefined, undefined]);
+    expect(links.join()).not.toMatch(/ end/);
+  });
 
   it.each([
     ['an error with words', new Error(SECRET)],

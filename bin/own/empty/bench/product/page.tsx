@@ -1,10 +1,12 @@
 import { Document } from '../../src/shared/product/document.tsx';
-import Home from '../../src/shared/product/pages/home/home.tsx';
 
 /** The page that `npm run bench` asks this server for. */
 export const path = '/';
 
-/** The same elements, written down: no router, no data, no policy. */
+/**
+ * The same elements without a router, data or a policy. Write here what your page renders: an import of the page would
+ * measure your components, and break when you remove it.
+ */
 export function Page() {
   return (
     <Document lang="en" head={null}>
@@ -17,7 +19,15 @@ export function Page() {
         </a>
       </header>
       <main id="main" className="main" tabIndex={-1}>
-        <Home />
+        <article>
+          <title>Your app</title>
+          <h1>Your app runs</h1>
+          {Array.from({ length: 12 }, (_, index) => (
+            <p key={String(index)}>
+              <code>line {index}</code> of the page
+            </p>
+          ))}
+        </article>
       </main>
     </Document>
   );
