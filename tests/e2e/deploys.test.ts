@@ -214,6 +214,8 @@ describe('a tab that was open across a deploy', () => {
     await tab.getByRole('link', { name: '/lazy' }).click();
     await tab.getByRole('heading', { name: 'Lazy, anew' }).waitFor();
     expect(documents).toEqual(['/', '/lazy']);
+    // Before that, a click would be an ordinary navigation.
+    await exchanged(tab);
     await tab.getByRole('link', { name: '/', exact: true }).click();
     await tab.getByRole('heading', { name: 'Home, anew' }).waitFor();
     expect(documents).toEqual(['/', '/lazy']);
