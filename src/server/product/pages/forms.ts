@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { redirect } from '../../../shared/engine/outcome.ts';
 import type { FormsActions, FormsData, Gate } from '../../../shared/product/pages/forms/forms.tsx';
 import { Millisecond } from '../../../shared/units.ts';
+import { formAction } from '../../engine/pages/form-action.ts';
 import { conflict, invalid, type ServerPage } from '../../engine/pages/server-page.ts';
 import type { AppContext } from '../context.ts';
-import { toFieldErrors } from '../field-errors.ts';
 
 const MAX_GATES = 20;
 
@@ -29,18 +29,13 @@ let likes = 0;
 export const forms = {
   loader: () => ({ gates: [...gates], likes }),
   actions: {
-    send: async ({ form, signal }) => {
-      const message = Message.safeParse(Object.fromEntries(form));
-      if (!message.success) return invalid({ errors: toFieldErrors(message.error) });
+    send: formAction(Message, async ({ signal }) => {
       // So that you see it pending.
       await setTimeout(400 * Millisecond, undefined, { signal });
       return { sentAt: new Date() };
-    },
+    }),
 
-    add: ({ form }) => {
-      const gate = NewGate.safeParse(Object.fromEntries(form));
-      if (!gate.success) return invalid({ errors: toFieldErrors(gate.error) });
-      const { name } = gate.data;
+    add: formAction(NewGate, ({ data: { name } }) => {
       if (gates.some((other) => other.name === name)) {
         return conflict({ errors: { name: 'There is a gate of that name already.' } });
       }
@@ -50,7 +45,7 @@ export const forms = {
       lastGate += 1;
       gates.push({ id: `gate-${lastGate}`, name });
       redirect('/tour/forms#gates');
-    },
+    }),
 
     remove: ({ form }) => {
       const index = gates.findIndex(({ id }) => id === form.get('id'));
