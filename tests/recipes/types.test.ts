@@ -1,11 +1,13 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createNew } from '../../bin/new/new.mjs';
 import { changeFirstThings, createNewApp } from '../bin/new-app.ts';
 import { checkTypes } from '../support/check-types.ts';
 import { createEmptyApp, createGuideApp } from '../support/guide.ts';
 import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../support/owned-app.ts';
-import { listBlocks } from '../support/recipe-blocks.ts';
+import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 import { takeAllAway } from './take-all-away.ts';
 
 // What the docs tell an owner to write, and what the commands write, in one run of the compiler.
@@ -24,12 +26,35 @@ function createRecipe(name: string): OwnedApp {
   return app;
 }
 
+/** The tour with the page of the README, and with a context of its own. */
+function createReadmeApp(): OwnedApp {
+  const app = createOwnedApp([], partial);
+  for (const path of [
+    'src/shared/product',
+    'src/server/product',
+    'src/client/product',
+    'tests/support/product',
+    'biome.json',
+    '.gitignore',
+  ]) {
+    rmSync(join(app.folder, path), { recursive: true, force: true });
+    cpSync(join(project, path), join(app.folder, path), { recursive: true });
+  }
+  app.replace('src/server/product/context.ts', '  readonly settings', '  readonly user: string;\n  readonly settings');
+  app.replace('src/server/product/context.ts', '{ settings }', "{ settings, user: 'Ada' }");
+  createNew(['page', '/guestbook'], { root: app.folder, log: () => undefined });
+  const [, section = ''] = readProjectFile('README.md').split('\n## A page\n');
+  applyBlocks(app.folder, listBlocks(section));
+  return app;
+}
+
 const recipes = readdirSync(new URL('../../docs/recipes', import.meta.url))
   .filter((name) => name !== 'README.md')
   .map((name): [string, () => OwnedApp] => [name, () => createRecipe(name)]);
 
 const sound: [string, () => OwnedApp][] = [
   ...recipes,
+  ['the page of the README', createReadmeApp],
   ['the app of the guide, with its tests', () => createGuideApp(partial)],
   ['what `npm run own` leaves', () => createEmptyApp(partial)],
   ['what `npm run new` writes', () => createNewApp(partial)],
@@ -66,4 +91,15 @@ it.each(sound.map(([name], index) => [name, index] as const))('%s compiles', (_,
 
 it('a handler that does not answer what the API promises does not compile', () => {
   expect(said.at(-1)?.match(/^src\/server\/product\/api\/books\/router\.ts\(/gm)).toHaveLength(BROKEN_PROMISES.length);
+});
+
+it('the page of the README is written as the lint wants it', () => {
+  const { folder } = apps[sound.findIndex(([name]) => name === 'the page of the README')] as OwnedApp;
+  const biome = join(project, 'node_modules/.bin/biome');
+  const files = [
+    'src/shared/product/pages/guestbook',
+    'src/server/product/pages/guestbook.ts',
+    'src/shared/product/actions.ts',
+  ];
+  execFileSync(biome, ['check', '--error-on-warnings', ...files], { cwd: folder, encoding: 'utf8' });
 });

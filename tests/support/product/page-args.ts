@@ -17,10 +17,15 @@ export interface PageArgsOptions {
 /** What a loader or guard is called with. Use when a server half is tested without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
   const { url = '/', params = {}, context, headers = {}, signal = new AbortController().signal } = options;
+  // What your context has beyond these parts: add it here, or give it in the `context` of each test that needs it.
+  const usual: Partial<AppContext> = {
+    fetch,
+    settings: readProductSettings({}, readConfig({})),
+  };
   return {
     request: new Request(new URL(url, 'http://app.example'), { headers, signal }),
     params,
-    context: { fetch, settings: readProductSettings({}, readConfig({})), ...context },
+    context: { ...usual, ...context } as AppContext,
     signal,
   };
 }
