@@ -21,5 +21,5 @@ export function describeNodeFloor(version: string): string | undefined {
     return undefined;
   }
   const newer = mended ? `${major}.${mended.join('.')}` : '26.12.1';
-  return `Node ${version} has a known hole in its Brotli decoder (CVE-2026-111497), which ${newer} has not. Bodies in Brotli are refused, so visitors do not reach it; answers to what your own code fetches may. Update when you can.`;
+  return `Node ${version} has a security hole in its Brotli decoder (CVE-2026-111497), which visitors cannot reach because the server refuses Brotli in requests; update to ${newer} if your own code fetches from servers that you do not trust.`;
 }

@@ -8,6 +8,9 @@ it('takes an e-mail address', async () => {
   expect(await subscribe(actionArgs({ email: 'ada@weir.example' }))).toEqual({ email: 'ada@weir.example' });
 });
 
-it.each<Record<string, string>>([{}, { email: '' }, { email: 'ada' }])('refuses %j and names the field', async (fields) => {
-  expect(await subscribe(actionArgs(fields))).toMatchObject({ status: 422, errors: { email: expect.any(String) } });
-});
+it.each<Record<string, string>>([{}, { email: '' }, { email: 'ada' }])(
+  'refuses %j and names the field',
+  async (fields) => {
+    expect(await subscribe(actionArgs(fields))).toMatchObject({ status: 422, errors: { email: expect.any(String) } });
+  },
+);
