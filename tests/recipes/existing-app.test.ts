@@ -118,7 +118,7 @@ describe.each([
     const { url } = shop;
     const foreign = {
       method: 'POST',
-      headers: { origin: 'https://evil.example' },
+      headers: { origin: 'https://evil.example', cookie: 'session=1' },
       body: new URLSearchParams({ a: '1' }),
     };
     expect((await fetch(`${url}/orders`, foreign)).status).toBe(201);

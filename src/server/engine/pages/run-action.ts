@@ -37,8 +37,10 @@ export async function runAction(visit: Visit, form: FormData, pages: PageTable, 
     const verdict = funnel.fail(error, { ...visit.describe('action', found.routeId), body: form });
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
     if (verdict.kind === 'redirect') return verdict;
-    // The error takes the place of the page, as it does in the browser: a layout still works if its action fails.
-    return { kind: 'failed', routeId: visit.match.ids.at(-1) ?? found.routeId, error: verdict.error };
+    // The error takes the place of the page, as it does in the browser: a layout still works if its action fails. An
+    // open action runs for visitors whom the guards of the layout refuse, so there the layout may not be shown.
+    const leaf = found.isOpen ? undefined : visit.match.ids.at(-1);
+    return { kind: 'failed', routeId: leaf ?? found.routeId, error: verdict.error };
   }
 }
 
