@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../../limits.ts';
-import { describeNodeFloor } from '../node-floor.ts';
 import { describeBadFrame } from './frame.ts';
 import { decodeStrictly, readPath, type Spelling, spellPath } from './path-spelling.ts';
 import { refuse, sendAllowed, sendText } from './refuse.ts';
@@ -9,9 +8,6 @@ import type { Step } from './step.ts';
 
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ALLOW = [...METHODS].join(', ');
-
-/** Nothing may decode such a body: not the product's own parsers, and not those of an existing app. */
-const HAS_BROTLI_HOLE = describeNodeFloor(process.versions.node) !== undefined;
 
 export interface DoorOptions {
   /** Whether a path is Spillway's. An existing app may have any method and query on the others. */
@@ -34,10 +30,6 @@ export function door({ isReserved = () => true, rawPaths = false }: DoorOptions 
     if (badFrame !== undefined) {
       res.setHeader('Connection', 'close');
       refuse(req, res, 400, badFrame);
-      return;
-    }
-    if (HAS_BROTLI_HOLE && /\bbr\b/i.test(req.headers['content-encoding'] ?? '')) {
-      refuse(req, res, 415, 'This server does not take bodies in Brotli. Send them without, or with gzip.');
       return;
     }
     if (countHosts(req) > 1) {

@@ -2,6 +2,8 @@ import { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import { unsupportedMediaType } from '../errors/http-error.ts';
+import { describeNodeFloor } from '../node-floor.ts';
 import { leaveUncompressed } from './compress.ts';
 import type { ProxyTrust } from './proxy-trust.ts';
 import { requestInfo } from './request-info.ts';
@@ -49,6 +51,9 @@ export interface ExistingAppSteps {
   readonly run: RequestHandler;
 }
 
+/** Express 5 decodes such a body. Our own readers never do. */
+const HAS_BROTLI_HOLE = describeNodeFloor(process.versions.node) !== undefined;
+
 /** Properties that our Express has set on the request. */
 const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
 
@@ -92,6 +97,9 @@ export function mountExistingApp({ existing, trust, headers, isReserved }: Exist
       next(error);
     },
     run(req, res, next) {
+      if (HAS_BROTLI_HOLE && /\bbr\b/i.test(req.headers['content-encoding'] ?? '')) {
+        throw unsupportedMediaType('This server does not take bodies in Brotli. Send them without, or with gzip.');
+      }
       leaveUncompressed(res);
       for (const [name] of given.get(res) ?? []) res.removeHeader(name);
       const giveBack = isApp(app) ? leaveExpress(req, res) : () => undefined;

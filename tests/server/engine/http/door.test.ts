@@ -1,7 +1,4 @@
-import { brotliCompressSync } from 'node:zlib';
-import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeNodeFloor } from '../../../../src/server/engine/node-floor.ts';
 import { startTestServer, type TestServer } from '../../../support/app.ts';
 import { askRaw } from '../../../support/raw-http.ts';
 
@@ -136,19 +133,6 @@ describe('methods', () => {
     expect((await askRaw(server.port, `${method} /admin HTTP/1.1`)).headers.allow).toBe('GET, HEAD, POST, OPTIONS');
   });
 });
-
-it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
-  'refuses a body in Brotli, which a parser behind it could decode (skipped where Node is mended)',
-  async () => {
-    const parses = express().use(express.json(), (req, res) => void res.json(req.body));
-    const open = await startTestServer({ existingApp: { app: parses } });
-    const body = brotliCompressSync('{"a":1}').toString('latin1');
-    const headers = ['Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`];
-    const reply = await askRaw(open.port, 'POST /x HTTP/1.1', [...headers, 'Content-Encoding: BR'], body);
-    open.close();
-    expect(reply.status).toBe(415);
-  },
-);
 
 describe('a request of which two readers may find two ends', () => {
   const chunks = '3\r\na=1\r\n0\r\n\r\n';
