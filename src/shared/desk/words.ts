@@ -17,6 +17,24 @@ export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
   intervention: 'Intervention',
 };
 
+/** What helps against violations of the content policy, by the directive that a title names. */
+const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
+  [
+    /\b(?:require-trusted-types-for|trusted-types)\b/,
+    'A script set HTML from a plain string, as dangerouslySetInnerHTML does. Sanitise the HTML and use a Trusted Types policy: docs/recipes/html.md shows how.',
+  ],
+  [
+    /\bscript-src/,
+    'A script that is not of this build was kept out. If it is yours, give it the nonce of the page: docs/recipes/extending.md shows how. It may also come from a browser extension.',
+  ],
+  [/./, 'If the page needs this source, add it to contentSources in src/server/product/csp.ts.'],
+];
+
+/** What to do about an incident, where its kind tells. */
+export function toHint({ kind, title }: { readonly kind: IncidentKind; readonly title: string }): string | undefined {
+  return kind === 'csp' ? POLICY_HINTS.find(([directive]) => directive.test(title))?.[1] : undefined;
+}
+
 export const STATE_WORDS: Readonly<Record<IncidentState, string>> = {
   open: 'Open',
   resolved: 'Resolved',

@@ -5,13 +5,14 @@ import type { IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { KindBadge, Sides, StateBadge, toStateDetail } from '../../ui/badges.tsx';
 import { FilePlace } from '../../ui/file-place.tsx';
-import { toCount } from '../../words.ts';
+import { toCount, toHint } from '../../words.ts';
 import styles from './head.module.css';
 
 /** What a person needs first: what it is, how it stands, where it is. */
 export function Head({ of: data }: { readonly of: IncidentData }) {
   const { status, now, counts } = data;
   const detail = toStateDetail(status);
+  const hint = toHint(data);
   return (
     <header className={styles.head}>
       <p className={styles.line}>
@@ -38,6 +39,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         <pre className={styles.message}>{data.message}</pre>
       )}
       <Place of={data.place} />
+      {hint && <p className={styles.hint}>{hint}</p>}
       <dl className={styles.facts}>
         <Fact name="Happened">
           {`${toCount(counts.server + counts.browser)} × `}
