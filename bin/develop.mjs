@@ -19,6 +19,8 @@ const emptyMs = 300;
 const drain = { DRAIN_LAG: '0', DRAIN_DEADLINE: '1' };
 /** A server that has not ended by then never will: its drain takes one second. */
 const drainMs = 3000;
+/** How many failures can still be looked up (a count). */
+const keptFailures = 50;
 /** What a server that did not start has said last may come after its end. */
 const lastWordsMs = 1000;
 
@@ -29,6 +31,8 @@ let state = { build: 0, served: 0, modules: {}, routes: {}, styles: {}, desk: ''
 let current;
 /** Every server that runs: the one that serves, one that ends, one that starts. */
 const servers = new Set();
+/** The last failures of all servers, by address: the next server tells of them too. */
+let failures = [];
 /** What it serves. */
 let servedBuild = '';
 /** The listening socket. It outlives the servers that accept from it: what comes between two of them waits in its queue. */
@@ -128,6 +132,9 @@ async function exchange(server) {
     env: { NODE_COMPILE_CACHE: join(root, 'dist/compile-cache'), ...process.env, ...drain, SPILLWAY_DEV: '1' },
   });
   servers.add(next);
+  next.on('message', (message) => {
+    if (message?.type === 'failure') failures = [...failures, message.failure].slice(-keptFailures);
+  });
   next.once('exit', () => servers.delete(next));
   let said = '';
   next.stderr.on('data', (text) => {
@@ -149,7 +156,7 @@ async function exchange(server) {
   current = next;
   servedBuild = server;
   state = { ...state, server, served: state.build };
-  next.send({ type: 'turn', state, isFirst: socket === undefined });
+  next.send({ type: 'turn', state, isFirst: socket === undefined, failures });
   const where = await Promise.race([ask(next, 'listen'), ended]);
   if (typeof where !== 'object') return;
   await giveSocket(next, where);

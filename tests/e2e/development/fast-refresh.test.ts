@@ -301,6 +301,40 @@ describe('what fails', () => {
     expect(documents).toEqual(['/']);
   });
 
+  test.each([
+    ['an event handler', '() => { throw', 'An error outside of rendering'],
+    ['what an event handler awaits', 'async () => { throw', 'A promise was rejected, and nothing handled it'],
+  ])('in %s is shown with its line', async (_, begins, title) => {
+    const plain = '<footer>the end</footer>';
+    const failing = `<footer onClick={${begins} new Error('in a handler'); }}>the end</footer>`;
+    app.edit(HOME, plain, failing);
+    // Until the new component is there, a click does nothing.
+    await poll(async () => {
+      await page
+        .locator('footer')
+        .click({ timeout: 1000 })
+        .catch(() => undefined);
+      return page.getByRole('alertdialog').count();
+    }).toBe(1);
+    await expectProblem(title, 'in a handler', /home\.tsx:22:\d+ \(open in editor\)/);
+    app.edit(HOME, failing, plain);
+    await expectMended();
+    complaints.length = 0;
+  });
+
+  test('is told by the next server too', async () => {
+    app.edit(PAGES, '({ words })', '{ throw new Error(words); }');
+    await poll(async () => (await fetch(app.url)).status).toBe(500);
+    const address = (await fetch(app.url)).headers.get('x-error-digest');
+    const { build } = await readState();
+    app.edit(PAGES, '{ throw new Error(words); }', '({ words })');
+    await poll(async () => hasTaken(build, await readState())).toBe(true);
+    await poll(async () => (await fetch(app.url)).status).toBe(200);
+    const told = await fetch(`${app.url}/_dev/failures/${address}`);
+    expect([told.status, JSON.stringify(await told.json())]).toEqual([200, expect.stringContaining('index.ts')]);
+    await expectMended();
+  });
+
   test('in sending the data of a loader is shown, and goes when it is mended', async () => {
     app.edit(PAGES, '({ words })', '({ words: () => words })');
     await expectProblem('WireError', 'function');

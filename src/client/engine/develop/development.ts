@@ -61,6 +61,7 @@ let isReloading = false;
  */
 export async function startDevelopment(shows: typeof pagesOf = 'product'): Promise<void> {
   pagesOf = shows;
+  watchPage();
   repeatCutRequests();
   state = (await (await fetch(DEV_STATE)).json()) as DevState;
   globalThis.__spillway = {
@@ -84,6 +85,7 @@ export function onShownError({ digest }: PageError): void {
 /** What React says on the console stays: `reportError` and `console.error`, as without these. */
 export const rootOptions: RootHooks = {
   onUncaughtError(error, { componentStack }) {
+    told.add(error);
     reportError(error);
     showThrown('The page failed', error, componentStack);
   },
@@ -92,11 +94,29 @@ export const rootOptions: RootHooks = {
     showThrown('A part of the page failed', error, componentStack);
   },
   onRecoverableError(error, { componentStack }) {
+    told.add(error);
     reportError(error);
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     showThrown('The page could not be hydrated as it was rendered', cause, componentStack);
   },
 };
+
+/** Errors that React tells of, with the components around them. */
+const told = new Set<unknown>();
+
+/** React hears nothing of event handlers, timers and what an effect awaits. */
+function watchPage(): void {
+  addEventListener('error', ({ error }: ErrorEvent) => {
+    if (error && !told.delete(error)) showThrown('An error outside of rendering', error, undefined);
+  });
+  addEventListener('unhandledrejection', ({ reason }: PromiseRejectionEvent) => {
+    if (!isAbort(reason)) showThrown('A promise was rejected, and nothing handled it', reason, undefined);
+  });
+}
+
+function isAbort(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'AbortError';
+}
 
 function showThrown(title: string, error: unknown, componentStack: string | undefined): void {
   const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));

@@ -21,7 +21,13 @@ import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */
 type FromSupervisor =
-  | { readonly type: 'turn'; readonly state: DevState; readonly isFirst: boolean }
+  | {
+      readonly type: 'turn';
+      readonly state: DevState;
+      readonly isFirst: boolean;
+      /** The last ones of earlier servers, by address. */
+      readonly failures: readonly (readonly [address: string, error: DevError])[];
+    }
   | { readonly type: 'state'; readonly state: DevState }
   | { readonly type: 'refused'; readonly code: string };
 
@@ -39,9 +45,6 @@ export interface Development {
   /** On the socket that the supervisor holds, so that nobody is refused while servers are exchanged. */
   listen(server: Server, where: { host: string; port: number }): Promise<void>;
 }
-
-/** How many failures can still be looked up (a count). */
-const KEPT_FAILURES = 50;
 
 /** How often an open stream looks whether the server stops (ms). */
 const LOOK_INTERVAL = 20 * Millisecond;
@@ -73,16 +76,16 @@ export async function createDevelopment({
     stream.write(`data: ${JSON.stringify(state)}\n\n`);
   }
 
-  /** The last failures, by address. */
-  const failures = new Map<string, DevError>();
+  const failures = new Map(turn.failures);
 
   function onFailure(address: string, error: unknown, context: FailureContext): void {
     const { info, origin } = context;
     const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
     const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
-    failures.set(address, toDevError(title, readError(error), context.componentStack, projectRoot));
-    const [oldest] = failures.keys();
-    if (failures.size > KEPT_FAILURES && oldest !== undefined) failures.delete(oldest);
+    const failure = toDevError(title, readError(error), context.componentStack, projectRoot);
+    failures.set(address, failure);
+    // A page may ask for it when this server was replaced.
+    process.send?.({ type: 'failure', failure: [address, failure] });
   }
 
   const routes = Router();
@@ -161,6 +164,10 @@ class FilesOnDemand extends Map<string, PublicFile> {
   constructor(directory: string) {
     super();
     this.#directory = directory;
+  }
+
+  override has(url: string): boolean {
+    return this.get(url) !== undefined;
   }
 
   override get(url: string): PublicFile | undefined {
