@@ -23,8 +23,16 @@ const faults = `module.exports = (app) => {
     if (req.query.other) throw new TypeError('The second fault.');
     throw new Error('The first fault.');
   });
+  app.get('/stray', (req, res) => res.json(module.exports.stray()));
   app.get('/fault/two', (req, res) => res.send(findStock(req.query.id).name));
 };
+
+if (process.env.STRAY) {
+  process.on('unhandledRejection', () => console.log('heard by the app'));
+  let isDue = false;
+  setInterval(() => isDue && Promise.reject(new Error('A stray rejection.')) && (isDue = false), 20);
+  module.exports.stray = () => (isDue = true);
+}
 
 function findStock(id) {
   return { shelf: undefined }.shelf[id];
@@ -124,6 +132,15 @@ describe.each([
     expect((await fetch(`${url}/orders`, foreign)).status).toBe(201);
     expect((await fetch(`${url}/`, foreign)).status).toBe(403);
     expect((await fetch(`${url}/api/nowhere`, foreign)).status).toBe(403);
+  });
+
+  it('goes on after a rejection that it listens to, which has a digest', async () => {
+    const { url, log } = await app.start({ EXPRESS: name, STRAY: '1', DATA_DIR: join(app.folder, 'stray') });
+    await fetch(`${url}/stray`);
+    await until(() => log().includes('heard by the app'), 'the handler of the app');
+    await until(() => /"digest":"\w{8}".*A stray rejection\./.test(log()), 'the line of the log');
+    expect(log()).not.toContain('failed outside any request');
+    expect((await fetch(`${url}/stock`)).status).toBe(200);
   });
 
   it('believes the proxy that TRUST_PROXY names', async () => {
