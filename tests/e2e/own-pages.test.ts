@@ -36,6 +36,7 @@ const site = useOwnedSite({
           </Form>
           <div contentEditable role="textbox" aria-label="Scratch" />
           <Link to="/notes">Notes</Link>
+          <Form action="root.ring"><button type="submit">Ring</button></Form>
           <main><Outlet /></main>
         </>
       );
@@ -112,7 +113,7 @@ const site = useOwnedSite({
       if (title === 'Moved') redirect('/notes?moved');
     }
     export const pages = {
-      root: null,
+      root: { actions: { ring() { throw new Error('The bell is broken.'); } } },
       home: null,
       find: null,
       notes: { loader: () => ({ notes }), actions: { add } },
@@ -270,3 +271,15 @@ test('an inline script with useNonce() runs where the page is rendered for one r
   expect([await ran(page), complaints]).toEqual([true, []]);
   expect(await ran((await open('/kept')).page)).toBe(false);
 });
+
+test.each([true, false])(
+  'a failing action of a layout keeps the layout, with JavaScript: %s',
+  async (javaScriptEnabled) => {
+    const { page } = await site.open('/notes', { javaScriptEnabled });
+    if (javaScriptEnabled) await exchanged(page);
+    await page.getByRole('button', { name: 'Ring' }).click();
+    await page.locator('main').getByRole('heading', { name: 'failure' }).waitFor();
+    expect(await page.getByRole('search').isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Ring' }).isVisible()).toBe(true);
+  },
+);

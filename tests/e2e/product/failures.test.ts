@@ -9,9 +9,10 @@ const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 /** Every message that the tour throws begins with it. */
 const MESSAGE = 'The tour threw this';
 
-async function expectErrorPage(page: Page) {
+async function expectErrorPage(page: Page, side?: 'on our server' | 'in your browser') {
   const host = new URL(site.url).host;
   await page.getByRole('heading', { level: 1, name: `${SENTENCE} ${host}`, exact: true }).waitFor();
+  if (side) await page.getByText(`It happened ${side}`).waitFor();
   // What stands around the page is still there.
   expect(await page.getByRole('navigation', { name: 'Tour' }).isVisible()).toBe(true);
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
@@ -74,7 +75,7 @@ describe('an error in the browser', () => {
     "%s takes the page's place, in a document and after a navigation",
     async (path) => {
       const { page } = await site.open(path);
-      await expectErrorPage(page);
+      await expectErrorPage(page, 'in your browser');
       await expectToGoOn(page);
       const other = await goTo(path);
       await expectErrorPage(other.page);
@@ -102,7 +103,7 @@ describe('an error on the server', () => {
       expect(address).toMatch(ADDRESS);
       expect(await response?.text()).not.toContain(MESSAGE);
       await hydrated(page);
-      await expectErrorPage(page);
+      await expectErrorPage(page, 'on our server');
       expect(await page.locator('main code').innerText()).toBe(address);
       expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
       await expectToGoOn(page);

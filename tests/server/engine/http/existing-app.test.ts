@@ -1,8 +1,12 @@
-import { createServer } from 'node:http';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { loadExistingApp } from '../../../../src/server/engine/http/existing-app.ts';
 import { describeNodeFloor } from '../../../../src/server/engine/node-floor.ts';
 import apps from '../../../fixtures/existing/apps.cjs';
 import { startTestServer, type TestAppOptions, type TestServer } from '../../../support/app.ts';
@@ -234,5 +238,24 @@ describe('raw paths', () => {
     const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
     const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
     expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
+  });
+});
+
+describe('an app that is named by its file', () => {
+  function writeApp(text: string): string {
+    const root = mkdtempSync(join(tmpdir(), 'spillway-existing-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    symlinkSync(join(import.meta.dirname, '../../../../node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, 'app.cjs'), text);
+    return root;
+  }
+
+  it('is loaded with its server', async () => {
+    const root = writeApp(`const app = require('express4')();
+      app.server = require('node:http').createServer(app);
+      module.exports = app;`);
+    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root);
+    expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
+    expect(await loadExistingApp('./app.cjs', root)).not.toHaveProperty('rawPaths');
   });
 });
