@@ -124,7 +124,9 @@ function leaveExpress(req: Request, res: Response): () => void {
   Object.setPrototypeOf(req, IncomingMessage.prototype);
   Object.setPrototypeOf(res, ServerResponse.prototype);
   for (const name of ROUTING) delete (req as Partial<Request>)[name];
-  req.url = rawTarget ?? target;
+  req.originalUrl = rawTarget ?? target;
+  // A step may have rewritten it.
+  req.url = routing.url === target ? req.originalUrl : String(routing.url);
   return () => {
     Object.setPrototypeOf(req, prototypes[0]);
     Object.setPrototypeOf(res, prototypes[1]);

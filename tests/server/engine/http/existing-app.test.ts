@@ -91,6 +91,17 @@ type MountOptions = TestAppOptions & { readonly rawPaths?: boolean };
 /** Says what it was asked for. */
 const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
 
+it('gets the URL that a step has rewritten', async () => {
+  const rewrite: RequestHandler = (req, _res, next) => {
+    if (req.url.startsWith('/old')) req.url = req.url.replace('/old', '/new');
+    next();
+  };
+  const app = express().use((req, res) => void res.json([req.url, req.originalUrl]));
+  const port = await mount(app, { steps: [rewrite] });
+  expect((await askRaw(port, 'GET /old?a=1 HTTP/1.1')).body).toBe('["/new?a=1","/old?a=1"]');
+  expect((await askRaw(port, 'GET /other HTTP/1.1')).body).toBe('["/other","/other"]');
+});
+
 describe('what the app passes on', () => {
   const app = express().disable('x-powered-by');
   app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
