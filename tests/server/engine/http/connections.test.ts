@@ -79,9 +79,12 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     const visits = await Promise.all(Array.from({ length: 45 }, () => visit(VISITOR)));
     expect(visits).toEqual(visits.map(() => 200));
     await until(() => countOpen(crowd) <= 32, 'what is beyond the limit to be closed');
-    expect(counted.get('spillway_connections_refused_total address')).toBe(268);
+    // On a busy machine the last of them come when the first have been idle for a moment, and are closed for them.
+    const closed = () => counted.get('spillway_connections_closed_total address') ?? 0;
+    const closedBefore = closed();
+    expect((counted.get('spillway_connections_refused_total address') ?? 0) + closedBefore).toBe(268);
     await expect.poll(() => visit(CROWD), { timeout: 10_000 }).toBe(200);
-    expect(counted.get('spillway_connections_closed_total address')).toBe(1);
+    expect(closed()).toBe(closedBefore + 1);
     expect(lines.filter(({ msg }) => String(msg).includes('MAX_CONNECTIONS_PER_ADDRESS'))).toHaveLength(1);
   });
 
