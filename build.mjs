@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import * as esbuild from 'esbuild';
 import { hasRequiredNode } from './bin/require-node.mjs';
 import { desk, product } from './build/apps.mjs';
-import { browserTarget, bundleServer, throwReadable } from './build/bundles.mjs';
+import { browserTarget, bundleServer, serverParts, throwReadable } from './build/bundles.mjs';
 import { buildClientApp } from './build/client-app.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
@@ -15,6 +15,7 @@ import { readOwnersBuild } from './build/owner.mjs';
 import { listPackages } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';
 import { readRelease } from './build/release.mjs';
+import { reuse } from './build/reuse.mjs';
 import { createSites } from './build/sites.mjs';
 import { commands, toStamp } from './build/stamp.mjs';
 import { createStyles } from './build/styles.mjs';
@@ -46,15 +47,17 @@ export async function build({
   });
 
   const options = { root, dev, owner, styles };
-  const [client, deskClient, server, terminal, publicFiles] = await Promise.all([
+  const serverSide = { ...options, outdir: 'dist/server', warn: log };
+  const [client, deskClient, server, parts, terminal, publicFiles] = await Promise.all([
     buildClientApp(product, { ...options, outdir: clientFolder }),
-    buildClientApp(desk, { ...options, outdir: clientFolder }),
-    bundleServer({ ...options, entry: serverEntry, outdir: 'dist/server', warn: log }),
+    reuse('desk', options, () => buildClientApp(desk, { ...options, outdir: clientFolder })),
+    bundleServer({ ...serverSide, entryPoints: { main: serverEntry } }),
+    reuse('parts', options, () => bundleServer({ ...serverSide, entryPoints: serverParts })),
     Promise.all(commands.map((command) => bundleCommand(root, command, owner))),
     readFiles(join(root, publicFolder)),
   ]).catch(throwReadable);
 
-  const outputs = [...client.outputFiles, ...deskClient.outputFiles, ...server.outputFiles];
+  const outputs = [client, deskClient, server, parts].flatMap(({ outputFiles }) => outputFiles);
   const bundled = sortOutputs(join(root, 'dist'), addDebugIds(outputs));
   const served = [...bundled.served, ...client.sheets, ...deskClient.sheets, ...publicFiles];
   const manifest = {
@@ -65,7 +68,7 @@ export async function build({
     apps: { desk: deskClient.assets },
   };
 
-  const packages = listPackages([client, deskClient, server].map(({ metafile }) => metafile));
+  const packages = listPackages([client, deskClient, server, parts].map(({ metafile }) => metafile));
 
   // Compression is on threads of its own, so the table of sites costs next to no time beside it.
   const existing = mapExistingApp(root);

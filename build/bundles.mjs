@@ -94,12 +94,12 @@ export function bundleServer(options) {
   return esbuild.build(serverOptions(options));
 }
 
-/** Of the server and the parts beside it. */
-export function serverOptions({ root, entry, outdir, dev, owner, styles, warn }) {
+/** Of the server, or of the parts beside it. */
+export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, warn }) {
   const joins = !dev && process.env.SPILLWAY_JOIN !== '0';
   return {
     ...commonOptions({ root, dev, owner }),
-    entryPoints: { main: entry, ...serverParts },
+    entryPoints,
     outdir,
     platform: 'node',
     target: serverTarget,

@@ -36,15 +36,31 @@ const outputFiles = [
  * @param {{ dev: boolean }} mode
  */
 export function toStamp(root, { dev }) {
-  const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
+  return `${dev ? 'development' : 'production'} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
+}
+
+/** Names what decides the bundles that hold nothing of the product. */
+export function toEngineStamp(root) {
+  return hashFiles(
+    root,
+    listInputs(root).filter((path) => !/^src\/\w+\/product\//.test(path)),
+  );
+}
+
+function listInputs(root) {
   const inFolders = inputFolders.flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}/${path}`));
-  for (const path of [...inputFiles, ...inFolders, ...listExistingApp(root)]) {
+  return [...inputFiles, ...inFolders];
+}
+
+function hashFiles(root, paths) {
+  const hash = createHash('sha256').update(process.env.SPILLWAY_JOIN ?? '');
+  for (const path of paths) {
     const file = join(root, path);
     if (!existsSync(file)) continue;
     const contents = readFileSync(file);
     hash.update(`${path}\0${contents.length}\0`).update(contents);
   }
-  return `${dev ? 'development' : 'production'} ${hash.digest('hex')}`;
+  return hash.digest('hex');
 }
 
 /**

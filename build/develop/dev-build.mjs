@@ -95,7 +95,7 @@ export function createDevBuild(root) {
     if (server) return;
     dependencies = dependenciesOnce(root);
     serverBase = {
-      ...serverOptions({ ...options, entry: serverEntry, outdir: 'dist/server', warn: () => {} }),
+      ...serverOptions({ ...options, outdir: 'dist/server', warn: () => {} }),
       sourceRoot: undefined,
     };
     server = await esbuild.context({

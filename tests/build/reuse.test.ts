@@ -1,0 +1,58 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { reuse } from '../../build/reuse.mjs';
+
+const owner = { plugins: [], alias: {}, helpers: [] };
+
+function createProject(): { root: string; write(path: string, text: string): void } {
+  const root = mkdtempSync(join(tmpdir(), 'spillway-reuse-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const write = (path: string, text: string) => {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  write('src/server/engine/a.ts', root); // a key of its own
+  return { root, write };
+}
+
+/** A bundler that says how often it was asked. */
+function createBundler(root: string, input = 'src/server/engine/a.ts') {
+  return vi.fn(async () => ({
+    metafile: { inputs: { [input]: { bytes: 1, imports: [] } }, outputs: {} },
+    outputFiles: [{ path: join(root, 'dist/a.js'), contents: Buffer.from('bundled') }],
+  }));
+}
+
+it('takes a bundle from the build before, until the engine changes', async () => {
+  const { root, write } = createProject();
+  const bundle = createBundler(root);
+  const options = { root, dev: false, owner };
+  const first = await reuse('x', options, bundle);
+  write('src/server/product/page.ts', 'changed');
+  const second = await reuse('x', options, bundle);
+  expect(bundle).toHaveBeenCalledOnce();
+  expect(second.outputFiles.map(({ path, contents }) => [path, String(contents)])).toEqual(
+    first.outputFiles.map(({ path, contents }) => [path, String(contents)]),
+  );
+  expect(second.metafile).toEqual(first.metafile);
+  await reuse('y', options, bundle);
+  write('src/server/engine/a.ts', `${root} changed`);
+  await reuse('x', options, bundle);
+  expect(bundle).toHaveBeenCalledTimes(3);
+});
+
+it.each([
+  ['holds something of the product', 'src/shared/product/a.ts', {}],
+  ['is made by a plugin of the owner', undefined, { owner: { ...owner, plugins: [{ name: 'own', setup() {} }] } }],
+  ['is made with an alias of the owner', undefined, { owner: { ...owner, alias: { a: 'b' } } }],
+  ['is for development', undefined, { dev: true }],
+])('bundles anew what %s', async (_, input, change) => {
+  const { root } = createProject();
+  const bundle = createBundler(root, input);
+  const options = { root, dev: false, owner, ...change };
+  await reuse('x', options, bundle);
+  await reuse('x', options, bundle);
+  expect(bundle).toHaveBeenCalledTimes(2);
+});
