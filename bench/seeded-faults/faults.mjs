@@ -28,8 +28,8 @@ const TABLE = [
     'http',
     'another spelling is not redirected',
     `${HTTP}/door.ts`,
-    'if (spelling.path !== rawPath) {',
-    'if (spelling.path.length !== rawPath.length) {',
+    "'path' in spelling && spelling.path !== raw ?",
+    "'path' in spelling && spelling.path.length !== raw.length ?",
   ],
   [
     'http',
@@ -428,8 +428,8 @@ const TABLE = [
     'development',
     'a change of the server is not served',
     'bin/develop.mjs',
-    'if (server !== servedBuild || !isAlive(current)) await exchange(server);',
-    'if (!isAlive(current)) await exchange(server);',
+    'if (server !== servedBuild || !isInSource || !isAlive(current)) await exchange(server);',
+    'if (!isInSource || !isAlive(current)) await exchange(server);',
   ],
 ];
 

@@ -54,6 +54,12 @@ async function openBeside({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<De
   return desk;
 }
 
+/** Waits until they are stored: a busy machine takes longer than a question waits for them. */
+async function record(desk: Desk, ...failures: readonly Failure[]): Promise<void> {
+  for (const failure of failures) desk.journal(failure);
+  await desk.flush();
+}
+
 const digest = '7K3QM2XA';
 
 /** @returns the file of what the store refused */
@@ -77,8 +83,11 @@ describe.each([
     const desk = await openBeside(env);
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const failure = createFailure({ digest, traceId });
-    desk.journal(failure);
-    desk.journal(createFailure({ digest: '0000000A', side: 'browser', title: 'load /x.js', kind: 'load' }));
+    await record(
+      desk,
+      failure,
+      createFailure({ digest: '0000000A', side: 'browser', title: 'load /x.js', kind: 'load' }),
+    );
 
     const listed = await runDesk([], env);
     expect({ code: listed.code, err: listed.err }).toEqual({ code: 0, err: '' });
@@ -106,7 +115,7 @@ describe.each([
   it('changes states in the name of whoever does it, and the server sees it', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
-    desk.journal(createFailure({ digest }));
+    await record(desk, createFailure({ digest }));
     const before = await desk.ask('readChanges');
     expect(await runDesk(['resolve', digest, '--in', 'next', '--as', 'ada'], env)).toMatchObject({ code: 0, err: '' });
     expect((await desk.ask('find', digest))?.incident).toMatchObject({
@@ -130,8 +139,7 @@ describe.each([
     const desk = await openBeside(env);
     const visitor = openVisitors(desk).toVisitor('203.0.113.7');
     const secret = createFailure({ digest, visitor, title: 'TypeError: of-the-visitor' });
-    desk.journal(secret);
-    desk.journal(createFailure({ digest, visitor: 'somebody-else-00' }));
+    await record(desk, secret, createFailure({ digest, visitor: 'somebody-else-00' }));
     const said = { id: 'a'.repeat(32), address: digest, text: 'said-by-the-visitor', at: Date.now() };
     desk.journalFeedback({ ...said, email: 'Ada@Example.com' });
     await desk.flush();
@@ -154,9 +162,7 @@ describe.each([
     expect(await desk.ask('listFeedback', toCallKey(digest, 'production'), 9)).toEqual([]);
 
     // What the server journaled in the same moment, and what comes behind what was cleared.
-    desk.journal(createFailure({ digest, visitor, at: Date.now() - 1000 }));
-    desk.journal(createFailure({ digest }));
-    await desk.flush();
+    await record(desk, createFailure({ digest, visitor, at: Date.now() - 1000 }), createFailure({ digest }));
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(4);
     expect((await desk.ask('listOccurrences', toCallKey(digest, 'production'), { limit: 9 })).occurrences).toHaveLength(
       2,
@@ -185,8 +191,7 @@ describe.each([
     const desk = await openBeside(env);
     const mine = createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' });
     const nobodys = createFailure({ digest });
-    for (const failure of [mine, createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }), nobodys])
-      desk.journal(failure);
+    await record(desk, mine, createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }), nobodys);
     expect((await runDesk(['forget', toAddress(nobodys)], env)).err).toContain('Deleted 1 occurrence ');
     expect((await runDesk(['forget', toAddress(nobodys)], env)).code).toBe(1);
     expect((await runDesk(['forget', toAddress(mine)], env)).err).toContain('Deleted 2 occurrences ');
@@ -199,14 +204,14 @@ describe.each([
     const env = await makeEnv();
     const desk = await openBeside(env);
     const visitor = openVisitors(desk).toVisitor('203.0.113.7', id);
-    desk.journal(createFailure({ digest, visitor }));
+    await record(desk, createFailure({ digest, visitor }));
     expect((await runDesk(['forget', id], env)).err).toContain('Deleted 1 occurrence ');
   });
 
   it('makes a backup, and restores none', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
-    desk.journal(createFailure({ digest }));
+    await record(desk, createFailure({ digest }));
     const file = join(env.DATA_DIR ?? '', 'backup.gz');
     expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0, out: '' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -218,7 +223,7 @@ describe.each([
       code: 1,
       err: expect.stringMatching(/server uses .* Stop .*nothing was restored/),
     });
-    desk.journal(createFailure({ digest }));
+    await record(desk, createFailure({ digest }));
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
   });
 });
@@ -333,7 +338,7 @@ describe('restore', () => {
     const folder = env.DATA_DIR ?? '';
     const file = join(folder, 'backup.gz');
     const desk = await openBeside(env);
-    desk.journal(createFailure({ digest }));
+    await record(desk, createFailure({ digest }));
     await runDesk(['backup', file], env);
     await desk.close();
     truncateSync(join(folder, 'desk.sqlite'), 5000);
@@ -385,7 +390,7 @@ describe('restore', () => {
     const folder = env.DATA_DIR ?? '';
     const file = join(folder, 'backup.gz');
     const desk = await openBeside(env);
-    desk.journal(createFailure({ digest }));
+    await record(desk, createFailure({ digest }));
     await runDesk(['backup', file], env);
     await desk.close();
     const before = readFileSync(join(folder, 'desk.sqlite'));
@@ -408,7 +413,7 @@ describe('restore', () => {
     const env = await sqliteEnv();
     const file = join(env.DATA_DIR ?? '', 'backup.gz');
     const desk = await openBeside(env);
-    desk.journal(createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }));
+    await record(desk, createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }));
     await runDesk(['backup', file], env);
     await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
 

@@ -137,6 +137,7 @@ describe('echoes from strangers', () => {
     for (const { address } of failures) await sendEcho(address);
     // A burst of one digest, which a journal would thin.
     await Promise.all(Array.from({ length: 15 }, () => sendEcho(failures[0]?.address ?? '')));
+    await desk.flush();
     const found = await desk.ask('find', failures[0]?.address ?? '');
     expect(found?.incident.counts).toEqual({ server: 15, browser: 0 });
     expect(counts.get('echo')).toBe(30);
