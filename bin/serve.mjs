@@ -20,17 +20,5 @@ export async function serve() {
     }
     await stopBuilder();
   }
-  if (process.env.npm_lifecycle_event) endWithParent();
   await import('../dist/server/main.js');
-}
-
-/**
- * npm starts scripts in a shell. A signal ends npm and the shell, and neither hands it on: the server
- * would run on without them, and hold its port.
- */
-function endWithParent() {
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
-  }, 500).unref();
 }

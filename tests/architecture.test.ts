@@ -18,7 +18,7 @@ const imports = files.flatMap((from) => listImports(from, readFileSync(join(root
 /** The relative imports of a file, whatever they take: a type is knowledge of the other side too. */
 function listImports(from: string, source: string): Import[] {
   const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  const statements = text.matchAll(/^(?:import|export)\b([^;'"]*?)(?:\bfrom\s*)?['"](\.[^'"]+)['"]/gm);
+  const statements = text.matchAll(/^(?:import|export)\b(?:([^;'"=]*?)\bfrom)?\s*['"](\.[^'"]+)['"]/gm);
   const calls = text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/g);
   const resolve = (path: string) => posix.join(posix.dirname(from), path);
   return [
@@ -47,7 +47,7 @@ describe('who may import whom', () => {
     expect(
       listImports(
         'src/a/b.ts',
-        "import type { X } from './x.ts';\nimport { type A, b } from '../y.ts';\nimport './z.css';",
+        "import type { X } from './x.ts';\nimport { type A, b } from '../y.ts';\nimport './z.css';\nexport const app = './app.js';",
       ),
     ).toEqual([
       { from: 'src/a/b.ts', to: 'src/a/x.ts', typeOnly: true },

@@ -67,7 +67,7 @@ export function addUse(source, router) {
 export function addImports(source, imports) {
   const all = [...mask(source).matchAll(/^import\b[^;]*;[^\n]*\n/gm)];
   const end = all.length > 0 ? all[all.length - 1].index + all[all.length - 1][0].length : 0;
-  return `${source.slice(0, end)}${imports.join('\n')}\n${source.slice(end)}`;
+  return `${source.slice(0, end)}${imports.map((line) => `${line}\n`).join('')}${source.slice(end)}`;
 }
 
 /** The code with each comment blank and each character of a string an `x`, every other one in its place. */

@@ -21,12 +21,15 @@ export function planPage(root, wanted) {
   const halves = readFileSync(join(root, halvesFile), 'utf8');
   requireFree(page, listRoutes(routes), halves);
   const name = toConstName(id);
-  const key = name === id ? name : /^[A-Za-z_]\w*$/.test(id) ? `${id}: ${name}` : `'${id}': ${name}`;
   const mode = wanted.static ? " mode: 'static'," : '';
   const route = `{ id: '${id}', path: '${path}',${mode} page: () => import('./pages/${id}/${id}.tsx') }`;
   const hasData = !wanted['no-data'];
   const half = `src/server/product/pages/${id}.ts`;
-  const halvesWithId = addProperty(halves, 'pages', key);
+  const key = /^[A-Za-z_]\w*$/.test(id) ? id : `'${id}'`;
+  const value = hasData ? name : 'null';
+  const property = key === value ? key : `${key}: ${value}`;
+  const imported = hasData ? [`import { ${name} } from './${id}.ts';`] : [];
+  const halvesWithId = addProperty(halves, 'pages', property);
   return {
     files: [
       {
@@ -38,15 +41,13 @@ export function planPage(root, wanted) {
       { path: `tests/server/product/pages/${id}.test.ts`, about: 'its test', text: writeTest(page) },
     ],
     edits: [
-      ...(hasData
-        ? [
-            {
-              path: halvesFile,
-              text: halvesWithId && addImports(halvesWithId, [`import { ${name} } from './${id}.ts';`]),
-              byHand: `import { ${name} } from './${id}.ts', and ${key}, in the table of server halves`,
-            },
-          ]
-        : []),
+      {
+        path: halvesFile,
+        text: halvesWithId && addImports(halvesWithId, imported),
+        byHand: [...imported.map((line) => line.slice(0, -1)), `${property}, in the table of server halves`].join(
+          ' and ',
+        ),
+      },
       { path: routesFile, text: addRoute(routes, route), byHand: `${route}, in the children of your layout` },
     ],
     next: `\`npm run dev\` shows it at ${toExample(path)}.${hasData ? ' What its loader brings is the interface beside the page; what its forms post to is declared in src/shared/product/actions.ts.' : ''}`,

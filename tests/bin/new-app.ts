@@ -7,10 +7,10 @@ const HALF = 'src/server/product/pages/order.ts';
 const SCHEMA = 'src/server/product/api/gauges/schema.ts';
 const STORE = 'src/server/product/api/gauges/store.ts';
 
-/** The empty app with two pages and a resource that `npm run new` wrote. */
+/** The empty app with three pages and a resource that `npm run new` wrote. */
 export function createNewApp(options?: OwnedAppOptions): OwnedApp {
   const app = createEmptyApp(options);
-  for (const words of ['page /orders/:id', 'page /about', 'api gauges']) {
+  for (const words of ['page /orders/:id', 'page /about', 'page /terms --static --no-data', 'api gauges']) {
     createNew(words.split(' '), { root: app.folder, log: () => undefined });
   }
   return app;

@@ -1,38 +1,43 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import buildOnce from '../support/build-once.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('`npm start` takes its server along when npm itself is ended', async () => {
-  await buildOnce();
-  const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const npm = spawn('npm', ['start'], {
-    cwd: root,
-    env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '0', DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  let output = '';
-  const url = await new Promise<string>((resolve, reject) => {
+describe('`npm start`', () => {
+  it.each([
+    ['npm itself', (npm: ChildProcess) => npm.kill('SIGTERM')],
+    ['all of its processes', (npm: ChildProcess) => process.kill(-(npm.pid ?? 0), 'SIGTERM')],
+  ])('finishes what is in flight, and ends, when a signal goes to %s', async (_, end) => {
+    await buildOnce();
+    const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const npm = spawn('npm', ['start'], {
+      cwd: root,
+      env: { ...process.env, HOST: '127.0.0.1', PORT: '0', DRAIN_LAG: '2', DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    });
+    let output = '';
     npm.stdout.on('data', (chunk) => {
       output += chunk;
-      const found = /Listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
-      if (found) resolve(found);
     });
-    npm.once('exit', () => reject(new Error(`npm ended before the server listened:\n${output}`)));
+    const closed = once(npm, 'close');
+    await expect.poll(() => output).toMatch(/Listening on/);
+    const url = /Listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    end(npm);
+    // When the last process that writes to its output has ended, the server too.
+    await closed;
+    await expect(fetch(`${url}/livez`)).rejects.toThrow();
+    // The last line of a server that came to its end.
+    expect(output).toContain('What was counted since the start.');
   });
-  expect((await fetch(`${url}/livez`)).status).toBe(200);
-  npm.removeAllListeners('exit');
-  npm.kill('SIGTERM');
-  // When the last process that writes to its output has ended, the server too.
-  await once(npm, 'close');
-  await expect(fetch(`${url}/livez`)).rejects.toThrow();
 });
 
 it('ends where nobody reads its log any more', async () => {

@@ -81,11 +81,12 @@ const routes = defineRoutes([
   },
 ]);
 
-const renderPage = createRenderPage({
+const table = {
   routes,
   document: TestDocument,
   errorPages: { notFound: SayKind, forbidden: SayKind, unauthorized: SayKind, public: SayKind, failure: SayKind },
-});
+};
+const renderPage = createRenderPage(table);
 
 describe('visitPage', () => {
   function createVisit(halves: Record<string, ServerPage<unknown, EngineContext>>) {
@@ -95,7 +96,7 @@ describe('visitPage', () => {
       context: { fetch },
       signal: new AbortController().signal,
     });
-    return createVisitPage({ routes, pages: { root: null, order: null, ...halves }, toArgs, renderPage });
+    return createVisitPage({ ...table, pages: { root: null, order: null, ...halves }, toArgs });
   }
 
   it('shows what the loaders of a page and of its layouts bring, behind their guards', async () => {
@@ -118,6 +119,15 @@ describe('visitPage', () => {
     expect(await end(() => redirect('/orders/1'))).toEqual({ status: 303, html: '', redirect: '/orders/1' });
     await expect(end(ENDS.mistake as () => never)).rejects.toThrow(new RangeError('a mistake'));
     expect(await createVisit({})('/nowhere')).toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ['a guard', { order: { guard: forbidden } }, '/orders/7', 'forbidden'],
+    ['a loader', { order: { loader: forbidden } }, '/orders/7', 'forbidden'],
+    ['a path that no page has', {}, '/nowhere', 'not-found'],
+  ])('shows an end by %s inside the layout, with its data', async (_, halves, path, kind) => {
+    const visitPage = createVisit({ root: { loader: () => ({ name: 'Ada' }) }, ...halves });
+    expect((await visitPage(path)).html).toContain(`<main title="Ada"><h1>${kind}</h1></main>`);
   });
 });
 

@@ -2,16 +2,16 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
-import { createFunnel, type Funnel } from '../../src/server/engine/errors/funnel.ts';
+import { createFunnel, type FailureContext, type Funnel } from '../../src/server/engine/errors/funnel.ts';
 import { RequestInfo } from '../../src/server/engine/http/request-info.ts';
+import { type Loaded, loadPage, type PageTable } from '../../src/server/engine/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/engine/pages/match-page.ts';
 import { renderPage } from '../../src/server/engine/pages/render-page.tsx';
 import type { LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { Ending, type Visit } from '../../src/server/engine/pages/visit.ts';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPages } from '../../src/shared/engine/engine-context.ts';
-import { isOutcome } from '../../src/shared/engine/outcome.ts';
-import { toOutcomeError, toShownError } from '../../src/shared/engine/page-error.ts';
+import { toShownError } from '../../src/shared/engine/page-error.ts';
 import type { ActionOutcome, PageError, PagePayload } from '../../src/shared/engine/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/engine/protocol.ts';
 import { createRouteTree } from '../../src/shared/engine/route-objects.ts';
@@ -41,6 +41,13 @@ export interface TestedPage {
 
 export type RenderTestPage = (path: string, options?: RenderPageOptions) => Promise<TestedPage>;
 
+/** What pages are rendered from. */
+export interface RenderTable {
+  readonly routes: readonly RouteDefinition[];
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+}
+
 /**
  * Renders pages of a route table to HTML, by the server's own stage and without a server: layouts,
  * parameters, late values and error pages are what a visitor would get.
@@ -48,41 +55,88 @@ export type RenderTestPage = (path: string, options?: RenderPageOptions) => Prom
  * The function that it makes rejects with what a component throws by mistake, and with what could not
  * be sent to the browser.
  */
-export function createRenderPage(table: {
-  readonly routes: readonly RouteDefinition[];
-  readonly document: ComponentType<DocumentProps>;
-  readonly errorPages: ErrorPages;
-}): RenderTestPage {
-  const tree = createRouteTree(table.routes);
+export function createRenderPage(table: RenderTable): RenderTestPage {
+  const show = createShow(table);
+  return (path, { data, layouts, error, action, host } = {}) =>
+    show(path, { host, action }, async ({ match: { ids } }) => {
+      const leaf = ids.at(-1) ?? '';
+      const shown: PageError | undefined = leaf === NOT_FOUND_ROUTE ? { kind: 'not-found', status: 404 } : error;
+      return {
+        kind: 'page',
+        status: shown?.status ?? action?.status ?? 200,
+        data: { ...layouts, [leaf]: data },
+        ...(shown ? { errors: { [leaf]: shown } } : {}),
+      };
+    });
+}
+
+export interface VisitPageTable<Context, Options> extends RenderTable {
+  readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
+  /** What guards and loaders are called with. */
+  readonly toArgs: (options: Options & { url: string; params: LoaderArgs['params'] }) => LoaderArgs<Context>;
+}
+
+/**
+ * Asks pages as a visitor would: the guards of a page and of its layouts are called, then their
+ * loaders, and what they bring is rendered. An outcome that one of them throws is shown as the page's
+ * own; the function that it makes rejects with what they throw by mistake.
+ */
+export function createVisitPage<Context, Options extends object>(
+  table: VisitPageTable<Context, Options>,
+): (path: string, options?: Options) => Promise<TestedPage> {
+  const show = createShow(table);
+  return (path, options = {} as Options) =>
+    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (visit, funnel) =>
+      loadPage({ visit, pages: table.pages as PageTable, funnel }),
+    );
+}
+
+interface ShowOptions {
+  readonly host?: string | undefined;
+  readonly action?: ActionOutcome | undefined;
+  readonly toArgs?: TestVisit['giveArgs'];
+}
+
+type Show = (
+  path: string,
+  options: ShowOptions,
+  load: (visit: Visit, funnel: Funnel) => Promise<Loaded>,
+) => Promise<TestedPage>;
+
+function createShow({ routes, document, errorPages }: RenderTable): Show {
+  const tree = createRouteTree(routes);
   const matchPage = createMatcher(tree);
 
-  return async function renderTestPage(path, { data, layouts = {}, error, action, host = 'localhost' } = {}) {
+  return async function show(path, { host = 'localhost', action, toArgs }, load) {
     const [pathname = '/', search] = path.split('?');
     const match = matchPage(pathname) ?? matchNotFound(tree);
-    const leaf = match.ids.at(-1) ?? '';
-    const shown: PageError | undefined = leaf === NOT_FOUND_ROUTE ? { kind: 'not-found', status: 404 } : error;
+    const visit = new TestVisit(match, pathname, search === undefined ? '' : `?${search}`, host, toArgs);
+    const watched = watchFunnel();
+    const loaded = await load(visit, watched.funnel);
+    if (watched.failures.length > 0) throw watched.failures[0];
+    if (loaded.kind === 'redirect') return { status: loaded.status, html: '', redirect: loaded.location };
+    if (loaded.kind === 'gone') throw new Error('The visit was ended.');
+    const { data, errors } = loaded;
+    let { status } = loaded;
     const payload: PagePayload = {
       build: 'test',
       routes: match.ids,
       params: match.params,
-      data: Object.fromEntries(match.ids.map((id) => [id, id === leaf ? (data ?? null) : (layouts[id] ?? null)])),
-      ...(shown ? { errors: { [leaf]: shown } } : {}),
+      data: Object.fromEntries(match.ids.map((id) => [id, data[id] ?? null])),
+      ...(errors ? { errors } : {}),
       ...(action ? { action } : {}),
       styles: {},
     };
-    const visit = new TestVisit(match, pathname, search === undefined ? '' : `?${search}`, host);
     encode(payload, { toError: toShownError, signal: () => visit.signal });
 
-    const watched = watchFunnel();
     const body = new PassThrough();
     const html = text(body);
-    let status = shown?.status ?? action?.status ?? 200;
     const rendered = await renderPage({
       visit,
       payload,
       tree,
-      engine: { host, errorPages: table.errorPages, modules: await loadModules(match, tree), styles: new Map() },
-      document: table.document,
+      engine: { host, errorPages, modules: await loadModules(match, tree), styles: new Map() },
+      document,
       lang: 'en',
       funnel: watched.funnel,
       toLateError: toShownError,
@@ -103,42 +157,6 @@ export function createRenderPage(table: {
   };
 }
 
-export interface VisitPageTable<Context, Options> {
-  readonly routes: readonly RouteDefinition[];
-  readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
-  /** What guards and loaders are called with. */
-  readonly toArgs: (options: Options & { url: string; params: LoaderArgs['params'] }) => LoaderArgs<Context>;
-  readonly renderPage: RenderTestPage;
-}
-
-/**
- * Asks pages as a visitor would: the guards of a page and of its layouts are called, then their
- * loaders, and what they bring is rendered. An outcome that one of them throws is shown as the page's
- * own; the function that it makes rejects with what they throw by mistake.
- */
-export function createVisitPage<Context, Options extends object>(
-  table: VisitPageTable<Context, Options>,
-): (path: string, options?: Options) => Promise<TestedPage> {
-  const { pages, toArgs, renderPage } = table;
-  const matchPage = createMatcher(createRouteTree(table.routes));
-
-  return async function visitPage(path, options = {} as Options) {
-    const match = matchPage(path.split('?', 1)[0] ?? '');
-    if (!match) return renderPage(path);
-    const args = toArgs({ ...options, url: path, params: match.params });
-    try {
-      for (const id of match.ids) await pages[id]?.guard?.(args);
-      const load = async (id: string) => [id, await pages[id]?.loader?.(args)] as const;
-      const layouts = Object.fromEntries(await Promise.all(match.ids.map(load)));
-      return await renderPage(path, { data: layouts[match.ids.at(-1) ?? ''], layouts });
-    } catch (thrown) {
-      if (!isOutcome(thrown)) throw thrown;
-      if (thrown.kind === 'redirect') return { status: thrown.status, html: '', redirect: thrown.location };
-      return renderPage(path, { error: toOutcomeError(thrown) });
-    }
-  };
-}
-
 /** A value that never settles fails the test before the test's own deadline (ms). */
 const DEADLINE = 10_000;
 
@@ -151,9 +169,12 @@ class TestVisit extends Ending implements Visit {
   readonly whole = true;
   readonly deadlineMs = DEADLINE;
 
-  constructor(match: PageMatch, path: string, search: string, host: string) {
+  readonly giveArgs: ((params: LoaderArgs['params']) => LoaderArgs<unknown>) | undefined;
+
+  constructor(match: PageMatch, path: string, search: string, host: string, giveArgs: TestVisit['giveArgs']) {
     super();
     this.match = match;
+    this.giveArgs = giveArgs;
     this.path = path;
     this.search = search;
     this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
@@ -163,12 +184,13 @@ class TestVisit extends Ending implements Visit {
 
   leave(): void {}
 
-  toArgs(): Promise<LoaderArgs> {
-    throw new Error('A test gives the data itself: no loader is called.');
+  async toArgs(): Promise<LoaderArgs> {
+    if (!this.giveArgs) throw new Error('A test gives the data itself: no loader is called.');
+    return this.giveArgs(this.match.params) as LoaderArgs;
   }
 
-  describe(): { readonly origin: 'render' } {
-    return { origin: 'render' };
+  describe(origin: FailureContext['origin']): FailureContext {
+    return { origin };
   }
 }
 

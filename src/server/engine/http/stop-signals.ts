@@ -1,5 +1,8 @@
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
+/** How often a server that npm started looks whether npm is still there (ms). */
+const PARENT_INTERVAL = 500;
+
 let told: ((signal: NodeJS.Signals) => void) | undefined;
 
 /**
@@ -8,6 +11,23 @@ let told: ((signal: NodeJS.Signals) => void) | undefined;
  * beginning on.
  */
 export function onStopSignal(listener: (signal: NodeJS.Signals) => void): void {
-  if (!told) for (const signal of STOP_SIGNALS) process.on(signal, () => told?.(signal));
+  if (!told) listenToSignals();
   told = listener;
+}
+
+/**
+ * npm starts scripts in a shell, and a signal may end both without a word to this process, which would
+ * hold its port for ever. So their end counts as a signal, unless one has come.
+ */
+function listenToSignals(): void {
+  const parent = process.ppid;
+  const lookForParent = (): void => {
+    if (process.ppid !== parent) pass('SIGTERM');
+  };
+  const timer = process.env.npm_lifecycle_event ? setInterval(lookForParent, PARENT_INTERVAL).unref() : undefined;
+  const pass = (signal: NodeJS.Signals): void => {
+    clearInterval(timer);
+    told?.(signal);
+  };
+  for (const signal of STOP_SIGNALS) process.on(signal, pass);
 }
