@@ -1,4 +1,4 @@
-import { originalPositionFor, sourceContentFor, TraceMap } from '@jridgewell/trace-mapping';
+import { originalPositionFor, sourceContentFor, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import type { Failure, StackFrame } from '../../engine/errors/failure.ts';
 import { CONTEXT_LINES, MAP_IDLE_TIME, MAX_CONTEXT_WIDTH, MAX_MAP_BYTES } from '../limits.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
@@ -144,10 +144,21 @@ interface Place {
 
 function findPlace(map: TraceMap, { line, column }: StackFrame): Place | undefined {
   if (line < 1) return undefined;
-  const found = originalPositionFor(map, { line, column: Math.max(0, column - 1) });
+  const found = originalPositionFor(map, { line, column: toMappedColumn(map, line, Math.max(0, column - 1)) });
   if (found.source === null || found.line === null) return undefined;
   const file = found.source.replace(/^(?:\.\.\/)+/, '');
   return { file, source: found.source, line: found.line, column: (found.column ?? 0) + 1 };
+}
+
+/**
+ * V8 names the dot before a property that could not be read, and esbuild maps the name behind it. Once a minifier
+ * has joined two lines, what is mapped before the dot may be of the other line.
+ *
+ * @returns from 0
+ */
+function toMappedColumn(map: TraceMap, line: number, column: number): number {
+  const isMapped = (at: number) => traceSegment(map, line - 1, at)?.[0] === at;
+  return !isMapped(column) && isMapped(column + 1) ? column + 1 : column;
 }
 
 function readContext(map: TraceMap, place: Place): ResolvedFrame['context'] {

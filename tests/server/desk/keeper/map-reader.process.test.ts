@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
+import { transform } from 'esbuild';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMapReader } from '../../../../src/server/desk/keeper/map-reader.ts';
 import type { StackFrame } from '../../../../src/server/engine/errors/failure.ts';
@@ -50,6 +52,25 @@ describe('the map reader', () => {
       context: { start: 1, lines: files['src/server/cart.ts'].split('\n').slice(0, 11) },
     });
     expect(stored.resolved?.[0]?.[1]).toMatchObject({ file: 'src/main.ts', line: 2 });
+  });
+
+  it('tells the line of the property that was read, where a minifier has joined two lines', async () => {
+    const source = 'export function show(page) {\n  const target = page.find("share");\n  target.scroll();\n}\n';
+    const options = { minify: true, sourcemap: 'external', format: 'cjs', sourcefile: 'src/share.ts' } as const;
+    const { code, map } = await transform(source, options);
+    const script = { exports: {} as { show?: (page: object) => void } };
+    let error = new Error();
+    try {
+      compileFunction(code, ['module', 'exports'], { filename: 'share.js' })(script, script.exports);
+      script.exports.show?.({ find: () => null });
+    } catch (thrown) {
+      error = thrown as Error;
+    }
+    const [, line, column] = /share\.js:(\d+):(\d+)/.exec(error.stack ?? '') ?? [];
+    const frame = { file: 'client/assets/share.js', line: Number(line), column: Number(column), function: 'show' };
+    const maps = createMapReader({ readMap: async () => ({ path: 'maps/client/assets/share.js.map', text: map }) });
+    const stored = await maps.resolve(withFrames([frame]));
+    expect(stored.resolved?.[0]?.[0]).toMatchObject({ line: 3, column: 10 });
   });
 
   it('leaves frames that no map knows as they are', async () => {
