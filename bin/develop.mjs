@@ -51,7 +51,7 @@ export async function develop() {
   watch(`${root}/src`, { recursive: true }, (_event, file) => onChange(`src/${file}`));
   watchExistingApp();
   for (const path of ['build.mjs', 'build', 'package.json']) {
-    watch(`${root}/${path}`, () => console.error(`${path} changed: start \`npm run dev\` again to use it.`));
+    watch(`${root}/${path}`, () => tellToRestart(path));
   }
   await work();
 }
@@ -66,9 +66,14 @@ function watchExistingApp() {
   }
 }
 
+function tellToRestart(file) {
+  console.error(`${file} changed: start \`npm run dev\` again to use it.`);
+}
+
 function onChange(file) {
   // Editors' own files: swap files, backups and what is written aside before it is moved.
   if (/(?:^|\/)(?:\.|#)|~$|\.(?:swp|tmp)$/.test(file)) return;
+  if (file === 'src/server/product/build.mjs') tellToRestart(file);
   changed.add(file.replaceAll('\\', '/'));
   clearTimeout(timer);
   timer = setTimeout(work, quietMs);

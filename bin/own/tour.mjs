@@ -22,6 +22,7 @@ const entries = ['src/server/main.ts', 'src/server/app.ts', 'src/client/main.tsx
 const sharedByAll = [
   'src/server/product/api/send-invalid.ts',
   'src/shared/product/href.ts',
+  'tests/shared/product/error-pages.test.tsx',
   'tests/support/product/render-page.ts',
   'tests/support/product/visit-page.ts',
 ];

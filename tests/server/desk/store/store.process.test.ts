@@ -298,6 +298,16 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
   });
 
+  it('leads an address of a server to its failure, whatever a browser has called an echo', async () => {
+    const { store } = await open();
+    const shown = whole();
+    const issued = { digest: '00000009', occurrence: '9F4W0R6B' };
+    const echoOf = `${shown.failure.digest}-${shown.failure.occurrence}`;
+    await takeIn(store, shown, whole({ ...issued, side: 'browser', echoOf }));
+    await takeIn(store, whole(issued));
+    expect(await store.find(issued)).toMatchObject({ incident: { digest: '00000009' }, occurrence: issued });
+  });
+
   it('lists the incidents that were seen last, with what was merged into them', async () => {
     const { store } = await open();
     await takeIn(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));

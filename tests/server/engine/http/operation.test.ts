@@ -125,6 +125,14 @@ describe('an operation', () => {
     expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(200);
   });
 
+  it('names the answer itself where nothing names its state', async () => {
+    const list = operation({ id: 'list', summary: 'List', replies: { 200: { about: 'All.', body: z.array(Person) } } });
+    const app = serve(resource('/list', { GET: list.handle(() => ({ status: 200, body: [] })) }));
+    const { etag } = (await request(app).get('/api/list')).headers;
+    const again = request(app).get('/api/list').set('If-None-Match', String(etag));
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // as fetch() does
+  });
+
   it('sends lines as they are made, and what fails before the first one with its status', async () => {
     async function* lines(count: number) {
       if (count === 0) throw new HttpError(409, 'There are none.');
