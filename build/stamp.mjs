@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listExistingApp } from './existing-app.mjs';
+import { readRelease } from './release.mjs';
 
 /** What decides the build besides `src`; the lockfile stands for the installed packages. */
 const inputFiles = ['build.mjs', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
@@ -29,14 +30,15 @@ const outputFiles = [
 ];
 
 /**
- * Names the kind of a build and its inputs. Contents are hashed, not times: a checkout, a copy and an image layer
+ * Names the kind of a build, its release and its inputs. Contents are hashed, not times: a checkout, a copy and an image layer
  * change the times of files that are the same, and reading a few hundred files takes 10 ms.
  *
  * @param {string} root
  * @param {{ dev: boolean }} mode
  */
 export function toStamp(root, { dev }) {
-  return `${dev ? 'development' : 'production'} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
+  const kind = dev ? 'development' : `production ${readRelease(root)}`;
+  return `${kind} ${hashFiles(root, [...listInputs(root), ...listExistingApp(root)])}`;
 }
 
 /** Names what decides the bundles that hold nothing of the product. */

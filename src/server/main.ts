@@ -164,7 +164,7 @@ async function start(): Promise<void> {
     });
   const readMetrics = metricsPage({ metrics, mayRead: deskAt ? async () => true : mayRead });
   const upgrades = owner.upgrades?.(settings) ?? {};
-  const existing = await loadExistingApp(owner.existingApp, join(DIST, '..'));
+  const existing = await loadExistingApp(owner.existingApp, join(DIST, '..'), log);
   const hasSockets = Object.keys(upgrades).length > 0;
   const files = development?.files ?? indexPublicFiles(join(DIST, 'client'));
   const app = createApp({

@@ -274,12 +274,16 @@ describe('a build', () => {
     expect(readManifest(root).buildId).not.toBe(manifest.buildId);
   });
 
-  it('is current until a source changes, whatever the times of the files say', () => {
+  it.each([
+    ['a source changes', 'src/shared/product/pages/plain.tsx', 'export default () => <main>new</main>;'],
+    ['another commit is checked out', '.git/HEAD', '0123456789abcdef0123456789abcdef01234567'],
+  ])('is current until %s, whatever the times of the files say', (_, path, text) => {
     const root = createApp();
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     expect(hasCurrentBuild(root, { dev: false })).toBe(true);
     expect(hasCurrentBuild(root, { dev: true })).toBe(false);
-    writeFileSync(join(root, 'src/shared/product/pages/plain.tsx'), 'export default () => <main>new</main>;');
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
     expect(hasCurrentBuild(root, { dev: false })).toBe(false);
   });
 

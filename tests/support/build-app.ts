@@ -25,7 +25,7 @@ export async function buildApp(folder: string): Promise<void> {
 /** All that decides a build: the stamp names the sources, the lockfile the packages. */
 function toKey(folder: string): string {
   const lockfile = readFileSync(join(project, 'package-lock.json'));
-  const others = [toStamp(folder, { dev: false }), process.version, process.env.RELEASE ?? ''];
+  const others = [toStamp(folder, { dev: false }), process.version];
   return createHash('sha256').update(others.join('\0')).update(lockfile).digest('hex');
 }
 

@@ -1,7 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { findPackageJSON } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
 import { unsupportedMediaType } from '../errors/http-error.ts';
 import { describeNodeFloor } from '../node-floor.ts';
 import { leaveUncompressed } from './compress.ts';
@@ -164,12 +167,32 @@ function toHandler({ app, server }: LoadedApp): RequestHandler {
  * @param root the folder that holds `package.json`
  * @throws Error with a sentence where the file exports no app
  */
-export async function loadExistingApp(existing: ExistingApp | undefined, root: string): Promise<LoadedApp | undefined> {
+export async function loadExistingApp(
+  existing: ExistingApp | undefined,
+  root: string,
+  log: Pick<Logger, 'warn'>,
+): Promise<LoadedApp | undefined> {
   if (existing === undefined) return undefined;
   const settings: ExistingAppSettings = typeof existing === 'object' ? existing : { app: existing };
+  const folder = typeof settings.app === 'string' ? findUninstalled(settings.app, root) : undefined;
+  if (folder !== undefined) {
+    log.warn(
+      `The packages of ${folder}/package.json are not installed, so the app gets those of the project, perhaps in other versions. Run \`npm ci --prefix ${folder}\`.`,
+    );
+  }
   const app = typeof settings.app === 'string' ? await importApp(settings.app, root) : settings.app;
   const { server } = app as { server?: unknown };
   return { ...(server instanceof Server && { server }), ...settings, app };
+}
+
+/** @returns the folder of the app, relative to the root, if it has packages of its own and nobody has installed them */
+function findUninstalled(file: string, root: string): string | undefined {
+  const own = findPackageJSON(pathToFileURL(join(root, file)));
+  const folder = own && relative(root, dirname(own));
+  if (!folder || existsSync(join(root, folder, 'node_modules'))) return undefined;
+  const { dependencies = {} } = JSON.parse(readFileSync(own, 'utf8')) as { dependencies?: object };
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces?: unknown };
+  return Object.keys(dependencies).length > 0 && !workspaces ? folder : undefined;
 }
 
 async function importApp(file: string, root: string): Promise<RequestHandler> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { loadExistingApp } from '../../../../src/server/engine/http/existing-app.ts';
 import { describeNodeFloor } from '../../../../src/server/engine/node-floor.ts';
 import apps from '../../../fixtures/existing/apps.cjs';
-import { startTestServer, type TestAppOptions, type TestServer } from '../../../support/app.ts';
+import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../../support/app.ts';
 import { EXISTING_APPS } from '../../../support/existing-apps.ts';
 import { askRaw, sendRaw } from '../../../support/raw-http.ts';
 
@@ -265,8 +265,24 @@ describe('an app that is named by its file', () => {
     const root = writeApp(`const app = require('express4')();
       app.server = require('node:http').createServer(app);
       module.exports = app;`);
-    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root);
+    const { log, lines } = spyOnLog();
+    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root, log);
     expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
-    expect(await loadExistingApp('./app.cjs', root)).not.toHaveProperty('rawPaths');
+    expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
+    expect(lines).toEqual([]);
+  });
+
+  it('is told of where its own packages are not installed', async () => {
+    const root = writeApp('');
+    mkdirSync(join(root, 'legacy'));
+    writeFileSync(join(root, 'package.json'), '{}');
+    writeFileSync(join(root, 'legacy/package.json'), '{ "dependencies": { "express": "4" } }');
+    writeFileSync(join(root, 'legacy/app.cjs'), "module.exports = require('express4')();");
+    const { log, lines } = spyOnLog();
+    await loadExistingApp('./legacy/app.cjs', root, log);
+    expect(lines).toMatchObject([{ msg: expect.stringContaining('Run `npm ci --prefix legacy`.') }]);
+    mkdirSync(join(root, 'legacy/node_modules'));
+    await loadExistingApp('./legacy/app.cjs', root, log);
+    expect(lines).toHaveLength(1);
   });
 });
