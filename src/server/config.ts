@@ -180,7 +180,7 @@ export const SETTINGS = {
     schema: toggle().prefault('on'),
   },
   RELEASE: {
-    about: 'The name of this release in logs and reports. Unset: the build id.',
+    about: 'The name of this release in logs and reports. Unset: the commit that was built.',
     example: 'v1.4.0',
     schema: parsed('is no release name. Use up to 100 letters, digits and . _ / @ + -.', (text) => {
       return text === '' || /^[\w./@+-]{1,100}$/.test(text) ? text : undefined;

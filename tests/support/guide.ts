@@ -13,7 +13,9 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 const KEPT = [
   'src/server/product/api/send-invalid.ts',
   'src/server/product/field-errors.ts',
+  'src/shared/product/error-pages.tsx',
   'src/shared/product/href.ts',
+  'tests/shared/product/error-pages.test.tsx',
   'vitest.config.ts',
   'tsconfig.json',
   'biome.json',
