@@ -44,7 +44,6 @@ export default defineConfig({
           name: 'unit',
           include: ['tests/**/*.test.{ts,tsx}'],
           exclude: [...PROCESS, ...BROWSER, SOAK],
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -54,11 +53,9 @@ export default defineConfig({
           include: PROCESS,
           exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
-          sequence: { groupOrder: 0 },
         },
       },
       {
-        // What shares two cores with a browser, or with tests in a copy: after the rest, and with more patience.
         extends: true,
         test: {
           name: 'browser',
@@ -66,7 +63,6 @@ export default defineConfig({
           exclude: [SOAK],
           globalSetup: ['tests/support/set-up.ts'],
           testTimeout: 90_000,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -78,7 +74,7 @@ export default defineConfig({
           globalSetup: ['tests/support/set-up.ts'],
           testTimeout: 300_000,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
