@@ -3,16 +3,23 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The owner's plugins and aliases for esbuild, from `src/server/product/build.mjs`:
- * `export default { plugins: [], alias: {} }`. Both bundles get them, and so do style
- * sheets, each of which is compiled by itself. `helpers` names files, relative to the root, whose
- * functions throw for their callers, as `invariant` does: digests skip them.
+ * @typedef {object} OwnersBuild
+ * @property {import('esbuild').Plugin[]} plugins
+ * @property {Record<string, string>} alias
+ * @property {string[]} helpers files, relative to the root, whose functions throw for their callers, as `invariant`
+ * does: digests skip them
+ * @property {import('./sites/moves.mjs').Move[]} moves
+ */
+
+/**
+ * What `src/server/product/build.mjs` exports: `export default { plugins: [], alias: {} }`. Both bundles get the
+ * plugins and aliases, and so do style sheets, each of which is compiled by itself.
  *
  * @param {string} root
- * @returns {Promise<{ plugins: import('esbuild').Plugin[], alias: Record<string, string>, helpers: string[] }>}
+ * @returns {Promise<OwnersBuild>}
  */
 export async function readOwnersBuild(root) {
   const file = join(root, 'src/server/product/build.mjs');
   const own = existsSync(file) ? (await import(pathToFileURL(file).href)).default : {};
-  return { plugins: own?.plugins ?? [], alias: own?.alias ?? {}, helpers: own?.helpers ?? [] };
+  return { plugins: own?.plugins ?? [], alias: own?.alias ?? {}, helpers: own?.helpers ?? [], moves: own?.moves ?? [] };
 }

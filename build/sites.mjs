@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { indexSource } from './sites/index-source.mjs';
 import { readMappings, toVlq } from './sites/mappings.mjs';
+import { createFirstNames, readMoves } from './sites/moves.mjs';
 
 /** Changes with the shape of the table, which `src/server/engine/errors/digest/site-table.ts` reads. */
 const version = 1;
@@ -17,12 +18,14 @@ const flags = { errorClass: 1, helper: 2, thrown: 4, call: 8 };
  *
  * @param {string} root
  * @param {{ path: string, contents: Uint8Array | string }[]} maps of all bundles, with paths as in `dist/maps`
- * @param {{ helpers?: readonly string[] }} [options] files of the owner's whose functions throw for their callers
+ * @param {Partial<Pick<import('./owner.mjs').OwnersBuild, 'helpers' | 'moves'>>} [owner]
  * @returns {string} JSON
  */
-export function createSites(root, maps, { helpers = [] } = {}) {
+export function createSites(root, maps, { helpers = [], moves } = {}) {
   const strings = createNumbering((text) => text, ['']);
   const sites = createNumbering(JSON.stringify, [[0, 0, 0, 0, 0]]);
+  const toFirstNames = createFirstNames(readMoves(root, { moves }));
+  const firstNames = {};
   const indexes = new Map();
   const properties = {};
   const bundles = {};
@@ -34,7 +37,12 @@ export function createSites(root, maps, { helpers = [] } = {}) {
     const { starts, sites: found, properties: names } = indexSource(path, text, { helpers });
     const lines = toLineStarts(text);
     properties[path] = [...new Set([...(properties[path] ?? []), ...names])].sort();
-    const numbers = found.map((site) => sites.numberOf(toEntry(path, site, lines)));
+    const numbers = found.map((site) => {
+      const number = sites.numberOf(toEntry(path, site, lines));
+      const first = toFirstNames({ path, function: site.function, detail: site.detail });
+      if (first) firstNames[number] = first;
+      return number;
+    });
     const index = { text, starts, numbers, lines };
     indexes.set(path, index);
     return index;
@@ -73,6 +81,7 @@ export function createSites(root, maps, { helpers = [] } = {}) {
     version,
     strings: strings.items,
     sites: sites.items.flat(),
+    firstNames,
     properties: Object.fromEntries(Object.entries(properties).map(([path, names]) => [path, names.join(' ')])),
     bundles,
   });

@@ -5,7 +5,7 @@ import { listExistingApp } from './existing-app.mjs';
 import { readRelease } from './release.mjs';
 
 /** What decides the build besides `src`; the lockfile stands for the installed packages. */
-const inputFiles = ['build.mjs', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
+const inputFiles = ['build.mjs', 'moves.json', 'bin/require-node.mjs', 'package.json', 'package-lock.json'];
 const inputFolders = ['build', 'src'];
 
 /** What has a command of its own, for where there is no npm. */

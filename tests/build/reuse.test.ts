@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { reuse } from '../../build/reuse.mjs';
 
-const owner = { plugins: [], alias: {}, helpers: [] };
+const owner = { plugins: [], alias: {}, helpers: [], moves: [] };
 
 function createProject(): { root: string; write(path: string, text: string): void } {
   const root = mkdtempSync(join(tmpdir(), 'spillway-reuse-'));

@@ -5,7 +5,7 @@ import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
 import { findSite, isOwn } from './find-site.ts';
 import { isMaskedInPart, maskMessage } from './mask-message.ts';
 import { isNativeClass, readNativeDetail, unifyClass } from './native-error.ts';
-import type { FoundSite, SiteTable } from './site-table.ts';
+import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 import { isSynthetic, kindOf, readReactNumber } from './special.ts';
 
 /** Changes whenever one failure gets another digest than before. `docs/decisions/006-digest.md` has the rule. */
@@ -105,10 +105,11 @@ function findKind(
 }
 
 function toSiteKey(error: ErrorRecord, site: FoundSite, errors: readonly ErrorRecord[], table: SiteTable): Key {
+  const { path, function: name } = toFirst(site);
   return {
     class: toClass(error, site),
-    path: site.path,
-    function: site.function,
+    path,
+    function: name,
     detail: toDetail(error, site, table),
     rootCause: toRootCause(error, errors, table, site),
   };
@@ -118,7 +119,7 @@ function toClass(error: ErrorRecord, site: FoundSite | undefined): string {
   const name = unifyClass(error.class, error.message);
   if (name === 'NonError' || isNativeClass(name)) return name;
   // By the source: the name that a minifier gave to a class is another one in each build.
-  const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(site.detail)?.[1] : undefined;
+  const made = site?.kind === 'thrown' ? /^(?:throw )?new ([\w$.]+)\(/.exec(toFirst(site).detail)?.[1] : undefined;
   if (made) return made.slice(made.lastIndexOf('.') + 1);
   return isMinified(name) ? 'Error' : name;
 }
@@ -131,11 +132,11 @@ function toDetail(error: ErrorRecord, site: FoundSite, table: SiteTable): string
   const { message, code } = error;
   if (isNativeClass(unifyClass(error.class, message))) {
     const native = readNativeDetail(message);
-    if (native === undefined || (native.isVague && site.kind === 'call')) return site.detail;
+    if (native === undefined || (native.isVague && site.kind === 'call')) return toFirst(site).detail;
     const isData = native.property !== undefined && !table.isWritten(site.path, native.property);
     return isData ? native.detail.replace(native.property ?? '', '') : native.detail;
   }
-  if (site.kind === 'thrown') return site.detail;
+  if (site.kind === 'thrown') return toFirst(site).detail;
   // A dependency threw it, in words that are the same on every engine.
   return code ?? toWords(error);
 }
@@ -190,7 +191,7 @@ function toSpecialKey(
   { route = '', details = {} }: DigestInput,
 ): Key {
   const key = { class: kind, path: '', function: '', detail: '', rootCause: '' };
-  const place = { path: site?.path ?? '', function: site?.function ?? '' };
+  const { path = '', function: name = '' } = site ? toFirst(site) : {};
   switch (kind) {
     case 'hydration':
       return { ...key, path: route };
@@ -200,7 +201,7 @@ function toSpecialKey(
       // Of the engines, V8 in browsers alone tells who called.
       return details.called === undefined ? { ...key, path: route } : { ...key, detail: details.called };
     case 'blocked-loop':
-      return { ...key, ...place };
+      return { ...key, path, function: name };
     case 'csp':
       return { ...key, detail: `${details.directive ?? ''} ${details.blocked ?? ''}` };
     case 'crash':
@@ -218,7 +219,9 @@ function hasUnknownBundle({ frames }: ErrorRecord, table: SiteTable): boolean {
 }
 
 /** The last of the words of a long message may be half of one, and of a secret. */
-function toSite({ path, function: name }: FoundSite, { detail }: Key, error: ErrorRecord | undefined): Site {
+function toSite(site: FoundSite, key: Key, error: ErrorRecord | undefined): Site {
+  const { path, function: name } = site;
+  const detail = key.detail === site.first?.detail ? site.detail : key.detail;
   const isCut = error !== undefined && isMaskedInPart(error.message) && detail === maskMessage(error.message);
   return { path, function: name, detail: isCut ? detail.replace(/\S+$/, '…') : detail };
 }

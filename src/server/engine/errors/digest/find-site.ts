@@ -1,6 +1,6 @@
 import type { ErrorRecord, StackFrame } from '../failure.ts';
 import { readNativeDetail } from './native-error.ts';
-import type { FoundSite, SiteTable } from './site-table.ts';
+import { type FoundSite, type SiteTable, toFirst } from './site-table.ts';
 
 /** How many frames are looked at for what repeats in an endless recursion: V8 gives no more by itself (a count). */
 const RECURSION_FRAMES = 10;
@@ -58,7 +58,8 @@ function findRepeated(frames: readonly StackFrame[], table: SiteTable): FoundSit
   for (const frame of frames.slice(0, RECURSION_FRAMES)) {
     const site = table.find(frame);
     if (!isOwn(site) || !site) continue;
-    const key = `${site.path}:${site.function}`;
+    const { path, function: name } = toFirst(site);
+    const key = `${path}:${name}`;
     counts.set(key, { site, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   const repeated = [...counts].filter(([, { count }]) => count > 1).sort(([left], [right]) => (left < right ? -1 : 1));

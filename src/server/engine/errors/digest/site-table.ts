@@ -16,6 +16,8 @@ export interface FoundSite extends Site {
   readonly isErrorClass: boolean;
   /** It throws for its caller: `invariant` and its like. */
   readonly isHelper: boolean;
+  /** What it was called when its failures were first seen, if it has moved since (`moves.json`). A digest has these names. */
+  readonly first?: Site;
 }
 
 export interface SiteTable {
@@ -30,6 +32,11 @@ export interface SiteTable {
   isWritten(path: string, property: string): boolean;
 }
 
+/** The names of a site that a digest is made from. */
+export function toFirst(site: FoundSite): Site {
+  return site.first ?? site;
+}
+
 /** Changes with the shape of `dist/sites.json`, which `build/sites.mjs` writes. */
 const VERSION = 1;
 
@@ -41,6 +48,8 @@ interface TableFile {
   readonly version: number;
   readonly strings: readonly string[];
   readonly sites: readonly number[];
+  /** By the number of a site. Builds before 0.2.0 have none. */
+  readonly firstNames?: Readonly<Record<number, Site>>;
   readonly properties: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, string>>;
 }
@@ -61,7 +70,7 @@ export function parseSiteTable(json: string): SiteTable {
   if (file.version !== VERSION) {
     throw new Error(`The table of sites has version ${file.version}, and this server reads ${VERSION}. Build again.`);
   }
-  const { strings, sites, properties, bundles } = file;
+  const { strings, sites, firstNames = {}, properties, bundles } = file;
   const places = new Map<string, Places>();
   const names = new Map<string, ReadonlySet<string>>();
 
@@ -82,6 +91,7 @@ export function parseSiteTable(json: string): SiteTable {
       (index + 1) * SITE_LENGTH,
     );
     const name = strings[path] ?? '';
+    const first = firstNames[index];
     return {
       path: name,
       function: strings[fn] ?? '',
@@ -91,6 +101,7 @@ export function parseSiteTable(json: string): SiteTable {
       kind: flags & FLAG.thrown ? 'thrown' : flags & FLAG.call ? 'call' : '',
       isErrorClass: (flags & FLAG.errorClass) !== 0,
       isHelper: (flags & FLAG.helper) !== 0,
+      ...(first && { first }),
     };
   }
 

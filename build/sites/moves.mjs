@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Code that was moved or renamed since its failures were first seen. A digest is made from the first names, so the
+ * address of a failure stays what it was.
+ *
+ * Each move is a pair, from and to, in the order of time: `["src/a.ts", "src/b.ts"]` for a file,
+ * `["src/a.ts#load", "src/b.ts#read"]` for a function and what is in it, and
+ * `["src/a.ts#load#throw new Error(\"x\")", "src/b.ts#read#throw new Error(\"y\")"]` for a statement as the desk shows it.
+ *
+ * @typedef {[from: string, to: string]} Move
+ * @typedef {{ path: string, function: string, detail: string }} Place
+ */
+
+/**
+ * The moves of Spillway and of the owner, from `moves.json` and `src/server/product/build.mjs`.
+ *
+ * @param {string} root
+ * @param {{ moves?: readonly Move[] }} owner
+ * @returns {Move[]}
+ */
+export function readMoves(root, { moves = [] } = {}) {
+  const file = join(root, 'moves.json');
+  return [...(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []), ...moves];
+}
+
+/**
+ * @param {readonly Move[]} list
+ * @returns {(place: Place) => Place | undefined} the first names of a place, undefined if it was never moved
+ * @throws Error for a move that is none
+ */
+export function createFirstNames(list) {
+  const byPath = Map.groupBy(list.map(parseMove), ({ to }) => to.path);
+
+  return function toFirstNames(place) {
+    let current = place;
+    let before = list.length;
+    for (;;) {
+      const move = byPath.get(current.path)?.findLast(({ index, to }) => index < before && isIn(current, to));
+      if (!move) return current === place ? undefined : current;
+      current = moveBack(current, move);
+      before = move.index;
+    }
+  };
+}
+
+function parseMove(move, index) {
+  const [from, to] = Array.isArray(move) && move.length === 2 ? move.map(parsePlace) : [];
+  if (!from || !to || (from.function === undefined) !== (to.function === undefined)) throw wrongMove(move);
+  if ((from.detail === undefined) !== (to.detail === undefined)) throw wrongMove(move);
+  return { index, from, to };
+}
+
+function wrongMove(move) {
+  return new Error(
+    `${JSON.stringify(move)} is no move. Write ["old file", "new file"], or add "#function" or "#function#statement" to both (moves.json, or \`moves\` in src/server/product/build.mjs).`,
+  );
+}
+
+function parsePlace(text) {
+  const [, path, name, detail] = /^([^#]+)(?:#([^#]*)(?:#(.+))?)?$/s.exec(text) ?? [];
+  return path === undefined ? undefined : { path, function: name, detail };
+}
+
+function isIn(place, { function: name, detail }) {
+  if (name === undefined) return true;
+  if (detail !== undefined) return place.function === name && place.detail === detail;
+  return place.function === name || (name !== '' && place.function.startsWith(`${name}.`));
+}
+
+function moveBack(place, { from, to }) {
+  return {
+    path: from.path,
+    function: to.function === undefined ? place.function : from.function + place.function.slice(to.function.length),
+    detail: to.detail === undefined ? place.detail : from.detail,
+  };
+}
