@@ -7,7 +7,6 @@ import type { Drain } from './engine/http/drain.ts';
 import { createStop } from './engine/http/stop.ts';
 import { onStopSignal } from './engine/http/stop-signals.ts';
 import type { ServerLog } from './engine/logger.ts';
-import { collectOrphans } from './engine/orphans.ts';
 
 /** How long a process that lost its footing may stand still for its last words to be stored (ms). */
 const FLUSH_TIME = 1 * Second;
@@ -30,7 +29,6 @@ export function serveUntilStopped({ config, drain, desk, funnel, close, log, flu
   const stop = createStop({ drain, close, within, log, flush });
   watchProcess({ funnel, log, stop, flushSync: () => void desk.flushSync(FLUSH_TIME) });
   onStopSignal((signal) => stop(0, signal));
-  if (process.pid === 1) collectOrphans({ log });
 }
 
 /** Whoever starts it reads this line, at whichever level is logged. */

@@ -129,15 +129,6 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     expect(await container.ended.finally(() => clearInterval(timer))).toMatchObject({ signal: null });
   });
 
-  it('collects the processes that others leave to it', async () => {
-    const container = await run(image);
-    const orphan = `require('child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300)'], { detached: true, stdio: 'ignore' }).unref()`;
-    expect(container.exec(['node', '-e', orphan]).status).toBe(0);
-    const children = () => readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim();
-    await expect.poll(children, PATIENCE).not.toBe('');
-    await expect.poll(children, PATIENCE).toBe('');
-  });
-
   it('says in one sentence that it may not write to its volume', async () => {
     const data = createVolume(image);
     chownSync(data, 0, 0);

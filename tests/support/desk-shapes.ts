@@ -320,7 +320,6 @@ export function growthShape(more: Partial<GrowthShape> = {}): GrowthShape {
     from: { memory: 90 * MiB, heap: 30 * MiB },
     to: { memory: 512 * MiB, heap: 440 * MiB },
     ms: 12 * Minute,
-    isSampled: true,
     ...more,
   };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -83,18 +83,4 @@ export function readStory(dataDir: string): MemoryStory | undefined {
 
 export function growthOf(whole: WholeShape | undefined) {
   return whole?.story?.kind === 'unclean-death' ? whole.story.growth : undefined;
-}
-
-/** Holds it to tell which function kept what. */
-export function expectGrowth({ expect }: Context, whole: WholeShape | undefined): void {
-  expect(growthOf(whole)).toMatchObject({ where: 'heap', isSampled: true });
-  const [error] = whole?.errors ?? [];
-  expect(error).toMatchObject({ class: 'HeapGrowth' });
-  expect(error?.message).toMatch(/^The heap held \d+ MiB/);
-  const [frame] = error?.frames ?? [];
-  const line =
-    readFileSync(childFile, 'utf8')
-      .split('\n')
-      .findIndex((text) => text.includes('rememberForEver')) + 1;
-  expect(frame).toMatchObject({ file: 'tests/support/leaking-child.ts', line, function: 'rememberForEver' });
 }

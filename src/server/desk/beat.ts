@@ -36,18 +36,8 @@ export interface MemoryHistory {
   readonly points: readonly (readonly [memory: number, heap: number])[];
 }
 
-/** A function that allocated what is still alive. */
-export interface HeapGrowth {
-  /** Estimated from samples. */
-  readonly bytes: number;
-  /** From the innermost outwards; each place is where its function begins, as V8 counts by functions. */
-  readonly frames: readonly StackFrame[];
-}
-
 /** What of memory is written down, so that it is known after a death. */
 export interface MemoryStory extends MemoryHistory {
   /** What V8's heap may have (bytes). */
   readonly heapLimit: number;
-  /** Empty unless the heap grew suspiciously; the most first. */
-  readonly grown: readonly HeapGrowth[];
 }

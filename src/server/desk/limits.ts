@@ -55,47 +55,6 @@ export const BLOCKED_AFTER = 1 * Second;
 
 /** Points of the history of memory (a count): when it is full, two become one. A thousand bytes of text. */
 export const MEMORY_POINTS = 48;
-/** Beats whose least says what the heap holds beside short-lived garbage (a count). */
-export const HEAP_FLOOR_BEATS = 5;
-/** When a process has loaded what it needs, and what its heap holds is taken as its measure (ms). */
-export const HEAP_SETTLE_TIME = 1 * Minute;
-/**
- * The heap grows suspiciously past this part of its limit. It is no more, because the limit that V8
- * tells has room for young objects in it, nearly half of a small one, and what lives long dies earlier.
- */
-export const HEAP_SHARE = 0.4;
-/**
- * Or past so many times what it settled at (a factor) and this much more (bytes): V8 lets garbage lie
- * until there is four times of what was alive, so that less says nothing.
- */
-export const HEAP_GROWTH = { times: 4, more: 64 * MiB };
-/** Below this part of what made it suspicious the heap is calm again (a share), so that it does not come and go. */
-export const HEAP_CALM = 0.75;
-/**
- * What lies between two samples of what is allocated (bytes), by chance. A busy server allocates some
- * hundred MiB a second, and each sample walks the stack: this costs 2 % of the processor, a quarter of it 20 %.
- */
-export const HEAP_SAMPLE_BYTES = 1 * MiB;
-/** How long after its beginning the samples are first looked at (ms): a small heap is full soon. */
-export const HEAP_FIRST_LOOK = 2 * Second;
-/**
- * Each look has V8 collect all garbage while the main thread waits (0.1 to 0.3 s, by the heap). The
- * next comes after this long (ms), and so many times what the last one took (a factor): 2 % of the time.
- */
-export const HEAP_LOOK_INTERVAL = 5 * Second;
-export const HEAP_LOOK_PAUSE = 50;
-/**
- * While the heap did not grow by this part (a share) the looks are twice as far apart each time, up to
- * the longest (ms). After so many of them (a count), an hour and more, it is large and no leak: it is
- * suspicious again once it has grown by the last part (a share).
- */
-export const HEAP_STEADY = { share: 0.02, longest: 10 * Minute, looks: 12, room: 0.1 };
-/** Functions that are told of (a count), and what is too little to tell (bytes, and a share of all that was sampled). */
-export const MAX_HEAP_GROWTHS = 5;
-export const LEAST_HEAP_GROWTH = { bytes: 2 * MiB, share: 0.05 };
-/** Frames of each (a count). */
-export const MAX_GROWTH_FRAMES = 20;
-
 // The store
 
 /** Occurrences of an incident that are kept in an hour (a count); past it the hour is marked as thinned. */

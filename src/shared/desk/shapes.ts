@@ -234,8 +234,6 @@ export interface GrowthShape {
   readonly to: MemoryShape;
   /** How long lay between them (ms). */
   readonly ms: number;
-  /** The stacks are of what the heap grew by. */
-  readonly isSampled: boolean;
 }
 
 /** Bytes, both. */

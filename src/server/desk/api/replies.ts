@@ -196,7 +196,6 @@ const Growth = z
     from: Memory.describe('What it had settled at.'),
     to: Memory.describe('What it was at the end.'),
     ms: z.number().describe('How long lay between them.'),
-    isSampled: z.boolean().describe('The errors are the functions that allocated what stayed (`HeapGrowth`).'),
   })
   .meta({
     id: 'Growth',

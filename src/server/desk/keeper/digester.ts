@@ -4,7 +4,7 @@ import {
   type DigestInput,
   type DigestResult,
 } from '../../engine/errors/digest/create-digest.ts';
-import { emptySiteTable, type Home, parseSiteTable, type SiteTable } from '../../engine/errors/digest/site-table.ts';
+import { emptySiteTable, parseSiteTable, type SiteTable } from '../../engine/errors/digest/site-table.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 
 /** The engine's rule, as the keeper needs it: for what it notices itself, and for events of earlier builds. */
@@ -15,8 +15,6 @@ export interface Digester {
   createDigest(input: DigestInput, sites?: string): DigestResult;
   /** The qualified name of the function around a place in a bundle: an engine knows what the minifier left of it. */
   findFunction(frame: StackFrame, sites?: string): string | undefined;
-  /** Whose code a place in a bundle is; undefined where no table knows. */
-  findHome(frame: StackFrame, sites?: string): Home | undefined;
 }
 
 export function createDigester({ namespace }: { namespace: string }): Digester {
@@ -33,7 +31,6 @@ export function createDigester({ namespace }: { namespace: string }): Digester {
     rule: DIGEST_RULE,
     createDigest: (input, sites) => createDigest(input, { namespace, table: read(sites) }),
     findFunction: (frame, sites) => read(sites).find(frame)?.function || undefined,
-    findHome: (frame, sites) => read(sites).find(frame)?.home,
   };
 }
 

@@ -33,13 +33,11 @@ import type { LateBeat } from '../store/run-table.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
-import { type IsOurs, isScriptOfOurs } from './attribute-growth.ts';
 import { readBeatFile } from './beat-file.ts';
 import { createBuildFiles } from './build-files.ts';
 import type { KeeperHandlers, KeeperStart } from './calls.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import type { Digester } from './digester.ts';
-import { createHeapWatch, type HeapSampler } from './heap-watch.ts';
 import { createMapReader } from './map-reader.ts';
 import { createPrepare } from './prepare.ts';
 import { DEVELOPMENT, publishBuild } from './publish-build.ts';
@@ -66,12 +64,10 @@ export interface KeeperOptions {
   readonly readStack: () => Promise<readonly StackFrame[]>;
   readonly onBlocked: (report: BlockedLoop) => void;
   readonly onRetained: (report: RetentionReport) => void;
-  /** Samples the heap of the main thread. @param isOurs tells what of a stack is not a dependency's */
-  readonly startSampler: (isOurs: () => Promise<IsOurs>) => HeapSampler;
 }
 
 export function createKeeper(options: KeeperOptions): Keeper {
-  const { start, digester, count, log, readStack, onBlocked, startSampler } = options;
+  const { start, digester, count, log, readStack, onBlocked } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = start;
   const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
   const journals = join(dataDir, 'journal');
@@ -113,13 +109,11 @@ export function createKeeper(options: KeeperOptions): Keeper {
     log,
   });
   const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
-  const heapWatch = createHeapWatch({ startSampler: () => startSampler(readOurs), onChange: () => runs.noteGrowth() });
   const runs = createRuns({
     run: { id: run, build, release, environment, startedAt: start.startedAt },
     folder,
     holder,
     blocked: () => watchdog.blocked,
-    grown: () => heapWatch.grown,
     digester,
     prepare,
     log,
@@ -146,11 +140,6 @@ export function createKeeper(options: KeeperOptions): Keeper {
   async function open(): Promise<Store> {
     const news = { after: notify?.after ?? 1, targets: targets.map(({ id, name }) => ({ id, name })) };
     return openStore(openDriver({ dataDir, databaseUrl, log }), { rule: digester.rule, environment, log, news });
-  }
-
-  async function readOurs(): Promise<IsOurs> {
-    const sites = await files.readSites(build);
-    return (frame) => isScriptOfOurs(frame.file) && digester.findHome(frame, sites) !== 'dependency';
   }
 
   /** @returns what ends it */
@@ -354,7 +343,6 @@ export function createKeeper(options: KeeperOptions): Keeper {
     for (const timer of timers) clearInterval(timer);
     clearTimeout(catchUpTimer);
     endHeartbeat();
-    heapWatch.end();
     writer.stop();
     await Promise.all([
       quietly('The journal was not taken in at the end.', () => within(CLOSE_PATIENCE, endRun())),
@@ -373,7 +361,6 @@ export function createKeeper(options: KeeperOptions): Keeper {
   return {
     wake: () => writer.wake(),
     beat(beat) {
-      if (beat.heap) heapWatch.note(beat.heap);
       runs.note(beat);
     },
     handlers: {

@@ -1,4 +1,4 @@
-import type { Beat, BlockedLoop, HeapGrowth, MemoryStory } from '../beat.ts';
+import type { Beat, BlockedLoop, MemoryStory } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../limits.ts';
 import type { LateBeat, RunStart } from '../store/run-table.ts';
@@ -18,8 +18,6 @@ export interface Runs {
   goOn(): void;
   /** Writes what is known, such as that the main thread stands still. At most one is on its way. */
   write(): void;
-  /** What the heap grew by is another by now: the next heartbeat tells. */
-  noteGrowth(): void;
   /** Tells of a run whose journal was found without an owner. @param beside its heartbeat, where one stood there */
   tellDead(run: string, beside: LateBeat | undefined): Promise<void>;
   /** Tells of the runs that were not heard of for long enough. */
@@ -33,15 +31,13 @@ export interface RunsOptions {
   readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
   readonly blocked: () => BlockedLoop | undefined;
-  /** What the heap of this process grew by, where that is suspicious. */
-  readonly grown?: () => readonly HeapGrowth[];
   readonly digester: Digester;
   readonly prepare: Prepare;
   readonly log: DeskLog;
 }
 
 export function createRuns(options: RunsOptions): Runs {
-  const { run, folder, holder, blocked, grown = () => [], digester, prepare, log } = options;
+  const { run, folder, holder, blocked, digester, prepare, log } = options;
   const history = createMemoryHistory();
   /** It is told only where it changed: once a second it is not worth its bytes. */
   let isStoryDue = false;
@@ -84,7 +80,7 @@ export function createRuns(options: RunsOptions): Runs {
 
   function toMemoryStory(): MemoryStory | undefined {
     const told = history.tell();
-    return told && { ...told, heapLimit: last.heap?.limit ?? 0, grown: grown() };
+    return told && { ...told, heapLimit: last.heap?.limit ?? 0 };
   }
 
   async function tellDead(id: string): Promise<void> {
@@ -110,9 +106,6 @@ export function createRuns(options: RunsOptions): Runs {
       if (performance.now() - notedAt > BEAT_INTERVAL) write();
     },
     write,
-    noteGrowth() {
-      isStoryDue = true;
-    },
     async tellDead(id, beside) {
       if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
       await holder.use((store) => store.storeLateBeat(beside ?? toUnknownBeat(id)));

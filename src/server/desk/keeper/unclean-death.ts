@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { HEAP_GROWTH } from '../../../shared/desk/growth-words.ts';
 import { toOccurrence } from '../../../shared/engine/address.ts';
-import { MiB } from '../../../shared/units.ts';
 import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
-import type { HeapGrowth, MemoryStory } from '../beat.ts';
+import type { MemoryStory } from '../beat.ts';
 import type { DeadRun } from '../store/run-table.ts';
 import type { Digester } from './digester.ts';
 
@@ -11,8 +9,6 @@ import type { Digester } from './digester.ts';
 export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
   const id = randomBytes(16).toString('hex');
   const { blocked, memoryStory } = dead;
-  // A process without room stands still while V8 looks for some: what filled it comes first.
-  const errors = [...(memoryStory?.grown ?? []).map(toGrowthRecord), ...(blocked ? [toBlockedRecord(blocked)] : [])];
   return {
     id,
     occurrence: toOccurrence(id),
@@ -21,7 +17,7 @@ export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
     at: dead.beatAt,
     build: dead.build,
     release: dead.release,
-    errors,
+    errors: blocked ? [toBlockedRecord(blocked)] : [],
     extra: {
       run: dead.id,
       startedAt: dead.startedAt,
@@ -40,14 +36,6 @@ function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): Error
   return {
     class: 'BlockedLoop',
     message: `The event loop was blocked for ${ms} ms when it was last heard of.`,
-    frames,
-  };
-}
-
-function toGrowthRecord({ bytes, frames }: HeapGrowth): ErrorRecord {
-  return {
-    class: HEAP_GROWTH,
-    message: `The heap held ${Math.max(1, Math.round(bytes / MiB))} MiB that this function had allocated.`,
     frames,
   };
 }

@@ -4,7 +4,6 @@ import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { FromKeeper, KeeperHandlers, KeeperStart, Refusal, ToKeeper } from './calls.ts';
 import { createDigester } from './digester.ts';
 import { createKeeper } from './keeper.ts';
-import { sampleMainThreadHeap } from './main-thread-heap.ts';
 import { readMainThreadStack } from './main-thread-stack.ts';
 
 /** The keeper's thread: everything that it does is in `keeper.ts`. */
@@ -18,7 +17,6 @@ const keeper = createKeeper({
   readStack: () => readMainThreadStack({ dist: start.dist }),
   onBlocked: (report) => say({ say: 'blocked', report }),
   onRetained: (report) => say({ say: 'retained', report }),
-  startSampler: (isOurs) => sampleMainThreadHeap({ dist: start.dist, isOurs }),
   count: (...args) => say({ say: 'count', args }),
 });
 say({ say: 'alive' });

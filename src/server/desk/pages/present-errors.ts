@@ -1,4 +1,3 @@
-import { isCause } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape } from '../../../shared/desk/shapes.ts';
 import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { toSourceLink } from '../source-link.ts';
@@ -24,7 +23,7 @@ export function toStackText(failure: StoredFailure): string {
   return failure.errors
     .map((error, index) => {
       const frames = listFrames(failure, index).map(toFrameText);
-      return [`${isCause(failure.errors, index) ? 'caused by ' : ''}${toWords(error)}`, ...frames].join('\n');
+      return [`${index > 0 ? 'caused by ' : ''}${toWords(error)}`, ...frames].join('\n');
     })
     .join('\n');
 }

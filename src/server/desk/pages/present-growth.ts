@@ -12,11 +12,10 @@ export interface KnownEnd {
   readonly lastHeardAt: number;
   /** Resident memory then (bytes). */
   readonly memory: number | undefined;
-  readonly isSampled: boolean;
 }
 
 /** @param history as `unclean-death.ts` writes it, or anything else. @returns undefined where nothing can be told of it */
-export function presentGrowth(history: unknown, { lastHeardAt, memory, isSampled }: KnownEnd): GrowthShape | undefined {
+export function presentGrowth(history: unknown, { lastHeardAt, memory }: KnownEnd): GrowthShape | undefined {
   const { at, step, points, heapLimit } = toRecord(history);
   const shown = Array.isArray(points) ? points.flatMap(toMemory) : [];
   const last = shown.at(-1);
@@ -35,7 +34,6 @@ export function presentGrowth(history: unknown, { lastHeardAt, memory, isSampled
     from,
     to,
     ms: Math.max(0, lived - first * step),
-    isSampled,
   };
 }
 

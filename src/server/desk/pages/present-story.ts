@@ -1,4 +1,3 @@
-import { HEAP_GROWTH } from '../../../shared/desk/growth-words.ts';
 import type { InFlightShape, StoryShape } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/react-errors.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
@@ -56,14 +55,13 @@ function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
   return { kind: 'hydration', said: meaning === undefined ? toLine(said) : '', meaning: toLine(meaning ?? '') };
 }
 
-function presentDeath({ at, errors, extra = {} }: StoredFailure): StoryShape {
+function presentDeath({ at, extra = {} }: StoredFailure): StoryShape {
   const lastHeardAt = toNumber(extra.lastHeardAt) ?? at;
   const startedAt = toNumber(extra.startedAt);
   const memory = toNumber(extra.memory);
   const blockedFor = toNumber(extra.blockedFor);
   const inFlight = Array.isArray(extra.inFlight) ? extra.inFlight : [];
-  const isSampled = errors.some((error) => error.class === HEAP_GROWTH);
-  const growth = presentGrowth(extra.memoryHistory, { lastHeardAt, memory, isSampled });
+  const growth = presentGrowth(extra.memoryHistory, { lastHeardAt, memory });
   return {
     kind: 'unclean-death',
     lastHeardAt,

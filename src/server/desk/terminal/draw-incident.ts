@@ -1,4 +1,3 @@
-import { toStackTitle } from '../../../shared/desk/frames.ts';
 import type {
   BreadcrumbShape,
   ChangeShape,
@@ -150,7 +149,7 @@ function drawWhole(whole: WholeShape, shown: OccurrenceShape, now: number): Line
   const { story, errors, components, request, breadcrumbs, extra, cut } = whole;
   return [
     ...(story ? drawStory(story, now) : []),
-    ...drawSection(toStackTitle(errors), drawErrors(errors)),
+    ...drawSection('Stack', drawErrors(errors)),
     ...drawSection(
       'Components around it',
       components.map(({ name, place, isOwn }) =>

@@ -1,4 +1,4 @@
-import { chooseOpen, groupFrames, isCause, toPackages } from '../../../shared/desk/frames.ts';
+import { chooseOpen, groupFrames, toPackages } from '../../../shared/desk/frames.ts';
 import type { ErrorShape, FrameShape, SpanShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
@@ -6,7 +6,7 @@ import { cut, flow, type Line, type Piece } from './paint.ts';
 
 /** The errors of a chain, outermost first: our frames with their source, and what lies between them in a line. */
 export function drawErrors(errors: readonly ErrorShape[]): Line[] {
-  return errors.flatMap((error, index) => [...drawWords(error, isCause(errors, index)), ...drawFrames(error)]);
+  return errors.flatMap((error, index) => [...drawWords(error, index > 0), ...drawFrames(error)]);
 }
 
 function drawWords({ class: name, message, code, members }: ErrorShape, hasCaused: boolean): Line[] {

@@ -21,7 +21,6 @@ function setUp({
         return made;
       },
       findFunction: () => undefined,
-      findHome: () => undefined,
     },
     readSites: async () => sites ?? undefined,
     log,

@@ -111,14 +111,14 @@ describe('an occurrence', () => {
 
   describe('of a process whose memory was written down', () => {
     const MIB = 1024 * 1024;
-    const grow = (memory: number, heap: number, steps: number, errors: StoredFailure['errors'] = []) => {
+    const grow = (memory: number, heap: number, steps: number) => {
       const points = Array.from({ length: steps }, (_, index) => [
         (100 + memory * index) * MIB,
         (40 + heap * index) * MIB,
       ]);
       const memoryHistory = { at: NOW - steps * 10_000, step: 10_000, points, heapLimit: 4096 * MIB };
       const extra = { lastHeardAt: NOW, memory: (100 + memory * steps) * MIB, inFlight: [], memoryHistory };
-      const { whole } = present({ kind: 'unclean-death', errors, extra });
+      const { whole } = present({ kind: 'unclean-death', errors: [], extra });
       expect(whole?.extra).toEqual([]);
       return whole?.story?.kind === 'unclean-death' ? whole.story.growth : undefined;
     };
@@ -126,7 +126,6 @@ describe('an occurrence', () => {
     it('tells what grew since it had settled', () => {
       expect(grow(10, 9, 30)).toMatchObject({
         where: 'heap',
-        isSampled: false,
         from: { memory: 160 * MIB, heap: 94 * MIB },
         to: { memory: 400 * MIB, heap: 301 * MIB },
         ms: 240_000,
@@ -137,14 +136,6 @@ describe('an occurrence', () => {
 
     it('measures one that lived shortly from its start on', () => {
       expect(grow(10, 9, 6)).toMatchObject({ from: { memory: 100 * MIB }, ms: 60_000 });
-    });
-
-    it('says where stacks tell by what, and shows those side by side', () => {
-      const record = (message: string) => ({ class: 'HeapGrowth', message, frames: [] });
-      const errors = [record('38 MiB'), record('4 MiB')];
-      expect(grow(10, 9, 30, errors)).toMatchObject({ isSampled: true });
-      const text = present({ kind: 'unclean-death', errors }).whole?.stackText;
-      expect(text).toBe('HeapGrowth: 38 MiB\nHeapGrowth: 4 MiB');
     });
 
     it.each([

@@ -1,4 +1,4 @@
-import { chooseOpen, groupFrames, isCause, toPackages, toStackTitle } from '../../frames.ts';
+import { chooseOpen, groupFrames, toPackages } from '../../frames.ts';
 import type { ErrorShape, FrameShape, SpanShape, WholeShape } from '../../shapes.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -8,9 +8,9 @@ import styles from './stack.module.css';
 /** The errors of a chain, from the outermost on, each with its frames: ours open, those of dependencies folded. */
 export function Stack({ of: { errors, stackText, story } }: { readonly of: WholeShape }) {
   return (
-    <Panel title={toStackTitle(errors)} aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
+    <Panel title="Stack" aside={<CopyButton text={stackText}>Copy as text</CopyButton>}>
       {errors.map((error, index) => (
-        <ErrorPart key={index} of={error} hasCaused={isCause(errors, index)} isTold={story !== undefined} />
+        <ErrorPart key={index} of={error} hasCaused={index > 0} isTold={story !== undefined} />
       ))}
       <details className={styles.plain}>
         <summary>As text</summary>
