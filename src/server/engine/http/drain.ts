@@ -93,12 +93,14 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
       if (upgraded?.has(socket) || fresh.includes(socket)) continue;
       if (connections.openReplies(socket).length === 0) release(socket);
     }
+    // After a turn: what came while the process stood still is read behind the timers.
+    const releaseFresh = (): void => {
+      for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);
+    };
     upgraded?.closeAll();
     onStop?.();
     // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
-    setTimeout(() => {
-      for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);
-    }, FIRST_REQUEST_GRACE);
+    setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
     await Promise.race([closed, sleep(deadline)]);
     // A socket whose end was not heard of yet has ended all the same.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
