@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
@@ -63,6 +63,20 @@ describe('the desk', () => {
     onTestFinished(() => next.close());
     expect(await next.ask('find', toAddress(failure))).toMatchObject({ state: 'kept' });
     expect((await next.ask('listRuns', 10)).at(-1)).toMatchObject({ ended: 'clean' });
+  });
+
+  it('removes the locks of journals that have been gone for days', async () => {
+    const dataDir = createFolder(onTestFinished);
+    const journals = join(dataDir, 'journal');
+    mkdirSync(journals);
+    const stray = ['mw000000-00000001.lock', 'mw000000-00000001.lock-journal'];
+    for (const name of stray) {
+      writeFileSync(join(journals, name), '');
+      utimesSync(join(journals, name), 0, 0);
+    }
+    const desk = await openTestDesk({ dataDir });
+    onTestFinished(() => desk.close());
+    await expect.poll(() => readdirSync(journals).filter((name) => stray.includes(name))).toEqual([]);
   });
 
   it('refuses a second server on the same folder, with a sentence', async () => {

@@ -64,7 +64,10 @@ function dropStrayLocks(folder: string, names: readonly string[]): void {
     if (!name.endsWith('.lock') || names.includes(name.slice(0, -'.lock'.length))) continue;
     const path = join(folder, name);
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > Day) rmSync(path, { force: true });
+    if (age <= Day) continue;
+    rmSync(path, { force: true });
+    // SQLite's, of a process that was killed.
+    rmSync(`${path}-journal`, { force: true });
   }
 }
 

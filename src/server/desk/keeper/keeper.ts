@@ -35,7 +35,7 @@ import { openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
 import { readBeatFile } from './beat-file.ts';
 import { createBuildFiles } from './build-files.ts';
-import type { KeeperHandlers, KeeperStart } from './calls.ts';
+import { type KeeperHandlers, type KeeperStart, STORE_CALLS, type StoreCall, type StoreHandlers } from './calls.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import type { Digester } from './digester.ts';
 import { createMapReader } from './map-reader.ts';
@@ -369,48 +369,29 @@ export function createKeeper(options: KeeperOptions): Keeper {
       findEvent: (id) => untilKnown((store) => store.findEvent(toOccurrence(id))),
       isEchoAwaited: async (address) => (await untilKnown((store) => store.readAwaited(address))) === true,
       resolveQuery,
-      listIncidents: (query) => look((store) => store.listIncidents(query)),
-      countStates: (filter) => look((store) => store.countStates(filter)),
-      listOccurrences: (key, query) => look((store) => store.listOccurrences(key, query)),
-      listHours: (key) => look((store) => store.listHours(key)),
-      listReleases: (key) => look((store) => store.listReleases(key)),
-      findNeighbours: (key, occurrence) => look((store) => store.findNeighbours(key, occurrence)),
-      listEnvironments: () => look((store) => store.listEnvironments()),
-      listKnownIn: (digest) => look((store) => store.listKnownIn(digest)),
-      listSimilar: (key, limit) => look((store) => store.listSimilar(key, limit)),
-      listFeedback: (key, limit) => look((store) => store.listFeedback(key, limit)),
-      listChanges: (key, limit) => look((store) => store.listChanges(key, limit)),
-      listNotes: (key, limit) => holder.use((store) => store.listNotes(key, limit)),
-      readChanges: () => holder.use((store) => store.readChanges()),
-      changeIncident: (key, change, by) => apply((store) => store.changeIncident(key, change, by)),
-      mergeIncidents: (key, into, by) => apply((store) => store.mergeIncidents(key, into, by)),
-      takeApart: (key, by) => apply((store) => store.takeApart(key, by)),
-      addNote: (key, text, author) => apply((store) => store.addNote(key, text, author)),
-      deleteNote: (id, author) => holder.use((store) => store.deleteNote(id, author)),
-      deleteFeedback: (key, id, author) => apply((store) => store.deleteFeedback(key, id, author)),
-      deleteIncident: (key, by) => apply((store) => store.deleteIncident(key, by)),
-      readDeletion: (digest, where) => holder.use((store) => store.readDeletion(digest, where)),
-      deleteOccurrence: (key, name, author) => apply((store) => store.deleteOccurrence(key, name, author)),
-      createSession: (idHash, grant, lifeMs) => holder.use((store) => store.createSession(idHash, grant, lifeMs)),
-      readSession: (idHash) => holder.use((store) => store.readSession(idHash)),
-      endSession: (idHash) => holder.use((store) => store.endSession(idHash)),
-      keepSessions: (fingerprints) => holder.use((store) => store.keepSessions(fingerprints)),
-      createLink: (idHash, grant) => holder.use((store) => store.createLink(idHash, grant)),
-      takeLink: (idHash) => holder.use((store) => store.takeLink(idHash)),
-      countAttempts: (bySender, inTotal) => holder.use((store) => store.countAttempts(bySender, inTotal)),
-      listNotices: (limit) => holder.use((store) => store.listNotices(limit)),
+      ...passOn(STORE_CALLS.journaled, look),
+      ...passOn(STORE_CALLS.settled, apply),
+      ...passOn(STORE_CALLS.nothing, holder.use),
       sendTestNotices: () => notifier.sendTest(),
-      listRuns: (limit) => holder.use((store) => store.listRuns(limit)),
-      readBuildFile: (of, path) => holder.use((store) => store.readBuildFile(of, path)),
-      readAsset: (path) => holder.use((store) => store.readAsset(path)),
-      listBuilds: () => holder.use((store) => store.listBuilds()),
-      listDeployments: (of) => holder.use((store) => store.listDeployments(of)),
-      readSalts: (offers) => holder.use((store) => store.readSalts(offers)),
       settle: () => writer.settle(SETTLE_PATIENCE),
       flush: () => writer.flush(),
       close,
     },
   };
+}
+
+/** @param use has the store answer, once what is to be waited for is there */
+function passOn<Name extends StoreCall>(
+  names: readonly Name[],
+  use: (ask: (store: Store) => Promise<unknown>) => Promise<unknown>,
+): Pick<StoreHandlers, Name> {
+  const handlers = names.map((name) => {
+    // The caller's arguments were checked against the method of this name.
+    const ask = (store: Store, args: readonly unknown[]) =>
+      (store[name] as (...args: readonly unknown[]) => Promise<unknown>).apply(store, args as unknown[]);
+    return [name, (...args: readonly unknown[]) => use((store) => ask(store, args))];
+  });
+  return Object.fromEntries(handlers);
 }
 
 const ARRIVING = 'It may be among the failures that are not in the store yet.';

@@ -33,121 +33,8 @@ import { QueryFailedError, type Sql, type SqlDriver, StoreAwayError } from './sq
 import { type Batch, takeIn } from './take-in.ts';
 import type { Intake } from './tally.ts';
 
-/**
- * Where incidents are kept. One set of statements for SQLite and PostgreSQL, and one contract test.
- * Each method rejects with a `StoreAwayError` if the database cannot be used at the moment, and with a
- * `QueryFailedError` if only this query failed.
- */
-export interface Store {
-  /** Other replicas write to it too. */
-  readonly isShared: boolean;
-  takeIn(batch: Batch): Promise<void>;
-  /** Tries what `takeIn` would do with a batch without its extras, and leaves everything as it was. */
-  tryTakeIn(batch: Pick<Batch, 'entries' | 'environment'>): Promise<void>;
-  /** Where the journal of a run goes on; its beginning where nothing of it was taken in. */
-  readPosition(run: string): Promise<JournalPosition>;
-  forgetJournal(run: string): Promise<void>;
-
-  /** @param environment where to look; by default everywhere, first in the environment that the store was opened for */
-  find(address: Address, environment?: string): Promise<Found | undefined>;
-  isKnown(key: string): Promise<boolean>;
-  /** The failure of the last day in the environment of this process. @param name the second half of its address */
-  findEvent(name: string): Promise<Required<Address> | undefined>;
-  /**
-   * Whether an echo of a server's failure of the last hour can be stored: there is none yet.
-   *
-   * @returns undefined if the store does not have that failure
-   */
-  readAwaited(address: string): Promise<boolean | undefined>;
-  resolveQuery(text: string): Promise<lookUp.Resolved | undefined>;
-  listIncidents(query: list.IncidentQuery): Promise<list.IncidentPage>;
-  countStates(filter: list.IncidentFilter): Promise<Readonly<Record<IncidentState, number>>>;
-  listOccurrences(key: string, query: occurrences.OccurrenceQuery): Promise<occurrences.OccurrencePage>;
-  findNeighbours(key: string, occurrence: string): Promise<occurrences.Neighbours>;
-  listHours(key: string): Promise<IncidentHour[]>;
-  listReleases(key: string): Promise<IncidentRelease[]>;
-  listEnvironments(): Promise<readonly string[]>;
-  /** The environments in which a digest is known: names, sorted. */
-  listKnownIn(digest: string): Promise<string[]>;
-  listSimilar(key: string, limit: number): Promise<Incident[]>;
-  listFeedback(key: string, limit: number): Promise<Feedback[]>;
-  /** What people and the store itself changed, the latest first, also before a merge. */
-  listChanges(key: string, limit: number): Promise<changeLog.LoggedChange[]>;
-  listNotes(key: string, limit: number): Promise<changeLog.Note[]>;
-  /** Grows with each change that is seen on the desk. */
-  readChanges(): Promise<number>;
-
-  changeIncident(key: string, change: changes.IncidentChange, by: changes.ChangeBy): Promise<changes.ChangeOutcome>;
-  /** Opens those that were ignored until a time that is over. */
-  endIgnores(): Promise<void>;
-  mergeIncidents(key: string, into: string, by: changes.ChangeBy): Promise<MergeOutcome>;
-  takeApart(key: string, by: changes.ChangeBy): Promise<MergeOutcome>;
-  /** @returns undefined where there is no such incident */
-  addNote(key: string, text: string, author: string): Promise<changeLog.Note | undefined>;
-  /** @returns false where it is gone already */
-  deleteNote(id: number, author: string): Promise<boolean>;
-  /** @param key of the incident whose log records it. @returns false if it is already deleted */
-  deleteFeedback(key: string, id: string, author: string): Promise<boolean>;
-  deleteIncident(key: string, by: changes.ChangeBy): Promise<forget.DeleteOutcome>;
-  /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
-  readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined>;
-  deleteOccurrence(key: string, occurrence: string, author: string): Promise<boolean>;
-  forgetVisitor(whom: Forgotten): Promise<Forgot>;
-
-  createSession(idHash: string, grant: sessions.Grant, lifeMs: number): Promise<void>;
-  readSession(idHash: string): Promise<sessions.Session | undefined>;
-  endSession(idHash: string): Promise<boolean>;
-  keepSessions(fingerprints: readonly string[]): Promise<number>;
-  createLink(idHash: string, grant: sessions.Grant): Promise<void>;
-  takeLink(idHash: string): Promise<sessions.Grant | undefined>;
-  countAttempts(bySender: sessions.AttemptCounts['bySender'], inTotal: number): Promise<sessions.AttemptCounts>;
-
-  /** @returns whether the build's files are here already */
-  useBuild(build: { id: string; release: string }): Promise<boolean>;
-  /** Builds that were started in an environment. */
-  listDeployments(environment: string): Promise<builds.KnownBuild[]>;
-  storeBuildFile(build: string, file: builds.BuildFile): Promise<void>;
-  setPublished(build: string): Promise<void>;
-  readBuildFile(build: string, path: string): Promise<Uint8Array | undefined>;
-  readAsset(path: string): Promise<Uint8Array | undefined>;
-  listBuilds(): Promise<builds.KnownBuild[]>;
-
-  storeBeat(run: runs.RunStart, beat: runs.StoredBeat): Promise<void>;
-  storeLateBeat(late: runs.LateBeat): Promise<void>;
-  storeEnd(run: string): Promise<void>;
-  /** `SENTRY_ENVIRONMENT` of a process; undefined if it is not known. */
-  readEnvironment(run: string): Promise<string | undefined>;
-  listSilent(forMs: number): Promise<string[]>;
-  /** @returns undefined where the run ended, or is not known */
-  readUnended(run: string): Promise<runs.DeadRun | undefined>;
-  /**
-   * Writes down that a run died, and its incident with it.
-   *
-   * @returns false where it has ended by now, or somebody else told
-   */
-  tellDead(run: string, incident: Intake): Promise<boolean>;
-  listRuns(limit: number): Promise<Run[]>;
-
-  /** @returns undefined where nothing is due for it */
-  claimNotice(target: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined>;
-  settleNotice(notice: notices.Notice, outcome: claims.NoticeOutcome): Promise<void>;
-  storeTestNotice(
-    target: notices.NoticeTarget,
-    sent: { readonly uid: string; readonly ok: boolean; readonly words: string },
-  ): Promise<void>;
-  /** What waits and what was told. @param limit of each (a count) */
-  listNotices(limit: number): Promise<notices.NoticeLists>;
-
-  readMeta(): Promise<Readonly<Record<string, string>>>;
-  /** All salts, the common ones first. @param offers become the common salts of days that have none */
-  readSalts(offers: readonly Salt[]): Promise<Salt[]>;
-  listSecrets(): Promise<secrets.Secret[]>;
-  retain(options: RetentionOptions): Promise<RetentionReport>;
-  usedBytes(): Promise<number>;
-  /** Looks whether it can be written to. @throws StoreAwayError */
-  check(): Promise<void>;
-  close(): Promise<void>;
-}
+/** What `SqlStore` offers. */
+export type Store = Pick<SqlStore, keyof SqlStore>;
 
 export interface StoreOptions {
   /** The version of the digest's rule, which the store remembers. */
@@ -197,7 +84,13 @@ export async function openMadeStore(driver: SqlDriver, options: StoreOptions): P
 /** Ends a transaction that was only a trial. */
 class TriedError extends Error {}
 
-class SqlStore implements Store {
+/**
+ * Where incidents are kept. One set of statements for SQLite and PostgreSQL, and one contract test.
+ * Each method rejects with a `StoreAwayError` if the database cannot be used at the moment, and with a
+ * `QueryFailedError` if only this query failed.
+ */
+class SqlStore {
+  /** Other replicas write to it too. */
   readonly isShared: boolean;
   readonly #driver: SqlDriver;
   readonly #news: NewsRules;
@@ -239,6 +132,7 @@ class SqlStore implements Store {
     return this.#driver.transaction((sql) => this.#takeIn(sql, batch));
   }
 
+  /** Tries what `takeIn` would do with a batch without its extras, and leaves everything as it was. */
   async tryTakeIn(batch: Pick<Batch, 'entries' | 'environment'>): Promise<void> {
     try {
       await this.#driver.transaction(async (sql) => {
@@ -250,6 +144,7 @@ class SqlStore implements Store {
     }
   }
 
+  /** Where the journal of a run goes on; its beginning where nothing of it was taken in. */
   async readPosition(run: string): Promise<JournalPosition> {
     const [row] = await this.#driver.all<{ segment: number; taken: number }>(
       'SELECT segment, taken FROM desk_journals WHERE run = ?',
@@ -262,6 +157,7 @@ class SqlStore implements Store {
     await this.#driver.run('DELETE FROM desk_journals WHERE run = ?', [run]);
   }
 
+  /** @param environment where to look; by default everywhere, first in the environment that the store was opened for */
   async find(address: Address, environment?: string): Promise<Found | undefined> {
     const environments = environment === undefined ? await this.#everywhere() : [environment];
     return lookUp.find(this.#driver.reader, address, { home: this.#home, environments });
@@ -277,12 +173,18 @@ class SqlStore implements Store {
     return lookUp.isKnown(this.#driver.reader, this.#key(key));
   }
 
+  /** The failure of the last day in the environment of this process. @param name the second half of its address */
   async findEvent(name: string): Promise<Required<Address> | undefined> {
     const found = await lookUp.findByName(this.#driver.reader, this.#driver.dialect, name, FEEDBACK_AGE);
     const own = found.find(({ digest: key }) => (splitKey(key).environment ?? this.#home) === this.#own);
     return own && { digest: toDigest(own.digest), occurrence: own.occurrence };
   }
 
+  /**
+   * Whether an echo of a server's failure of the last hour can be stored: there is none yet.
+   *
+   * @returns undefined if the store does not have that failure
+   */
   async readAwaited(text: string): Promise<boolean | undefined> {
     const address = parseAddress(text);
     if (address?.occurrence === undefined) return undefined;
@@ -327,6 +229,7 @@ class SqlStore implements Store {
     return (await builds.readEnvironments(this.#driver.reader)).names;
   }
 
+  /** The environments in which a digest is known: names, sorted. */
   async listKnownIn(digest: string): Promise<string[]> {
     const { names } = await builds.readEnvironments(this.#driver.reader);
     const keys = names.map((environment) => toKeyIn(digest, environment, this.#home));
@@ -342,6 +245,7 @@ class SqlStore implements Store {
     return lookUp.listSimilar(this.#driver.reader, this.#key(key), limit);
   }
 
+  /** What people and the store itself changed, the latest first, also before a merge. */
   async listChanges(key: string, limit: number): Promise<changeLog.LoggedChange[]> {
     return changeLog.listChanges(this.#driver.reader, await listFamily(this.#driver.reader, this.#key(key)), limit);
   }
@@ -350,6 +254,7 @@ class SqlStore implements Store {
     return changeLog.listNotes(this.#driver.reader, await listFamily(this.#driver.reader, this.#key(key)), limit);
   }
 
+  /** Grows with each change that is seen on the desk. */
   readChanges(): Promise<number> {
     return readChanges(this.#driver.quick);
   }
@@ -358,6 +263,7 @@ class SqlStore implements Store {
     return this.#change((sql) => changes.changeIncident(sql, this.#driver.dialect, this.#key(key), change, by));
   }
 
+  /** Opens those that were ignored until a time that is over. */
   async endIgnores(): Promise<void> {
     await this.#driver.transaction(async (sql) => {
       if ((await endIgnores(sql, this.#driver.dialect)) > 0) await noteChange(sql);
@@ -372,6 +278,7 @@ class SqlStore implements Store {
     return this.#change((sql) => takeApart(sql, this.#driver.dialect, this.#key(key), by));
   }
 
+  /** @returns undefined where there is no such incident */
   addNote(key: string, text: string, author: string): Promise<changeLog.Note | undefined> {
     return this.#change(async (sql) => {
       const incident = await changes.lockIncident(sql, this.#driver.dialect, this.#key(key));
@@ -379,6 +286,7 @@ class SqlStore implements Store {
     });
   }
 
+  /** @returns false where it is gone already */
   deleteNote(id: number, author: string): Promise<boolean> {
     return this.#change(async (sql) => {
       const digest = await changeLog.deleteNote(sql, id);
@@ -388,6 +296,7 @@ class SqlStore implements Store {
     });
   }
 
+  /** @param key of the incident whose log records it. @returns false if it is already deleted */
   deleteFeedback(key: string, id: string, author: string): Promise<boolean> {
     return this.#change(async (sql) => {
       if (!(await deleteFeedback(sql, id))) return false;
@@ -401,6 +310,7 @@ class SqlStore implements Store {
     return this.#change((sql) => forget.deleteIncident(sql, this.#driver.dialect, this.#key(key), by));
   }
 
+  /** Who deleted the incident of a digest, and when. @param environment where to look; by default everywhere */
   async readDeletion(digest: string, environment?: string): Promise<changeLog.Deletion | undefined> {
     const environments = environment === undefined ? await this.#everywhere() : [environment];
     const keys = environments.map((of) => toKeyIn(digest, of, this.#home));
@@ -453,10 +363,12 @@ class SqlStore implements Store {
     return sessions.countAttempts(this.#driver.quick, this.#driver.dialect, bySender, inTotal);
   }
 
+  /** @returns whether the build's files are here already */
   useBuild(build: { id: string; release: string }): Promise<boolean> {
     return builds.useBuild(this.#driver, build, this.#own);
   }
 
+  /** Builds that were started in an environment. */
   listDeployments(environment: string): Promise<builds.KnownBuild[]> {
     return builds.listDeployments(this.#driver.reader, environment, this.#home);
   }
@@ -493,6 +405,7 @@ class SqlStore implements Store {
     return runs.storeEnd(this.#driver.quick, this.#driver.dialect, run);
   }
 
+  /** `SENTRY_ENVIRONMENT` of a process; undefined if it is not known. */
   readEnvironment(run: string): Promise<string | undefined> {
     return runs.readEnvironment(this.#driver, run);
   }
@@ -501,10 +414,16 @@ class SqlStore implements Store {
     return runs.listSilent(this.#driver, this.#driver.dialect, forMs);
   }
 
+  /** @returns undefined where the run ended, or is not known */
   readUnended(run: string): Promise<runs.DeadRun | undefined> {
     return runs.readUnended(this.#driver, run);
   }
 
+  /**
+   * Writes down that a run died, and its incident with it.
+   *
+   * @returns false where it has ended by now, or somebody else told
+   */
   tellDead(run: string, incident: Intake): Promise<boolean> {
     return this.#driver.transaction(async (sql) => {
       if (!(await runs.claimDead(sql, run))) return false;
@@ -518,6 +437,7 @@ class SqlStore implements Store {
     return runs.listRuns(this.#driver.reader, limit);
   }
 
+  /** @returns undefined where nothing is due for it */
   async claimNotice(of: notices.NoticeTarget): Promise<claims.ClaimedNotice | undefined> {
     const target = this.#target(of);
     if (!(await claims.hasWaiting(this.#driver, target))) return undefined;
@@ -538,6 +458,7 @@ class SqlStore implements Store {
     return this.#change((sql) => notices.storeTest(sql, this.#driver.dialect, this.#target(target), sent));
   }
 
+  /** What waits and what was told. @param limit of each (a count) */
   listNotices(limit: number): Promise<notices.NoticeLists> {
     return notices.listNotices(this.#driver.reader, limit);
   }
@@ -546,6 +467,7 @@ class SqlStore implements Store {
     return readMeta(this.#driver.reader);
   }
 
+  /** All salts, the common ones first. @param offers become the common salts of days that have none */
   readSalts(offers: readonly Salt[]): Promise<Salt[]> {
     return this.#driver.transaction((sql) => secrets.readSalts(sql, this.#driver.dialect, offers));
   }
@@ -562,6 +484,7 @@ class SqlStore implements Store {
     return this.#driver.usedBytes();
   }
 
+  /** Looks whether it can be written to. @throws StoreAwayError */
   async check(): Promise<void> {
     await this.#driver.check();
     // A full disk can be read from.

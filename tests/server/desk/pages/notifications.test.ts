@@ -42,7 +42,7 @@ it('sends a test, and says how it went', async () => {
     { target: target.name, ok: true, words: 'It answered 200.' },
     { target: 'Mail to ada@example.com', ok: false, words: 'It refused the connection.' },
   ];
-  const { post, cookie } = await start({ notify, calls: { sendTestNotices: () => results } });
+  const { post, cookie } = await start({ notify, calls: { sendTestNotices: async () => results } });
   const { text, status } = await post(PATH, TEST, cookie);
   expect(status).toBe(200);
   const words = text.replaceAll('<!-- -->', '').replace(/<[^>]+>/g, '');
@@ -52,7 +52,7 @@ it('sends a test, and says how it went', async () => {
 
 it('is for operators to test and for viewers to see, and for nobody else', async () => {
   let tests = 0;
-  const sendTestNotices = () => {
+  const sendTestNotices = async () => {
     tests += 1;
     return [];
   };
