@@ -28,7 +28,7 @@ export const serverParts = {
   sentry: 'src/server/reporting/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
   mail: 'src/server/desk/notify/send-mail.ts',
-  'health-check': 'src/server/health-check.ts',
+  'health-check': 'src/server/boot/health-check.ts',
 };
 
 /** Constants that Sentry's SDK leaves open: without tracing, its own wrappers and debug lines half of it is gone. */

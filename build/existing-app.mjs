@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { toVlq } from './sites/mappings.mjs';
 import { tokenise } from './tokens.mjs';
 
-const owner = 'src/server/product/existing-app.ts';
+const owner = 'src/server/product/index.ts';
 const isModule = /(?<!\.min)\.[cm]?[jt]s$/;
 /** Folders that hold no code of the app's server; in the root of the project, those of Spillway too. */
 const others = new Set(['node_modules', 'public']);
@@ -20,7 +20,8 @@ const maxBytes = 300_000;
 function findExistingApp(root) {
   const file = join(root, owner);
   const tokens = existsSync(file) ? tokenise(readFileSync(file, 'utf8')) : [];
-  const entry = tokens
+  const start = tokens.findIndex(({ text }, index) => text === 'existingApp' && tokens[index + 1]?.text === ':');
+  const entry = (start < 0 ? [] : tokens.slice(start))
     .filter(({ kind, text }) => kind === 'string' && text.slice(1).startsWith('./'))
     .map(({ text }) => text.slice(1, -1))
     .find((path) => isModule.test(path) && existsSync(join(root, path)));

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { listBlocks } from './support/recipe-blocks.ts';
 
 interface Import {
   readonly from: string;
@@ -130,6 +131,29 @@ describe('who may import whom', () => {
   });
 });
 
+describe("the owner's side", () => {
+  it('is all that guide and recipes ask anybody to edit', () => {
+    const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
+      readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+    );
+    const wrong = ['README.md', ...pages].flatMap((page) =>
+      listBlocks(readFileSync(join(root, page), 'utf8'))
+        .filter(({ file }) => /^(?:src|build|bin|tests)\b/.test(file) && !/^(?:src|tests)\/\w+\/product\//.test(file))
+        .map(({ file }) => `${page}: ${file}`),
+    );
+    expect(
+      wrong.map(
+        (found) =>
+          `${found} is Spillway's, and the next upgrade replaces it. Put what is needed into a product folder.`,
+      ),
+    ).toEqual([]);
+  });
+
+  it('is taken in by a `main.ts` that nobody has to edit', () => {
+    expect(readFileSync(join(root, 'src/server/main.ts'), 'utf8').split('\n').length).toBeLessThan(20);
+  });
+});
+
 describe('links and forms of pages', () => {
   const RouterParts = new Set(['Link', 'NavLink', 'Form']);
 
@@ -193,11 +217,11 @@ describe('what protects', () => {
   ];
   /** Optional, and opens nothing. */
   const ALLOWED = new Set([
-    // What a product exports: `main.ts` passes it on, or an empty list.
-    'src/server/engine/owners-files.ts: steps?:',
+    // What a product has: without it, the list is empty.
+    'src/server/engine/product.ts: steps?:',
     // Only shown to operators.
-    'src/server/watch-server.ts: gate?:',
-    'src/server/watch-server.ts: overload?:',
+    'src/server/boot/watch-server.ts: gate?:',
+    'src/server/boot/watch-server.ts: overload?:',
     // Addresses of scripts in a stack.
     'src/server/engine/errors/digest/frame-file.ts: origins?:',
     // Without it a failure names no visitor.

@@ -15,12 +15,10 @@ const tourFolders = [
   'bench/product',
 ];
 
-/** What main and app import of the product is where the engine asks the owner. */
-const entries = ['src/server/main.ts', 'src/server/app.ts', 'src/client/main.tsx'];
-
 /** What pages, resources and their tests share, of whatever product they are. `npm run new` builds on it. */
 const sharedByAll = [
   'src/server/product/api/send-invalid.ts',
+  'src/shared/product/error-pages.tsx',
   'src/shared/product/href.ts',
   'tests/shared/product/error-pages.test.tsx',
   'tests/support/product/render-page.ts',
@@ -40,15 +38,14 @@ export function hasTour(root) {
 }
 
 /**
- * What is to go, to stay and to come, as paths relative to `root`. What stays are the files of the
- * product through which the engine asks the owner (`context.ts`, `steps.ts` and the like), unless the
- * empty app has one of its own.
+ * What is to go, to stay and to come, as paths relative to `root`. What stays is what the
+ * pages, resources and tests of any product share.
  *
  * @param {string} root
  */
 export function planRemoval(root) {
   const written = listFiles(emptyApp);
-  const kept = followImports(root, [...listOwnersFiles(root), ...sharedByAll], new Set(written));
+  const kept = followImports(root, sharedByAll, new Set(written));
   const removed = [...tourFolders, ...listTestFolders(root)].flatMap((folder) =>
     listFiles(join(root, folder))
       .map((path) => ({ folder, path: `${folder}/${path}` }))
@@ -95,11 +92,7 @@ export function withOwnersTests(text) {
 
 /** The names in a table of settings. */
 function listSettings(source) {
-  return [...source.matchAll(/^ {2}([A-Z][A-Z0-9_]*): \{$/gm)].map(([, name]) => name);
-}
-
-function listOwnersFiles(root) {
-  return entries.flatMap((entry) => listImports(root, entry)).filter((path) => path.includes('/product/'));
+  return [...source.matchAll(/^ {2,4}([A-Z][A-Z0-9_]*): \{$/gm)].map(([, name]) => name);
 }
 
 /** The tests of a tree's product. The folders under `tests/fixtures` are deeper, and not of the tour. */

@@ -35,8 +35,8 @@ import { shed } from './engine/http/shed.ts';
 import { chain, intoExpress, type Step } from './engine/http/step.ts';
 import { visitorId } from './engine/http/visitor-id.ts';
 import type { Metrics } from './engine/metrics/metrics.ts';
-import type { OwnersReporting } from './engine/owners-files.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
+import type { ProductReporting } from './engine/product.ts';
 
 export interface AppDeps {
   readonly log: Logger;
@@ -50,7 +50,7 @@ export interface AppDeps {
   /** Takes the desk's credentials off each request, before the product sees it. */
   readonly takeCredentials: Step;
   readonly pages: PageSteps;
-  readonly api: RequestHandler;
+  readonly api?: RequestHandler | undefined;
   /** The owner's: other origins whose scripts may call the API. */
   readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
@@ -73,7 +73,7 @@ export interface AppDeps {
   /** The same for programs. */
   readonly deskApi?: RequestHandler | undefined;
   /** The owner's: whose request it is, for failures. */
-  readonly visitorId?: OwnersReporting['visitorId'] | undefined;
+  readonly visitorId?: ProductReporting['visitorId'] | undefined;
   /** Takes what visitors say of failures. */
   readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
@@ -81,7 +81,7 @@ export interface AppDeps {
   /** The owner's, before API and pages, which they may guard. */
   readonly steps: readonly RequestHandler[];
   /** The owner's, for what is neither a page nor under `/api`. */
-  readonly routes?: RequestHandler;
+  readonly routes?: RequestHandler | undefined;
   /** An existing Express app. It gets the requests that nothing else answers, and keeps its own rules. */
   readonly existingApp?: LoadedApp | undefined;
 }
@@ -135,7 +135,7 @@ export function createApp(deps: AppDeps): RequestListener {
   if (deps.desk) app.use(deps.desk.step);
   if (deps.deskApi) app.use(DESK_API_PATH, deps.deskApi);
   for (const step of deps.steps) app.use(seenAsPage(step), dropClosed());
-  app.use('/api', privateReplies(), deps.api);
+  app.use('/api', privateReplies(), ...(deps.api ? [deps.api] : []));
   app.use(pages.data);
   app.use(pages.pages);
   if (deps.routes) app.use(...(existing ? [existing.giveHeaders] : []), deps.routes);

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import * as z from 'zod';
 import { ASSET_PREFIX } from '../shared/engine/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
 import {
@@ -28,77 +27,26 @@ import {
 import { isTakenPath } from './engine/http/api-path.ts';
 import { toCheckedHost } from './engine/http/host.ts';
 import type { ConnectionTimes } from './engine/http/http-server.ts';
+import {
+  type Environment,
+  OFF,
+  parsed,
+  port,
+  readSettings,
+  type SettingsTable,
+  seconds,
+  toggle,
+  whole,
+} from './engine/settings.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
 import { type Dsn, parseDsn } from './reporting/dsn.ts';
 
-/** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
-export class ConfigError extends Error {
-  readonly sentences: readonly string[];
-
-  constructor(sentences: readonly string[]) {
-    super(sentences.join('\n'));
-    this.name = 'ConfigError';
-    this.sentences = sentences;
-  }
-}
-
-const ON = new Set(['1', 'true', 'on', 'yes']);
-const OFF = new Set(['0', 'false', 'off', 'no']);
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;
 /** Headers that the server itself reads, so it cannot remove them from requests. */
 const OTHER_HEADERS =
   /^(?:accept|authorization$|connection$|content-|cookie$|host$|if-|origin$|sec-|transfer-encoding$|upgrade$|x-auth-proxy-secret$|x-forwarded-(?:for|host|proto)$|x-request-id$)/i;
 const NETWORK_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
-
-/** Text that `parse` turns into a value, or refuses by answering undefined. */
-export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
-  return z.string().transform((text, context): T => {
-    const value = parse(text.trim());
-    if (value === undefined) {
-      context.addIssue({ code: 'custom', message: sentence });
-      return z.NEVER;
-    }
-    return value;
-  });
-}
-
-export function toggle() {
-  return parsed('is neither on nor off. Use 1, true, on or yes, or 0, false, off or no.', (text) => {
-    const word = text.toLowerCase();
-    return ON.has(word) ? true : OFF.has(word) ? false : undefined;
-  });
-}
-
-function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
-  return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
-    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-    return value >= from && value <= to ? value * Second : undefined;
-  });
-}
-
-function whole({ what, from, to }: { what: string; from: number; to: number }) {
-  return parsed(`is not a number of ${what}. Use a whole number from ${from} to ${to}.`, (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= from && value <= to ? value : undefined;
-  });
-}
-
-function port() {
-  return parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
-    return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
-  });
-}
-
-/** A setting: what the docs and `.env.example` say of it, and how its text becomes a value. */
-export interface Setting {
-  readonly about: string;
-  readonly example: string;
-  readonly schema: z.ZodType;
-}
-
-export type SettingsTable = Readonly<Record<string, Setting>>;
-export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 
 /**
  * Every setting of the engine. An owner's own stand in `product/settings.ts`.
@@ -491,26 +439,6 @@ export interface Config {
 export interface DeskRetention {
   readonly maxAge: number;
   readonly maxBytes: number;
-}
-
-/** The environment, as Node hands it over. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * Reads a table of settings. An unset variable and an empty one are the same.
- *
- * @throws ConfigError with a sentence for each wrong value
- */
-export function readSettings<const Table extends SettingsTable>(table: Table, env: Environment): SettingsValues<Table> {
-  const sentences: string[] = [];
-  const values: Record<string, unknown> = {};
-  for (const [name, { schema }] of Object.entries(table)) {
-    const result = schema.safeParse(env[name]?.trim() ? env[name] : undefined);
-    if (result.success) values[name] = result.data;
-    else sentences.push(...result.error.issues.map(({ message }) => `The setting ${name} ${message}`));
-  }
-  if (sentences.length > 0) throw new ConfigError(sentences);
-  return values as SettingsValues<Table>; // every name of the table was parsed by its schema
 }
 
 /**

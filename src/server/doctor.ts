@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { endWithReader } from './boot/end-with-reader.ts';
 import { runDoctor } from './doctor/run-doctor.ts';
-import { endWithReader } from './end-with-reader.ts';
 
 // `npm run doctor`, and `node dist/doctor.mjs` where there is no npm. Of the product its settings alone are loaded.
 
@@ -11,5 +11,5 @@ process.exitCode = await runDoctor({
   out: process.stdout,
   err: process.stderr,
   dist: join(import.meta.dirname, '..'),
-  loadProductSettings: () => import('./product/settings.ts'),
+  loadProductSettings: async () => (await import('./product/settings.ts')).settings,
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { endWithReader } from './boot/end-with-reader.ts';
 import { runTerminal } from './desk/terminal/run-terminal.ts';
-import { endWithReader } from './end-with-reader.ts';
 
 // `npm run desk`, and `node dist/desk.mjs` where there is no npm: neither React, Express nor the product is loaded.
 

@@ -75,7 +75,7 @@ const app = {
   'src/server/desk/notify/send-mail.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,
   'src/server/doctor.ts': `console.log('the doctor');`,
-  'src/server/health-check.ts': '',
+  'src/server/boot/health-check.ts': '',
   'src/shared/desk/routes.tsx': `
     export const routes = [{ id: 'home', path: '/desk', page: () => import('./pages/home.tsx') }];`,
   'src/shared/desk/pages/home.tsx': `

@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createOwnedApp, createVisitor, type OwnedApp, readProjectFile } from '../support/owned-app.ts';
@@ -21,7 +22,9 @@ it('keeps what was written, for pages and the API, across a restart', async () =
     expect((await visitor.post('/', { _action: 'home.sign', text })).status).toBe(303);
   }
   expect(await (await visitor.get('/')).text()).toContain('<p>2 entries</p>');
+  expect(existsSync(join(folder, 'entries.db-wal'))).toBe(true);
   expect(await first.stop()).toBe(0);
+  expect(existsSync(join(folder, 'entries.db-wal')), 'The database was not closed.').toBe(false);
 
   const second = await app.start({ DATA_DIR: folder });
   expect(await (await fetch(`${second.url}/api/entries`)).json()).toEqual({
@@ -31,4 +34,12 @@ it('keeps what was written, for pages and the API, across a restart', async () =
     ],
   });
   expect(await (await fetch(`${second.url}/_data/`)).text()).toContain('"total":2');
+});
+
+it('does not start where the database cannot be opened, and says why', async () => {
+  const folder = join(app.folder, 'data-without-database');
+  mkdirSync(join(folder, 'entries.db'), { recursive: true });
+  await expect(app.start({ DATA_DIR: folder })).rejects.toThrow(
+    /ended with 1 before it listened:\nThe product's services cannot be opened, so the server does not start:\nError: unable to open database file\n {4}at /,
+  );
 });

@@ -14,21 +14,29 @@ import { listBlocks } from '../support/recipe-blocks.ts';
 const SECRET = { SESSION_SECRET: 'x'.repeat(32) };
 const ADA = { _action: 'sign-in.enter', name: 'ada', password: 'correct horse' };
 const blocks = listBlocks(readProjectFile('docs/recipes/sessions.md'));
-const steps = blocks.find(({ file }) => file.endsWith('/steps.ts'))?.text ?? '';
 let app: OwnedApp;
 let recipe: RunningApp;
 
 // The recipe. With EXPRESS it has a body parser of that major among its steps, and an app of it behind the pages.
 beforeAll(async () => {
   app = createOwnedApp(blocks);
+  app.replace(
+    'src/server/product/index.ts',
+    'sessionSteps(sessionSecret),',
+    "[...bodySteps, ...sessionSteps(sessionSecret)],\n  existingApp: process.env.EXPRESS && './legacy/app.cjs',",
+  );
+  app.replace(
+    'src/server/product/index.ts',
+    'import {',
+    "// @ts-nocheck\nimport { bodySteps } from './body-steps.ts';\nimport {",
+  );
   app.write({
-    'src/server/product/steps.ts': `
+    'src/server/product/body-steps.ts': `
       // @ts-nocheck
       import express4 from 'express4';
       import express5 from 'express';
       const major = { express4, express: express5 }[process.env.EXPRESS];
-      ${steps.replace('return [', 'return [...(major ? [major.urlencoded({ extended: true })] : []), ')}`,
-    'src/server/product/existing-app.ts': "export const existingApp = process.env.EXPRESS && './legacy/app.cjs';",
+      export const bodySteps = major ? [major.urlencoded({ extended: true })] : [];`,
     'legacy/app.cjs': `
       const app = require(process.env.EXPRESS)();
       const session = require('express-session');

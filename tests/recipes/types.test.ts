@@ -41,8 +41,12 @@ function createReadmeApp(): OwnedApp {
     rmSync(join(app.folder, path), { recursive: true, force: true });
     cpSync(join(project, path), join(app.folder, path), { recursive: true });
   }
-  app.replace('src/server/product/context.ts', '  readonly settings', '  readonly user: string;\n  readonly settings');
-  app.replace('src/server/product/context.ts', '{ settings }', "{ settings, user: 'Ada' }");
+  app.replace(
+    'src/server/product/context.ts',
+    'export type AppContext = ProductContext<Settings, Services>;',
+    'export type AppContext = ProductContext<Settings, Services> & { readonly user: string };',
+  );
+  app.replace('src/server/product/index.ts', '  pages,', "  context: () => ({ user: 'Ada' }),\n  pages,");
   createNew(['page', '/guestbook'], { root: app.folder, log: () => undefined });
   const [, section = ''] = readProjectFile('README.md').split('\n## A page\n');
   applyBlocks(app.folder, listBlocks(section));
@@ -64,7 +68,7 @@ const written: [string, () => OwnedApp][] = [
 const sound: typeof written = [
   ...written,
   ['what `npm run new` wrote, changed', () => changeFirstThings(createNewApp(partial))],
-  ["an app without the owner's files that may be taken away", () => takeAllAway(createOwnedApp([], partial))],
+  ['an app of settings and pages alone', () => takeAllAway(createOwnedApp([], partial))],
 ];
 
 /** Each is in the router of the recipe once. */

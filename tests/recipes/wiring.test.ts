@@ -8,7 +8,8 @@ const TABLE = 'src/shared/product/routes.tsx';
 const HALVES = 'src/server/product/pages/index.ts';
 const PAGE = 'src/shared/product/pages/home/home.tsx';
 const HALF = 'src/server/product/pages/order.ts';
-const STEPS = 'src/server/product/steps.ts';
+const PRODUCT = 'src/server/product/index.ts';
+const CONTEXT = 'src/server/product/context.ts';
 const FORM = 'src/shared/product/pages/order/pay.tsx';
 const ACTIONS = 'src/shared/product/actions.ts';
 
@@ -205,9 +206,20 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
   ],
   [
-    'names a step of the wrong shape, in its own file',
-    [[STEPS, 'return [];', 'return Router();']],
-    /^src\/server\/product\/steps\.ts\(/,
+    'names a step of the wrong shape',
+    [[PRODUCT, 'pages,', 'pages, steps: () => [7],']],
+    /^src\/server\/product\/index\.ts\([\s\S]*'number' is not assignable to type 'RequestHandler/,
+  ],
+  [
+    'names a part of the context that nothing provides',
+    [[CONTEXT, '= ProductContext<Settings>', '= ProductContext<Settings> & { user: string }']],
+    /^src\/server\/product\/index\.ts\([\s\S]*Property 'user' is missing in type/,
+  ],
+  [
+    'names services that the API needs and nothing opens',
+    [[PRODUCT, 'api: createApi', 'api: ({ services }: { services: { database: string } }) => createApi']],
+    /^src\/server\/product\/index\.ts\(.*/,
+    "'undefined' is not assignable to type '{ database: string; }'",
   ],
 ];
 

@@ -49,7 +49,7 @@ export async function startDevApp(
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  for (const path of ['src/shared/product', 'src/server/product/pages', 'src/server/product/api']) {
+  for (const path of ['src/shared/product', 'src/server/product']) {
     rmSync(join(folder, path), { recursive: true });
   }
   /** What stood where this test wrote; undefined for no file. */
@@ -303,10 +303,17 @@ export const pages = {
   other: null,
 };
 `,
-  'src/server/product/api/index.ts': `import { Router } from 'express';
+  'src/server/product/settings.ts': `import { defineSettings } from '../engine/product.ts';
 
-export function mountApi(_deps: unknown): Router {
-  return Router();
-}
+export const settings = defineSettings({});
+`,
+  'src/server/product/index.ts': `import { defineProduct } from '../engine/product.ts';
+import { pages } from './pages/index.ts';
+import { settings } from './settings.ts';
+
+export const product = defineProduct({
+  settings,
+  pages,
+});
 `,
 };

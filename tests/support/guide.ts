@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNew } from '../../bin/new/new.mjs';
 import { withoutSettings } from '../../bin/own/tour.mjs';
-import { PRODUCT_SETTINGS } from '../../src/server/product/settings.ts';
+import { settings } from '../../src/server/product/settings.ts';
 import { createOwnedApp, type OwnedApp, type OwnedAppOptions } from './owned-app.ts';
 import { applyBlocks, listBlocks } from './recipe-blocks.ts';
 
@@ -24,7 +24,7 @@ const KEPT = [
 ];
 
 /** The settings of the product that is replaced. */
-const PRODUCT_NAMES = Object.keys(PRODUCT_SETTINGS);
+const PRODUCT_NAMES = Object.keys(settings.table);
 
 const SHELL = /^```sh\n(.*?)^```$/gms;
 const NEW = /^npm run new -- (.+)$/gm;

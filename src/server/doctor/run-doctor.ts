@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, type Environment, readSettings, SETTINGS } from '../config.ts';
+import { SETTINGS } from '../config.ts';
 import { toCleanJson, toCleanLines } from '../desk/terminal/clean-text.ts';
 import { toCommandName } from '../desk/terminal/command-name.ts';
 import { toText } from '../desk/terminal/paint.ts';
@@ -8,9 +8,10 @@ import { type Sheet, toPaper } from '../desk/terminal/paper.ts';
 import { TerminalError, UsageError } from '../desk/terminal/terminal-error.ts';
 import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts';
 import { createScrubber } from '../engine/errors/scrub.ts';
+import type { ProductSettings } from '../engine/product.ts';
+import { ConfigError, type Environment, readSettings } from '../engine/settings.ts';
 import { drawFindings } from './draw-findings.ts';
 import { checkEnvironment } from './environment/check-environment.ts';
-import type { ProductSettingsFile } from './environment/read-settings.ts';
 import { countMarks, type FindingGroup } from './finding.ts';
 import { toHelp } from './help.ts';
 import { type DoctorArguments, parseArguments } from './parse-arguments.ts';
@@ -25,7 +26,7 @@ export interface DoctorOptions {
   readonly err: NodeJS.WritableStream;
   /** The folder of the build. */
   readonly dist: string;
-  readonly loadProductSettings: () => Promise<ProductSettingsFile>;
+  readonly loadProductSettings: () => Promise<ProductSettings<unknown>>;
   /** `/proc/self/mountinfo` of a test's own. */
   readonly mounts?: string;
 }
@@ -80,7 +81,7 @@ function readAuthProxyHeader(env: Environment): string | undefined {
   return readSettings({ AUTH_PROXY_HEADER }, env).AUTH_PROXY_HEADER || undefined;
 }
 
-async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<ProductSettingsFile | Error> {
+async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<ProductSettings<unknown> | Error> {
   try {
     return await loadProductSettings();
   } catch (error) {

@@ -20,7 +20,12 @@ module.exports = app;
   const files = {
     'legacy/app.js': existing,
     'legacy/package.json': '{ "type": "commonjs" }',
-    'src/server/product/existing-app.ts': "export const existingApp = './legacy/app.js';",
+    'src/server/product/index.ts': `import { defineProduct } from '../engine/product.ts';
+import { pages } from './pages/index.ts';
+import { settings } from './settings.ts';
+
+export const product = defineProduct({ settings, pages, existingApp: './legacy/app.js' });
+`,
   };
   app = await startDevApp(files, { HOST: 'localhost' });
 }, 120_000);

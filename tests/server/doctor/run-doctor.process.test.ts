@@ -54,7 +54,7 @@ async function look(
   mounts = MOUNTS,
 ): Promise<Said> {
   const [out, err] = [new PassThrough(), new PassThrough()];
-  const loadProductSettings = async () => ({ PRODUCT_SETTINGS: {}, readProductSettings: () => ({}) });
+  const loadProductSettings = async () => ({ table: {}, read: () => ({}) });
   const code = await runDoctor({ args, env, out, err, dist, mounts, loadProductSettings });
   const read = (stream: PassThrough): string => String(stream.read() ?? '');
   return { code, out: read(out), err: read(err) };

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { ConfigError, readConfig, SETTINGS } from '../../../src/server/config.ts';
-import { PRODUCT_SETTINGS, readProductSettings } from '../../../src/server/product/settings.ts';
+import { readConfig, SETTINGS } from '../../../src/server/config.ts';
+import { ConfigError } from '../../../src/server/engine/settings.ts';
+import { settings } from '../../../src/server/product/settings.ts';
 
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
-const read = (env: Record<string, string>) => readProductSettings(env, readConfig(env));
+const read = (env: Record<string, string>) => settings.read(env, readConfig(env));
 
 it('keeps the failures of the tour from the public unless told otherwise', () => {
   expect(read({}).tourFailures).toBe(true);
@@ -19,10 +20,10 @@ it('refuses a wrong value with a sentence that names the setting', () => {
 });
 
 it('is described in .env.example, with nothing else beside the settings of the engine', () => {
-  const settings = { ...SETTINGS, ...PRODUCT_SETTINGS };
-  for (const [name, { about, example }] of Object.entries(settings)) {
+  const all = { ...SETTINGS, ...settings.table };
+  for (const [name, { about, example }] of Object.entries(all)) {
     expect(described).toContain(`# ${about}\n# ${name}=${example}\n`);
   }
   const names = [...described.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect(names.toSorted()).toEqual(Object.keys(settings).toSorted());
+  expect(names.toSorted()).toEqual(Object.keys(all).toSorted());
 });

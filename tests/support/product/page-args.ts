@@ -1,7 +1,7 @@
 import { readConfig } from '../../../src/server/config.ts';
 import type { ActionArgs, LoaderArgs } from '../../../src/server/engine/pages/server-page.ts';
 import type { AppContext } from '../../../src/server/product/context.ts';
-import { readProductSettings } from '../../../src/server/product/settings.ts';
+import { settings } from '../../../src/server/product/settings.ts';
 
 /** What of a visit matters to a test; the rest is as it usually is. */
 export interface PageArgsOptions {
@@ -20,7 +20,7 @@ export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext
   // What your context has beyond these parts: add it here, or give it in the `context` of each test that needs it.
   const usual: Partial<AppContext> = {
     fetch,
-    settings: readProductSettings({}, readConfig({})),
+    settings: settings.read({}, readConfig({})),
   };
   return {
     request: new Request(new URL(url, 'http://app.example'), { headers, signal }),

@@ -1,5 +1,6 @@
-import { type Config, ConfigError } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { toHttpUrl } from '../../engine/http/listen.ts';
+import { ConfigError } from '../../engine/settings.ts';
 import type { NotifySettings } from './settings.ts';
 
 /**

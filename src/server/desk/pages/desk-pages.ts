@@ -13,6 +13,7 @@ import { unclaimedMethods } from '../../engine/http/resource.ts';
 import type { Step } from '../../engine/http/step.ts';
 import type { TracedProject } from '../../engine/http/trace-headers.ts';
 import { createPages } from '../../engine/pages/pages.ts';
+import type { EngineContext } from '../../engine/pages/server-page.ts';
 import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { createLiveStreams } from '../live/live-streams.ts';
@@ -59,7 +60,7 @@ export interface DeskPages {
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
   const { desk, signIn, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
   const readAccess = createReadAccess(signIn);
-  const pages = await createPages<DeskContext>({
+  const pages = await createPages<Omit<DeskContext, keyof EngineContext>>({
     family: 'desk',
     base: DESK_PATH,
     routes,

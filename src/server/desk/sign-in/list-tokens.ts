@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.ts';
+import { ConfigError } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { hasNoDouble, type NamedToken, ONLY_OPERATOR, type OperatorToken } from './operator-tokens.ts';
 import { type KeptToken, keepToken } from './token-file.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.ts';
+import { ConfigError } from '../../engine/settings.ts';
 
 export interface ProxySettings {
   readonly authProxyHeader: string | undefined;

@@ -1,4 +1,4 @@
-import type { Environment } from '../../config.ts';
+import type { Environment } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type Line, type Paper, toText } from './paint.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';

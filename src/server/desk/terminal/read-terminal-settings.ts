@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Day } from '../../../shared/units.ts';
-import { ConfigError, type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { SETTINGS } from '../../config.ts';
+import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
 import { listTargets } from '../notify/list-targets.ts';
 import type { NewsRules } from '../store/note-news.ts';
 

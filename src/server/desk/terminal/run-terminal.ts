@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, type Environment } from '../../config.ts';
+import { ConfigError, type Environment } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { BackupError } from '../store/restore-backup.ts';
 import { StoreError } from '../store/sql.ts';

@@ -1,6 +1,7 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
-import { type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { SETTINGS } from '../../config.ts';
 import { toHttpUrl } from '../../engine/http/listen.ts';
+import { type Environment, readSettings } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { listTokens } from '../sign-in/list-tokens.ts';
 import { createOperatorTokens, type OperatorToken } from '../sign-in/operator-tokens.ts';

@@ -1,4 +1,4 @@
-import { readManifest } from '../../read-manifest.ts';
+import { readManifest } from '../../boot/read-manifest.ts';
 import { type Finding, toOk } from '../finding.ts';
 import { listSentences } from './read-settings.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync, statfsSync } from 'node:fs';
 import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
-import type { Environment } from '../../config.ts';
 import { findExisting, requireWritable, UnwritableFolderError } from '../../desk/data-folder.ts';
+import type { Environment } from '../../engine/settings.ts';
 import { type Finding, toOk, toUnknown } from '../finding.ts';
 
 /** The line of `/proc/self/mountinfo` that a folder lies on (proc(5)). */

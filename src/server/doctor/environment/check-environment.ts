@@ -1,18 +1,19 @@
-import type { Environment } from '../../config.ts';
 import { readOpenFileLimit } from '../../engine/http/connection-limits.ts';
+import type { ProductSettings } from '../../engine/product.ts';
+import type { Environment } from '../../engine/settings.ts';
 import type { FindingGroup } from '../finding.ts';
 import { checkBuild } from './check-build.ts';
 import { checkDataFolder, isInContainer, readMounts } from './check-data-folder.ts';
 import { judgeConnections, judgeMemory, judgeNode, measureMemory } from './check-process.ts';
 import { checkSettings, isForOthers } from './check-settings.ts';
 import { checkStore } from './check-store.ts';
-import { type ProductSettingsFile, readEnvironment } from './read-settings.ts';
+import { readEnvironment } from './read-settings.ts';
 
 export interface EnvironmentOptions {
   readonly env: Environment;
   /** The folder of the build. */
   readonly dist: string;
-  readonly product: ProductSettingsFile | Error;
+  readonly product: ProductSettings<unknown> | Error;
   /** `/proc/self/mountinfo` of a test's own. */
   readonly mounts?: string | undefined;
 }

@@ -1,14 +1,16 @@
 import { toPlural } from '../../../shared/desk/words.ts';
 import { Second } from '../../../shared/units.ts';
-import { type Config, type Environment, SETTINGS } from '../../config.ts';
+import { type Config, SETTINGS } from '../../config.ts';
 import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../desk/notify/find-address.ts';
 import { toNotifySettings } from '../../desk/notify/to-notify-settings.ts';
 import { LateTargetError, withinTime } from '../../desk/notify/within-time.ts';
 import { listTokens } from '../../desk/sign-in/list-tokens.ts';
 import { requireProxySettings } from '../../desk/sign-in/proxy-settings.ts';
+import type { ProductSettings } from '../../engine/product.ts';
+import type { Environment } from '../../engine/settings.ts';
 import { type Finding, toOk, toSetting } from '../finding.ts';
 import { findMisspelt } from './find-misspelt.ts';
-import { listSentences, type ProductSettingsFile, type ReadEnvironment } from './read-settings.ts';
+import { listSentences, type ReadEnvironment } from './read-settings.ts';
 
 /** How long a name may take to be looked up (ms). */
 const LOOKUP_PATIENCE = 5 * Second;
@@ -19,7 +21,7 @@ export interface SettingsOptions {
   readonly env: Environment;
   readonly read: ReadEnvironment;
   /** A failure to load it is told as what it is. */
-  readonly product: ProductSettingsFile | Error;
+  readonly product: ProductSettings<unknown> | Error;
   readonly isContainer?: boolean;
   readonly resolve?: Lookup;
 }
@@ -36,7 +38,7 @@ export async function checkSettings({
   const notify = await checkNotify(config, resolve);
   return [
     ...judgeValues(read, product, env),
-    ...judgeMisspelt(env, 'message' in product ? [] : Object.keys(product.PRODUCT_SETTINGS ?? {})),
+    ...judgeMisspelt(env, 'message' in product ? [] : Object.keys(product.table)),
     judgeListening(config, isContainer),
     judgeOrigins(config, isServing),
     judgeTrust(config),
@@ -68,7 +70,7 @@ function judgeValues(
     ...(isSetUp ? listSentences(() => listTokens(config, QUIET)) : []),
     ...(config.authProxyHeader === undefined ? [] : listSentences(() => requireProxySettings(config))),
     ...listSentences(() => toNotifySettings(config)),
-    ...('message' in product ? [] : listSentences(() => product.readProductSettings(env, config))),
+    ...('message' in product ? [] : listSentences(() => product.read(env, config))),
   ];
   const broken: readonly Finding[] =
     'message' in product

@@ -1,4 +1,4 @@
-import type { Environment } from '../../config.ts';
+import type { Environment } from '../../engine/settings.ts';
 
 export interface Misspelt {
   readonly name: string;

@@ -1,18 +1,5 @@
-import {
-  type Config,
-  ConfigError,
-  type Environment,
-  readConfig,
-  readSettings,
-  SETTINGS,
-  type SettingsTable,
-} from '../../config.ts';
-
-/** The settings of the owner's app, which may be broken in ways of its own. */
-export interface ProductSettingsFile {
-  readonly PRODUCT_SETTINGS?: SettingsTable;
-  readonly readProductSettings: (env: Environment, config: Config) => unknown;
-}
+import { type Config, readConfig, SETTINGS } from '../../config.ts';
+import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
 
 export interface ReadEnvironment {
   /** With the default in the place of what is wrong. */

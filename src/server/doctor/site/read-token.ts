@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Environment, readSettings, SETTINGS } from '../../config.ts';
+import { SETTINGS } from '../../config.ts';
 import { type NamedToken, ONLY_VIEWER, parseTokens } from '../../desk/sign-in/operator-tokens.ts';
 import { readKeptToken } from '../../desk/sign-in/token-file.ts';
 import { TerminalError } from '../../desk/terminal/terminal-error.ts';
+import { type Environment, readSettings } from '../../engine/settings.ts';
 
 export interface TokenSource {
   /** Undefined where the settings tell. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { Millisecond, Second } from '../../../shared/units.ts';
-import type { OwnersReporting } from '../owners-files.ts';
+import type { ProductReporting } from '../product.ts';
 import { requestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
@@ -13,7 +13,7 @@ const PATIENCE = 20 * Millisecond;
 const REST = 60 * Second;
 
 export interface VisitorIdOptions {
-  readonly visitorId: NonNullable<OwnersReporting['visitorId']>;
+  readonly visitorId: NonNullable<ProductReporting['visitorId']>;
   readonly log: Pick<Logger, 'warn'>;
 }
 

@@ -35,10 +35,10 @@ import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './stati
 import { RequestVisit, SharedVisit, type Visit, type VisitOptions } from './visit.ts';
 import { requireBothHalves } from './wiring.ts';
 
-export interface PagesOptions<Context extends EngineContext = EngineContext> {
+export interface PagesOptions<Own extends object = object> {
   readonly routes: readonly RouteDefinition[];
   /** The server halves, by route id. */
-  readonly pages: PageTable<Context>;
+  readonly pages: PageTable<EngineContext & NoInfer<Own>>;
   readonly document: ComponentType<DocumentProps>;
   readonly errorPages: ErrorPages;
   readonly manifest: AssetManifest;
@@ -46,10 +46,7 @@ export interface PagesOptions<Context extends EngineContext = EngineContext> {
   readonly policy: ContentPolicy;
   readonly origins: Origins;
   /** What the owner adds to the `context` of loaders, guards and actions. */
-  readonly createContext?: (
-    request: ExpressRequest,
-    response: ExpressResponse,
-  ) => OwnContext<Context> | Promise<OwnContext<Context>>;
+  readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
   /** What of that is the same for everyone, such as settings: static pages can read it too. */
   readonly sharedContext?: object;
   readonly lang?: string;
@@ -82,9 +79,6 @@ interface Asked extends Pick<VisitOptions, 'request' | 'response' | 'match' | 'p
   readonly readsForm?: boolean;
 }
 
-/** What of a context is not the engine's. */
-export type OwnContext<Context> = Omit<Context, keyof EngineContext>;
-
 /** The page steps of an app, in the order in which they belong into it. */
 export interface PageSteps {
   /** GET and HEAD of `/_data…`. */
@@ -113,11 +107,9 @@ const STATIC_CACHE_BYTES = 64 * MiB;
  *
  * @throws WiringError where a route or a server half lacks the other one
  */
-export async function createPages<Context extends EngineContext = EngineContext>(
-  options: PagesOptions<Context>,
-): Promise<PageSteps> {
+export async function createPages<Own extends object = object>(options: PagesOptions<Own>): Promise<PageSteps> {
   const tree = createRouteTree(options.routes);
-  const pages = options.pages as PageTable; // they are called with what toContext() makes, which is a Context
+  const pages = options.pages as PageTable; // they are called with what toContext() makes
   requireBothHalves(tree.definitions.keys(), pages, options.family);
   const { funnel, origins, base = '' } = options;
   const house: PageHouse = {

@@ -64,11 +64,11 @@ export interface ServerPage<Data = unknown, Context = EngineContext, Actions = R
    * `redirect()` and the like. Before an action the method of its request is POST. What it found it
    * hands over by `oncePerVisit()`.
    */
-  guard?(args: LoaderArgs<Context>): void | Promise<void>;
+  readonly guard?: (args: LoaderArgs<Context>) => void | Promise<void>;
   /** Brings the page's data. Promises inside it stream in as they settle. */
-  loader?(args: LoaderArgs<Context>): Data | Promise<Data>;
+  readonly loader?: (args: LoaderArgs<Context>) => Data | Promise<Data>;
   /** A cheap name for the state of the data: where every route of a branch has one, HEAD and conditional requests run no loader. */
-  version?(args: LoaderArgs<Context>): string | Promise<string>;
+  readonly version?: (args: LoaderArgs<Context>) => string | Promise<string>;
   /** By name; a form names one as `<route id>.<name>`. */
   readonly actions?: ActionHandlers<Actions, Context>;
   /** Names of actions that run whatever the guards say, because they are how a visitor gets past them: signing in. */
@@ -99,7 +99,7 @@ type ActingHalf<Id extends string, Actions, Context> = Id extends keyof Actions
 
 /** A server half whose loader is what its page waits for. The first parameter is for the compiler's message: whose it is. */
 export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {
-  loader(args: LoaderArgs<Context>): Data | Promise<Data>;
+  readonly loader: (args: LoaderArgs<Context>) => Data | Promise<Data>;
 }
 
 type ServerHalf<Id extends string, Line, Context> = Line extends { readonly page: () => Promise<infer Module> }

@@ -1,17 +1,12 @@
 import { Router } from 'express';
-import type { ProductSettings } from '../settings.ts';
+import type { AppParts } from '../context.ts';
 import { failRouter } from './fail/router.ts';
 import { todosRouter } from './todos/router.ts';
-import { createTodoStore } from './todos/store.ts';
 
-export interface ApiDeps {
-  readonly settings: ProductSettings;
-}
-
-/** Everything of the product's under `/api`, one line a resource. */
-export function mountApi({ settings }: ApiDeps): Router {
+/** Everything under `/api`, a line for each resource. */
+export function createApi({ settings, services }: AppParts): Router {
   const api = Router();
-  api.use('/tour', todosRouter(createTodoStore()));
+  api.use('/tour', todosRouter(services.todos));
   api.use('/tour', failRouter(settings));
   return api;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../../../src/server/config.ts';
+import { readConfig } from '../../../../src/server/config.ts';
 import { toNotifySettings } from '../../../../src/server/desk/notify/to-notify-settings.ts';
 import { presentNotify } from '../../../../src/server/desk/pages/present-notify.ts';
+import { ConfigError } from '../../../../src/server/engine/settings.ts';
 
 const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary' };
 const MAIL = { SMTP_URL: 'smtps://ada:canary@mail.example.com', MAIL_FROM: 'a@b.c', MAIL_TO: 'd@e.f' };

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ConfigError } from '../../../../src/server/config.ts';
 import { listTokens, type TokenSettings } from '../../../../src/server/desk/sign-in/list-tokens.ts';
+import { ConfigError } from '../../../../src/server/engine/settings.ts';
 import { createFolder, createTestLog } from '../../../support/desk.ts';
 
 const ada = { name: 'ada', token: 'ada-has-a-long-token' };

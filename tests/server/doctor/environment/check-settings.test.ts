@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { type Environment, readSettings, toggle } from '../../../../src/server/config.ts';
 import { checkSettings } from '../../../../src/server/doctor/environment/check-settings.ts';
 import { readEnvironment } from '../../../../src/server/doctor/environment/read-settings.ts';
 import type { Finding } from '../../../../src/server/doctor/finding.ts';
+import { type Environment, readSettings, toggle } from '../../../../src/server/engine/settings.ts';
 
-const PRODUCT_SETTINGS = { WITH_CATS: { about: '', example: '', schema: toggle().optional() } };
-const product = { PRODUCT_SETTINGS, readProductSettings: (env: Environment) => readSettings(PRODUCT_SETTINGS, env) };
+const table = { WITH_CATS: { about: '', example: '', schema: toggle().optional() } };
+const product = { table, read: (env: Environment) => readSettings(table, env) };
 const resolve = async (host: string) => [{ address: host.endsWith('.internal') ? '10.0.0.9' : '93.184.216.34' }];
 
 const check = (env: Environment): Promise<Finding[]> =>

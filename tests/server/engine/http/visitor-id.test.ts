@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { RequestInfo, requestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { visitorId } from '../../../../src/server/engine/http/visitor-id.ts';
-import type { OwnersReporting } from '../../../../src/server/engine/owners-files.ts';
+import type { ProductReporting } from '../../../../src/server/engine/product.ts';
 
-type Find = NonNullable<OwnersReporting['visitorId']>;
+type Find = NonNullable<ProductReporting['visitorId']>;
 
 /** Asks for the id of a real request, as often as it is told. */
 async function ask(find: Find, { times = 1, requests = 1 } = {}) {

@@ -6,12 +6,13 @@ import { errorHandler } from '../../../../src/server/engine/errors/error-handler
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
 import { apiNotFound } from '../../../../src/server/engine/http/resource.ts';
-import { mountApi } from '../../../../src/server/product/api/index.ts';
+import { createApi } from '../../../../src/server/product/api/index.ts';
+import { createTodoStore } from '../../../../src/server/product/api/todos/store.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 
 const PROBLEM = /^application\/problem\+json/;
 
-function createApi({ tourFailures = true } = {}): Express {
+function createApp({ tourFailures = true } = {}): Express {
   const app = express();
   app.use((req, _res, next) => {
     const info = new RequestInfo({
@@ -24,7 +25,7 @@ function createApi({ tourFailures = true } = {}): Express {
     setRequestInfo(req, info);
     next();
   });
-  app.use('/api', mountApi({ settings: { tourFailures } }), apiNotFound());
+  app.use('/api', createApi({ settings: { tourFailures }, services: { todos: createTodoStore() } }), apiNotFound());
   app.use(
     errorHandler({ funnel: createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' }) }),
   );
@@ -33,7 +34,7 @@ function createApi({ tourFailures = true } = {}): Express {
 
 let api: Express;
 beforeEach(() => {
-  api = createApi();
+  api = createApp();
 });
 
 describe('/api/tour/todos', () => {
@@ -101,7 +102,7 @@ describe('/api/tour/fail', () => {
   });
 
   it('is not there where TOUR_FAILURES is off', async () => {
-    await request(createApi({ tourFailures: false }))
+    await request(createApp({ tourFailures: false }))
       .get('/api/tour/fail')
       .expect(404);
   });

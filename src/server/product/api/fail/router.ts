@@ -1,10 +1,10 @@
 import type { Router } from 'express';
 import { notFoundHere } from '../../../engine/errors/http-error.ts';
 import { resource } from '../../../engine/http/resource.ts';
-import type { ProductSettings } from '../../settings.ts';
+import type { Settings } from '../../settings.ts';
 
 /** A handler that throws: the answer carries a digest and nothing of the message. */
-export function failRouter({ tourFailures }: ProductSettings): Router {
+export function failRouter({ tourFailures }: Settings): Router {
   return resource('/fail', {
     GET: () => {
       if (!tourFailures) throw notFoundHere();

@@ -1,11 +1,6 @@
-import { type Config, type Environment, readSettings, type SettingsTable, type SettingsValues } from '../config.ts';
+import { defineSettings, type SettingsOf } from '../engine/product.ts';
 
-/** The product's own settings. Add yours here; `context.ts` hands them to loaders and actions. */
-export const PRODUCT_SETTINGS = {} satisfies SettingsTable;
+/** The settings of this product, beside those of Spillway. Each loader and handler can read them. */
+export const settings = defineSettings({});
 
-export type ProductSettings = SettingsValues<typeof PRODUCT_SETTINGS>;
-
-/** @throws ConfigError with a sentence for each wrong value */
-export function readProductSettings(env: Environment, _config: Config): ProductSettings {
-  return readSettings(PRODUCT_SETTINGS, env);
-}
+export type Settings = SettingsOf<typeof settings>;

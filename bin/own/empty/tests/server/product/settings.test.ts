@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { readConfig, SETTINGS } from '../../../src/server/config.ts';
-import { PRODUCT_SETTINGS, readProductSettings } from '../../../src/server/product/settings.ts';
+import { settings } from '../../../src/server/product/settings.ts';
 
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 
 it('has a default for everything', () => {
-  expect(() => readProductSettings({}, readConfig({}))).not.toThrow();
+  expect(() => settings.read({}, readConfig({}))).not.toThrow();
 });
 
 it('is described in .env.example, with nothing else beside the settings of the engine', () => {
-  const settings = { ...SETTINGS, ...PRODUCT_SETTINGS };
-  for (const [name, { about, example }] of Object.entries(settings)) {
+  const all = { ...SETTINGS, ...settings.table };
+  for (const [name, { about, example }] of Object.entries(all)) {
     expect(described).toContain(`# ${about}\n# ${name}=${example}\n`);
   }
   const names = [...described.matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
-  expect(names.toSorted()).toEqual(Object.keys(settings).toSorted());
+  expect(names.toSorted()).toEqual(Object.keys(all).toSorted());
 });

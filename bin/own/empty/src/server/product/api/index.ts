@@ -1,11 +1,8 @@
 import { Router } from 'express';
-import type { ProductSettings } from '../settings.ts';
+import type { AppParts } from '../context.ts';
 
-export interface ApiDeps {
-  readonly settings: ProductSettings;
-}
-
-export function mountApi(_deps: ApiDeps): Router {
+/** Everything under `/api`, a line for each resource. */
+export function createApi(_parts: AppParts): Router {
   const api = Router();
   return api;
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startServer } from '../support/e2e-server.ts';
-import { until } from '../support/until.ts';
+import { startServer } from '../../support/e2e-server.ts';
+import { until } from '../../support/until.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const TOKEN = 'a-token-of-sixteen-characters';
 
 /** The built server, with a product that throws as it is loaded. */
@@ -17,7 +17,7 @@ function breakProduct(): string {
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const main = join(folder, 'dist/server/main.js');
-  const marker = '\n// src/server/product/settings.ts\n';
+  const marker = '\n  "src/server/product/settings.ts"() {\n';
   const text = readFileSync(main, 'utf8');
   expect(text.split(marker)).toHaveLength(2);
   writeFileSync(main, text.replace(marker, `${marker}throw new Error('the product is broken');\n`));

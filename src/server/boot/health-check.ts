@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { Second } from '../shared/units.ts';
+import { Second } from '../../shared/units.ts';
 
 // What a container runs now and then (HEALTHCHECK in the Dockerfile): ends with 0 where the server of
 // the same settings lives, else with 1 and a sentence. It loads nothing, because it shares the

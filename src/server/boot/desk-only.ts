@@ -1,38 +1,32 @@
 import { join } from 'node:path';
-import { routes } from '../shared/desk/routes.tsx';
-import { readSettings, SETTINGS } from './config.ts';
+import { routes } from '../../shared/desk/routes.tsx';
+import { SETTINGS } from '../config.ts';
+import { orClose } from '../desk/desk.ts';
+import { createDeskOrigins } from '../desk/desk-app.ts';
+import { createDeskPages } from '../desk/pages/desk-pages.ts';
+import { tellNewcomer } from '../desk/sign-in/tell-newcomer.ts';
+import { createBodyReader } from '../engine/http/body-reader.ts';
+import { readOpenFileLimit, toMaxConnections } from '../engine/http/connection-limits.ts';
+import { createDrain } from '../engine/http/drain.ts';
+import { listen, toHttpUrl } from '../engine/http/listen.ts';
+import { metricsPage } from '../engine/http/metrics-page.ts';
+import { createProxyTrust } from '../engine/http/proxy-trust.ts';
+import { indexPublicFiles } from '../engine/http/public-files.ts';
+import { readSettings } from '../engine/settings.ts';
 import { createDeskServer } from './create-desk-server.ts';
-import { orClose } from './desk/desk.ts';
-import { createDeskOrigins } from './desk/desk-app.ts';
-import { createDeskPages } from './desk/pages/desk-pages.ts';
-import { tellNewcomer } from './desk/sign-in/tell-newcomer.ts';
-import { createBodyReader } from './engine/http/body-reader.ts';
-import { readOpenFileLimit, toMaxConnections } from './engine/http/connection-limits.ts';
-import { createDrain } from './engine/http/drain.ts';
-import { listen, toHttpUrl } from './engine/http/listen.ts';
-import { metricsPage } from './engine/http/metrics-page.ts';
-import { createProxyTrust } from './engine/http/proxy-trust.ts';
-import { indexPublicFiles } from './engine/http/public-files.ts';
 import { openDeskSide } from './open-desk-side.ts';
 import { openFailures } from './open-failures.ts';
 import { openGround } from './open-ground.ts';
 import { announce, serveUntilStopped } from './serve-until-stopped.ts';
-import { startOrExit } from './start-or-exit.ts';
 import { watchServer } from './watch-server.ts';
 
-// DESK_ONLY=1: the desk, its store and health, for when the product cannot start. `main.ts` imports
-// this first, and all that it imports after it is not evaluated: whatever is broken there.
+export function isDeskOnly(): boolean {
+  return readSettings({ DESK_ONLY: SETTINGS.DESK_ONLY }, process.env).DESK_ONLY;
+}
 
-const DIST = join(import.meta.dirname, '..');
-
-await startOrExit(async () => {
-  if (!readSettings({ DESK_ONLY: SETTINGS.DESK_ONLY }, process.env).DESK_ONLY) return;
-  await startDesk();
-  await new Promise<never>(() => {}); // it ends with the process
-});
-
-async function startDesk(): Promise<void> {
-  const ground = await openGround(DIST);
+/** Starts the desk with its store and health, and nothing of the product. @param dist the folder of the build */
+export async function startDesk(dist: string): Promise<void> {
+  const ground = await openGround(dist);
   const { config, manifest, log, flush, metrics, newcomer } = ground;
   const failures = openFailures(ground, { routes });
   const { funnel, inFlight } = failures;
@@ -60,7 +54,7 @@ async function startDesk(): Promise<void> {
       },
       details: () => ({ ...desk.condition }),
     },
-    files: indexPublicFiles(join(DIST, 'client')),
+    files: indexPublicFiles(join(dist, 'client')),
     desk: deskPages,
     metricsPage: metricsPage({ metrics, mayRead: config.deskPort === undefined ? mayRead : async () => true }),
   });

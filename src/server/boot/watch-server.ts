@@ -1,12 +1,12 @@
-import { Second } from '../shared/units.ts';
-import type { Desk } from './desk/desk.ts';
-import type { Connections } from './engine/http/connections.ts';
-import type { Drain } from './engine/http/drain.ts';
-import type { InFlight } from './engine/http/in-flight.ts';
-import type { Overload } from './engine/http/overload.ts';
-import type { RenderGate } from './engine/http/render-gate.ts';
-import type { Metrics } from './engine/metrics/metrics.ts';
-import type { Outbox } from './reporting/outbox.ts';
+import { Second } from '../../shared/units.ts';
+import type { Desk } from '../desk/desk.ts';
+import type { Connections } from '../engine/http/connections.ts';
+import type { Drain } from '../engine/http/drain.ts';
+import type { InFlight } from '../engine/http/in-flight.ts';
+import type { Overload } from '../engine/http/overload.ts';
+import type { RenderGate } from '../engine/http/render-gate.ts';
+import type { Metrics } from '../engine/metrics/metrics.ts';
+import type { Outbox } from '../reporting/outbox.ts';
 
 export interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge' | 'gauges'>;

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import buildOnce from '../support/build-once.ts';
+import buildOnce from '../../support/build-once.ts';
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
+const project = fileURLToPath(new URL('../../..', import.meta.url));
 const MAIN = join(project, 'dist/server/main.js');
 
 beforeAll(() => buildOnce());
@@ -92,7 +92,7 @@ describe('a start that cannot be', () => {
 });
 
 it('every setting of compose.yaml is one that there is', async () => {
-  const { SETTINGS } = await import('../../src/server/config.ts');
+  const { SETTINGS } = await import('../../../src/server/config.ts');
   const [, site = ''] =
     /x-site: &site\n([\s\S]*?)\n\nservices:/.exec(readFileSync(join(project, 'compose.yaml'), 'utf8')) ?? [];
   const [, environment = ''] = /\n {2}environment:\n((?: {4}.*\n)+)/.exec(site) ?? [];

@@ -1,8 +1,9 @@
-import { listPatterns, type RouteLine } from '../shared/engine/routes.ts';
-import type { Config, Environment } from './config.ts';
-import { listPathPatterns } from './engine/errors/scrub/secret-path.ts';
-import { listEnvironmentSecrets } from './engine/errors/scrub/secret-values.ts';
-import { createScrubber, type Scrubber } from './engine/errors/scrub.ts';
+import { listPatterns, type RouteLine } from '../../shared/engine/routes.ts';
+import type { Config } from '../config.ts';
+import { listPathPatterns } from '../engine/errors/scrub/secret-path.ts';
+import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts';
+import { createScrubber, type Scrubber } from '../engine/errors/scrub.ts';
+import type { Environment } from '../engine/settings.ts';
 
 /** Knows the secrets among the settings and in the addresses of pages too: an error's message may hold one. */
 export function createEnvironmentScrubber(

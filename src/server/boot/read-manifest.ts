@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AssetManifest } from '../shared/engine/manifest.ts';
-import { ConfigError } from './config.ts';
+import type { AssetManifest } from '../../shared/engine/manifest.ts';
+import { ConfigError } from '../engine/settings.ts';
 
 /** @throws ConfigError where nothing was built */
 export function readManifest(dist: string): AssetManifest {

@@ -1,16 +1,16 @@
 import type { RequestHandler } from 'express';
-import { createDeskApi } from './desk/api/desk-api.ts';
-import { recordBlockedLoop } from './desk/blocked-loop.ts';
-import { type Desk, openDesk } from './desk/desk.ts';
-import { createKeepFeedback, type KeepFeedback } from './desk/feedback/keep-feedback.ts';
-import { toNotifySettings } from './desk/notify/to-notify-settings.ts';
-import type { DeskFacts } from './desk/pages/context.ts';
-import { toMayRead } from './desk/sign-in/bearer.ts';
-import { type OpenSignIn, openSignIn } from './desk/sign-in/open-sign-in.ts';
-import { toProxySignIn } from './desk/sign-in/proxy-operator.ts';
-import { openVisitors, type Visitors } from './desk/tunnel/visitors.ts';
+import { createDeskApi } from '../desk/api/desk-api.ts';
+import { recordBlockedLoop } from '../desk/blocked-loop.ts';
+import { type Desk, openDesk } from '../desk/desk.ts';
+import { createKeepFeedback, type KeepFeedback } from '../desk/feedback/keep-feedback.ts';
+import { toNotifySettings } from '../desk/notify/to-notify-settings.ts';
+import type { DeskFacts } from '../desk/pages/context.ts';
+import { toMayRead } from '../desk/sign-in/bearer.ts';
+import { type OpenSignIn, openSignIn } from '../desk/sign-in/open-sign-in.ts';
+import { toProxySignIn } from '../desk/sign-in/proxy-operator.ts';
+import { openVisitors, type Visitors } from '../desk/tunnel/visitors.ts';
+import type { MayRead } from '../engine/http/may-read.ts';
 import { toDeskFacts } from './desk-facts.ts';
-import type { MayRead } from './engine/http/may-read.ts';
 import type { Failures } from './open-failures.ts';
 import type { Ground } from './open-ground.ts';
 

@@ -1,12 +1,13 @@
-import { ConfigError } from './config.ts';
-import { UnwritableFolderError } from './desk/data-folder.ts';
-import { DeskInUseError } from './desk/desk.ts';
-import { ListenError } from './engine/http/listen.ts';
-import { onStopSignal } from './engine/http/stop-signals.ts';
-import { WiringError } from './engine/pages/wiring.ts';
+import { UnwritableFolderError } from '../desk/data-folder.ts';
+import { DeskInUseError } from '../desk/desk.ts';
+import { ListenError } from '../engine/http/listen.ts';
+import { onStopSignal } from '../engine/http/stop-signals.ts';
+import { WiringError } from '../engine/pages/wiring.ts';
+import { ConfigError } from '../engine/settings.ts';
+import { ServicesError } from './services.ts';
 
 /** What stops a start with a sentence that says what to do. */
-const EXPECTED = [ConfigError, DeskInUseError, UnwritableFolderError, ListenError, WiringError];
+const EXPECTED = [ConfigError, DeskInUseError, UnwritableFolderError, ListenError, ServicesError, WiringError];
 
 /** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
 const STACK_FRAMES = 30;

@@ -1,0 +1,8 @@
+import type { ProductContext, ProductParts } from '../engine/product.ts';
+import type { Settings } from './settings.ts';
+
+/** What the API, steps and routes are made with. */
+export type AppParts = ProductParts<Settings>;
+
+/** What every loader, action and guard gets as `context`. */
+export type AppContext = ProductContext<Settings>;

@@ -1,0 +1,14 @@
+import { defineProduct } from '../engine/product.ts';
+import { createApi } from './api/index.ts';
+import { pages } from './pages/index.ts';
+import { settings } from './settings.ts';
+
+/**
+ * Your side of the server. It also takes `services`, `context`, `steps`, `routes`, `upgrades`, `existingApp`,
+ * `contentSources`, `apiOrigins` and `reporting`.
+ */
+export const product = defineProduct({
+  settings,
+  pages,
+  api: createApi,
+});

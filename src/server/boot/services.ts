@@ -1,0 +1,62 @@
+import { inspect } from 'node:util';
+import { Second } from '../../shared/units.ts';
+import type { Scrubber } from '../engine/errors/scrub.ts';
+import type { ProductServices } from '../engine/product.ts';
+
+/** How long services may take to close (ms): less than the process has left. */
+const CLOSE_TIME = 3 * Second;
+
+/** The product cannot open what it needs, so the server does not start. */
+export class ServicesError extends Error {
+  override readonly name = 'ServicesError';
+}
+
+export interface OpenedServices<Services> {
+  readonly services: Services;
+  /** Never rejects: what goes wrong is reported as a failure. */
+  readonly close: () => Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly log: { error(fields: object, message: string): void };
+  /** Takes what goes wrong while they close. */
+  readonly fail: (error: unknown) => void;
+  readonly scrubber: Pick<Scrubber, 'text'>;
+}
+
+/**
+ * Opens what the product needs before the server listens.
+ *
+ * @throws ServicesError with what `open` threw, without secrets
+ */
+export async function openServices<Settings, Services>(
+  product: ProductServices<Settings, Services> | undefined,
+  settings: Settings,
+  { fail, scrubber, log }: ServicesOptions,
+): Promise<OpenedServices<Services>> {
+  let services: Services;
+  try {
+    services = (await product?.open(settings)) as Services; // undefined is the type of no services
+  } catch (error) {
+    const thrown = scrubber.text(inspect(error));
+    throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);
+  }
+
+  return {
+    services,
+    async close() {
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(() => {
+        log.error({ within: CLOSE_TIME }, "The product's services did not close in time.");
+        late.resolve();
+      }, CLOSE_TIME);
+      try {
+        await Promise.race([product?.close?.(services), late.promise]);
+      } catch (error) {
+        fail(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

@@ -1,0 +1,296 @@
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { Request, Response } from 'express';
+import type { ComponentType } from 'react';
+import { routes as deskRoutes } from '../../shared/desk/routes.tsx';
+import type { DocumentProps } from '../../shared/engine/document.ts';
+import type { ErrorPages } from '../../shared/engine/engine-context.ts';
+import type { RouteDefinition } from '../../shared/engine/routes.ts';
+import { createApp } from '../app.ts';
+import type { Config } from '../config.ts';
+import { orClose } from '../desk/desk.ts';
+import { createDeskOrigins } from '../desk/desk-app.ts';
+import { openFeedback } from '../desk/feedback/open-feedback.ts';
+import { createDeskPages } from '../desk/pages/desk-pages.ts';
+import { tellNewcomer } from '../desk/sign-in/tell-newcomer.ts';
+import { openTunnel } from '../desk/tunnel/open-tunnel.ts';
+import { createBodyReader } from '../engine/http/body-reader.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/http/connection-limits.ts';
+import { createContentPolicy } from '../engine/http/content-policy.ts';
+import { doctorPage } from '../engine/http/doctor-page.ts';
+import { createDrain, joinDrains } from '../engine/http/drain.ts';
+import { loadExistingApp } from '../engine/http/existing-app.ts';
+import type { Readiness } from '../engine/http/health.ts';
+import { createHttpServer } from '../engine/http/http-server.ts';
+import { listen, toHttpUrl } from '../engine/http/listen.ts';
+import { metricsPage } from '../engine/http/metrics-page.ts';
+import { openOverload } from '../engine/http/open-overload.ts';
+import { createOrigins, type Origins } from '../engine/http/origins.ts';
+import { createProxyTrust } from '../engine/http/proxy-trust.ts';
+import { indexPublicFiles } from '../engine/http/public-files.ts';
+import { toSecurityHeaders } from '../engine/http/security-headers.ts';
+import { handleUpgrades } from '../engine/http/upgrades.ts';
+import type { ServerLog } from '../engine/logger.ts';
+import { describeNodeFloor } from '../engine/node-floor.ts';
+import { createPages } from '../engine/pages/pages.ts';
+import type { Product, ProductParts } from '../engine/product.ts';
+import { DESK_SHARE } from '../limits.ts';
+import { openUpstream } from '../reporting/open-upstream.ts';
+import { createDeskServer } from './create-desk-server.ts';
+import { toDocumentParts } from './document-parts.ts';
+import { openDeskSide } from './open-desk-side.ts';
+import { openFailures } from './open-failures.ts';
+import { openGround } from './open-ground.ts';
+import { announce, serveUntilStopped } from './serve-until-stopped.ts';
+import { openServices } from './services.ts';
+import { watchServer } from './watch-server.ts';
+
+/** Everything of the product that a server needs. */
+export interface Site<Settings, Services, Own extends object> {
+  /** The folder of the build. */
+  readonly dist: string;
+  readonly product: Product<Settings, Services, Own>;
+  readonly routes: readonly RouteDefinition[];
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+}
+
+export async function startSite<Settings, Services, Own extends object>({
+  dist,
+  product,
+  routes,
+  document,
+  errorPages,
+}: Site<Settings, Services, Own>): Promise<void> {
+  const ground = await openGround(dist);
+  const { config, manifest, release, log, flush, metrics, newcomer } = ground;
+  const { count } = metrics;
+  const settings = product.settings.read(process.env, config);
+  const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
+  const failures = openFailures(ground, {
+    routes,
+    reporters: upstream.reporters,
+    splitBy: product.reporting?.splitBy,
+    onFailure: process.env.SPILLWAY_DEV ? (...told) => development?.onFailure?.(...told) : undefined,
+  });
+  const { funnel, scrubber, scrubPath, inFlight } = failures;
+  const { services, close: closeServices } = await openServices(product.services, settings, {
+    scrubber,
+    log,
+    fail: (error) => void funnel.fail(error, { origin: 'process' }),
+  });
+  const parts = { settings, services };
+  const steps = product.steps?.(parts) ?? [];
+  const createContext = toContextMaker(product, parts);
+  const trust = createProxyTrust(config.trustProxy);
+  const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
+  const { earlyScript, reportPath, traced } = toDocumentParts(ground);
+  const takesFeedback = product.reporting?.feedback !== false;
+  // A process that stands at a breakpoint is late, and refuses nothing to its developer.
+  const { gate, overload } = openOverload({
+    delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
+    maxPages: config.maxPages,
+    count,
+  });
+  const bodies = createBodyReader();
+  const pages = await createPages({
+    routes,
+    document,
+    errorPages,
+    pages: product.pages,
+    createContext,
+    sharedContext: parts,
+    manifest,
+    funnel,
+    policy: createContentPolicy(product.contentSources, { earlyScript, reportPath, styleAttributes: true }),
+    origins,
+    takesFeedback,
+    traceTargets: config.traceTargets,
+    traced,
+    compression: config.compression,
+    isSecret: false,
+    bodies,
+    gate,
+  });
+  const readiness: Readiness = {
+    get draining() {
+      return drain.draining;
+    },
+    details: () => ({ ...desk.condition }),
+  };
+  // A new server of development waits here until the one before it has let go of the store. What fails above leaves
+  // that one in its place.
+  const development = process.env.SPILLWAY_DEV
+    ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
+    : undefined;
+  const side = await openDeskSide(ground, failures, { beats: true });
+  const { desk, visitors, mayRead } = side;
+  const { takeCredentials } = side.signIn;
+  const deskAt = config.deskPort === undefined ? undefined : { host: config.host, port: config.deskPort };
+  const deskOrigins = deskAt && createDeskOrigins(toHttpUrl(deskAt.host, deskAt.port));
+  const deskPages = await createDeskPages({
+    desk,
+    signIn: side.signIn.signIn,
+    facts: side.facts,
+    manifest,
+    funnel,
+    origins: deskOrigins ?? origins,
+    bodies,
+    earlyScript,
+    reportPath,
+    traced,
+  });
+  const toTunnel = (of: Origins) =>
+    openTunnel({
+      path: config.tunnelPath,
+      desk,
+      feedback: side.feedback,
+      upstream: config.sentryDsn && upstream.outbox && { dsn: config.sentryDsn.text, outbox: upstream.outbox },
+      environment: config.sentryEnvironment,
+      build: manifest.buildId,
+      release,
+      namespace: config.digestNamespace,
+      table: failures.table,
+      scrubber,
+      origins: of,
+      bodies,
+      routes: [...routes, ...deskRoutes],
+      visitors,
+      isOperator: deskAt ? undefined : deskPages.isOperator,
+      count,
+      log,
+    });
+  const readMetrics = metricsPage({ metrics, mayRead: deskAt ? async () => true : mayRead });
+  const upgrades = product.upgrades?.(parts) ?? {};
+  const existing = await loadExistingApp(product.existingApp, join(dist, '..'), log);
+  const hasSockets = Object.keys(upgrades).length > 0;
+  const files = development?.files ?? indexPublicFiles(join(dist, 'client'));
+  const app = createApp({
+    log,
+    funnel,
+    origins,
+    trust,
+    readiness,
+    files,
+    findOldAsset: desk.findOldAsset,
+    inFlight,
+    scrubPath,
+    takeCredentials,
+    metrics,
+    metricsPage: deskAt ? undefined : readMetrics,
+    doctorPage: doctorPage({ origins, trust, mayRead, compression: config.compression, hasSockets }),
+    overload,
+    reportPath,
+    tunnel: toTunnel(origins),
+    desk: deskAt ? undefined : deskPages,
+    deskApi: deskAt ? undefined : side.api,
+    visitorId: product.reporting?.visitorId,
+    feedback: takesFeedback
+      ? openFeedback({ feedback: side.feedback, origins, bodies, scrubber, toVisitor: visitors.toVisitor, log })
+      : undefined,
+    pages,
+    api: product.api?.(parts),
+    apiOrigins: product.apiOrigins,
+    compression: config.compression,
+    development: development?.routes,
+    steps,
+    routes: product.routes?.(parts),
+    existingApp: existing,
+  });
+  const maxConnections = toMaxConnections(readOpenFileLimit());
+  const deskConnections = deskAt ? Math.ceil(maxConnections * DESK_SHARE) : 0;
+  const { server, connections } = createHttpServer(app, {
+    log,
+    limits: toConnectionLimits(maxConnections - deskConnections, config.maxConnectionsPerAddress),
+    trust,
+    count,
+    times: config.times,
+    headers: toSecurityHeaders(origins),
+  });
+  server.on('connection', () => gate.noteConnection());
+  const upgraded = handleUpgrades(server, {
+    upgrades,
+    existing: existing?.server,
+    takeCredentials,
+    steps,
+    origins,
+    trust,
+    connections,
+    log,
+    funnel,
+  });
+  const deskServer =
+    deskOrigins &&
+    createDeskServer(ground, failures, side, {
+      origins: deskOrigins,
+      trust,
+      maxConnections: deskConnections,
+      readiness,
+      files,
+      desk: deskPages,
+      metricsPage: readMetrics,
+      tunnel: toTunnel(deskOrigins),
+    });
+  const ending = { lag: config.drainLag, deadline: config.drainDeadline, onStop: deskPages.endStreams };
+  const drain = joinDrains([
+    createDrain({ server, connections, upgraded, ...ending }),
+    ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
+  ]);
+  watchServer({ metrics, inFlight, connections, gate, overload, drain, desk, outbox: upstream.outbox });
+  serveUntilStopped({
+    config,
+    drain,
+    desk,
+    funnel,
+    async close() {
+      await closeServices();
+      await desk.close();
+      await upstream.close();
+      log.info(await metrics.listCounts(), 'What was counted since the start.');
+    },
+    log,
+    flush,
+  });
+
+  const url = development ? toHttpUrl(config.host, config.port) : await orClose(desk, listen(server, config));
+  await development?.listen(server, config);
+  announce(url, log);
+  const deskUrl =
+    deskServer && deskAt && (await orClose(desk, listen(deskServer.server, { ...deskAt, setting: 'DESK_PORT' })));
+  if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
+  if (development?.isFirst !== false) logAdvice(config, log);
+  if (!development) warnOfNode(log);
+  if (newcomer !== undefined) {
+    await tellNewcomer(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, newcomer), log);
+  }
+}
+
+/** Not async where the product adds nothing, which spares each visit a turn. */
+function toContextMaker<Settings, Services, Own extends object>(
+  { context }: Product<Settings, Services, Own>,
+  parts: ProductParts<Settings, Services>,
+) {
+  type Made = Own & ProductParts<Settings, Services>;
+  if (!context) return () => parts as Made; // nothing is its own
+  return async (request: Request, response: Response): Promise<Made> => {
+    const own = (await context({ ...parts, request, response })) as Own; // no promise any more
+    return { ...own, ...parts };
+  };
+}
+
+function warnOfNode(log: ServerLog['log']): void {
+  const words = describeNodeFloor(process.versions.node);
+  if (words !== undefined) log.warn(words);
+}
+
+/** What an operator may want to set. */
+function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void {
+  if (publicOrigins.length === 0) {
+    log.warn(
+      'PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.',
+    );
+  }
+  if (host === 'localhost' || (isIP(host) > 0 && /^(?:127\.|::1$)/.test(host))) {
+    log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
+  }
+}

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openServices, ServicesError } from '../../../src/server/boot/services.ts';
+import type { ProductServices } from '../../../src/server/engine/product.ts';
+import { createTestLog } from '../../support/desk.ts';
+
+const settings = { database: 'postgres://app:correct-horse@db.example/app' };
+
+function open<Services>(product: ProductServices<typeof settings, Services> | undefined) {
+  const failed: unknown[] = [];
+  const { log, lines } = createTestLog();
+  const fail = (error: unknown) => void failed.push(error);
+  const scrubber = { text: (text: string) => text.replaceAll('correct-horse', '[redacted]') };
+  return { opened: openServices(product, settings, { fail, scrubber, log }), failed, lines };
+}
+
+afterEach(() => void vi.useRealTimers());
+
+describe('services', () => {
+  it('are opened from the settings, and closed', async () => {
+    const close = vi.fn();
+    const { opened } = open({ open: async ({ database }) => ({ database }), close });
+    const { services, close: closeAll } = await opened;
+    expect(services).toEqual(settings);
+    expect(close).not.toHaveBeenCalled();
+    await closeAll();
+    expect(close).toHaveBeenCalledExactlyOnceWith(settings);
+  });
+
+  it('may be missing', async () => {
+    const { services, close } = await open(undefined).opened;
+    expect(services).toBeUndefined();
+    await close();
+  });
+
+  it('end the start with what went wrong and where, without secrets', async () => {
+    const { opened } = open({
+      open({ database }) {
+        throw new Error(`cannot connect to ${database}`, { cause: new Error('ECONNREFUSED') });
+      },
+    });
+    const error = await opened.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ServicesError);
+    expect(String(error)).toMatch(/services cannot be opened, so the server does not start:\nError: cannot connect to/);
+    expect(String(error)).toContain('services.test.ts');
+    expect(String(error)).toContain('ECONNREFUSED');
+    expect(String(error)).not.toContain('correct-horse');
+  });
+
+  it('are a failure if they do not close', async () => {
+    const broken = new Error('already closed');
+    const { opened, failed } = open({ open: () => 1, close: () => Promise.reject(broken) });
+    await (await opened).close();
+    expect(failed).toEqual([broken]);
+  });
+
+  it('have 3 s to close', async () => {
+    vi.useFakeTimers();
+    const { opened, failed, lines } = open({ open: () => 1, close: () => new Promise(() => {}) });
+    const closing = (await opened).close();
+    await vi.advanceTimersByTimeAsync(3000);
+    await closing;
+    expect(lines.map(({ message }) => message)).toEqual(["The product's services did not close in time."]);
+    expect(failed).toEqual([]);
+  });
+});
