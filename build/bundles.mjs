@@ -3,6 +3,7 @@ import * as esbuild from 'esbuild';
 import { nodeModulesInClient } from './client-inputs.mjs';
 import { excerpts } from './excerpts.mjs';
 import { firstLoad } from './first-load.mjs';
+import { engineByName } from './front-doors.mjs';
 import { inlineScripts } from './inline-script.mjs';
 import { joinReactWritesPlugin } from './join-react-writes.mjs';
 import { nodeHttp } from './node-http.mjs';
@@ -85,7 +86,14 @@ export function clientOptions({ root, name = 'main', entry, outdir, dev, owner, 
       'process.env.NODE_ENV': JSON.stringify(dev ? 'development' : 'production'),
       'process.env.SPILLWAY_DEV': JSON.stringify(dev ? '1' : ''),
     },
-    plugins: [styles.plugin, excerpts(root), ...owner.plugins, reactRouter(root, { dev }), nodeModulesInClient],
+    plugins: [
+      styles.plugin,
+      excerpts(root),
+      ...owner.plugins,
+      ...(dev ? [] : [engineByName(root)]),
+      reactRouter(root, { dev }),
+      nodeModulesInClient,
+    ],
   };
 }
 
@@ -117,6 +125,7 @@ export function serverOptions({ root, entryPoints, outdir, dev, owner, styles, w
       styles.plugin,
       excerpts(root),
       inlineScripts(root, browserTarget),
+      engineByName(root),
       ...owner.plugins,
       ...(joins ? [joinReactWritesPlugin({ warn })] : []),
     ],

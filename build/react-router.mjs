@@ -5,6 +5,7 @@
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { listNames, openFrontDoors } from './front-doors.mjs';
 
 /** Its contexts, all of them: the same module that the package's own hooks read, on both sides. */
 const contexts = 'spillway:router-contexts';
@@ -31,7 +32,12 @@ export function reactRouter(root, { dev }) {
     setup(build) {
       copyRouter(build, join(dist, 'lib/router'));
       if (!dev) {
-        openFrontDoors(build, root, dist);
+        openFrontDoors(build, {
+          name: 'react-router',
+          folder: dist,
+          readExports: async () => listExports(await readFile(join(dist, 'index.js'), 'utf8')),
+          isOurs: (importer) => importer.startsWith(join(root, 'src')),
+        });
         dropDisplayNames(build);
       }
     },
@@ -77,28 +83,7 @@ function copyRouter(build, folder) {
   }));
 }
 
-function openFrontDoors(build, root, dist) {
-  const namespace = 'react-router';
-  let doors;
-  build.onResolve({ filter: /^react-router$/ }, async ({ importer, kind }) => {
-    if (kind !== 'import-statement' || !importer.startsWith(join(root, 'src'))) return;
-    doors ??= readFile(join(dist, 'index.js'), 'utf8').then(listExports);
-    const names = listImportedNames(await readFile(importer, 'utf8'));
-    const exports = await doors;
-    if (!names?.length || !names.every((name) => exports.has(name))) return;
-    const contents = names
-      .map((name) => exports.get(name))
-      .map(({ file, local, name }) => `export { ${local} as ${name} } from "${file}";`);
-    return { path: names.join(','), namespace, sideEffects: false, pluginData: contents.join('\n') };
-  });
-  build.onLoad({ filter: /.*/, namespace }, ({ pluginData }) => ({
-    contents: pluginData,
-    loader: 'js',
-    resolveDir: dist,
-  }));
-}
-
-/** @returns {Map<string, { name: string, local: string, file: string }>} by exported name, the file that it comes from */
+/** @returns {Map<string, { local: string, file: string }>} by exported name, the file that it comes from */
 function listExports(index) {
   const fileOf = new Map();
   for (const [, names, file] of index.matchAll(/^import \{([^}]+)\} from "(\.[^"]+)";$/gm)) {
@@ -108,33 +93,10 @@ function listExports(index) {
   for (const [, names] of index.matchAll(/^export \{([^}]+)\};$/gm)) {
     for (const { name, local } of listNames(names)) {
       const origin = fileOf.get(name);
-      if (origin) exports.set(local, { name: local, local: origin.imported, file: origin.file });
+      if (origin) exports.set(local, { local: origin.imported, file: origin.file });
     }
   }
   return exports;
-}
-
-/** @returns {string[] | undefined} the values that a module imports by name; undefined where it imports in another way */
-function listImportedNames(source) {
-  const names = new Set();
-  for (const [, type, clause] of source.matchAll(
-    /^\s*(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s*['"]react-router['"]/gm,
-  )) {
-    if (type) continue;
-    const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
-    if (list === undefined) return undefined;
-    for (const { name, isType } of listNames(list)) if (!isType) names.add(name);
-  }
-  return [...names].sort();
-}
-
-/** `a, b as c, type D` as it stands between the braces of an import or export. */
-function listNames(list) {
-  const items = list.split(',').map((item) => item.trim());
-  return items.filter(Boolean).map((item) => {
-    const [, type, name, local] = /^(type\s+)?(\S+)(?:\s+as\s+(\S+))?$/.exec(item) ?? ['', '', item, ''];
-    return { name, local: local || name, isType: Boolean(type) };
-  });
 }
 
 function dropDisplayNames(build) {

@@ -14,18 +14,29 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .map((path) => `src/${path.replaceAll('\\', '/')}`)
   .filter((path) => /\.tsx?$/.test(path));
+/** `#engine` and the like, as package.json explains them. */
+const names = Object.entries<string>(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).imports);
 const imports = files.flatMap((from) => listImports(from, readFileSync(join(root, from), 'utf8')));
 
-/** The relative imports of a file, whatever they take: a type is knowledge of the other side too. */
+/** What a file imports of ours, whatever it takes: a type is knowledge of the other side too. */
 function listImports(from: string, source: string): Import[] {
   const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
-  const statements = text.matchAll(/^(?:import|export)\b(?:([^;'"=]*?)\bfrom)?\s*['"](\.[^'"]+)['"]/gm);
-  const calls = text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/g);
-  const resolve = (path: string) => posix.join(posix.dirname(from), path);
+  const statements = text.matchAll(/^(?:import|export)\b(?:([^;'"=]*?)\bfrom)?\s*['"]([.#][^'"]+)['"]/gm);
+  const calls = text.matchAll(/\bimport\(\s*['"]([.#][^'"]+)['"]\s*\)/g);
+  const resolve = (path: string) => (path.startsWith('#') ? toFile(path) : posix.join(posix.dirname(from), path));
   return [
     ...[...statements].map(([, clause = '', path = '']) => ({ from, to: resolve(path), typeOnly: isTypeOnly(clause) })),
     ...[...calls].map(([, path = '']) => ({ from, to: resolve(path), typeOnly: false })),
   ];
+}
+
+function toFile(name: string): string {
+  for (const [pattern, target] of names) {
+    const [start = '', end] = pattern.split('*');
+    if (end === undefined ? name !== pattern : !name.startsWith(start)) continue;
+    return posix.normalize(target.replace('*', name.slice(start.length)));
+  }
+  return `${name}, which package.json does not know`;
 }
 
 function isTypeOnly(clause: string): boolean {
@@ -64,6 +75,14 @@ describe('who may import whom', () => {
         wrong,
         'What is shared runs on both sides, so it may know neither: pass it in, or move it to src/shared.',
       ),
+    ).toEqual([]);
+  });
+
+  it('leaves the public names to the product', () => {
+    const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
+    const wrong = imports.filter(({ from, to }) => indexes.includes(to) && !isIn(from, ...products));
+    expect(
+      sentences(wrong, 'An index brings everything that it names: import the file that a name comes from.'),
     ).toEqual([]);
   });
 
@@ -177,7 +196,7 @@ describe('links and forms of pages', () => {
     expect(
       wrong.map(
         ({ path, name }) =>
-          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from shared/engine/link.tsx, Form from shared/product/actions.ts, and name what else you take.`,
+          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from #engine, Form from #product/actions.ts, and name what else you take.`,
       ),
     ).toEqual([]);
   });

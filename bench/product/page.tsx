@@ -1,9 +1,9 @@
 import loader from 'excerpt:src/server/product/pages/cards.ts#cards';
-import { cards } from '../../src/server/product/pages/cards.ts';
-import { Document } from '../../src/shared/product/document.tsx';
-import { CardList } from '../../src/shared/product/pages/cards/card-list.tsx';
-import { Excerpt } from '../../src/shared/product/ui/excerpt.tsx';
-import { Exhibit } from '../../src/shared/product/ui/exhibit.tsx';
+import { Document } from '#product/document.tsx';
+import { CardList } from '#product/pages/cards/card-list.tsx';
+import { Excerpt } from '#product/ui/excerpt.tsx';
+import { Exhibit } from '#product/ui/exhibit.tsx';
+import { cards } from '#product-server/pages/cards.ts';
 
 const SECTIONS = ['streaming', 'layout', 'navigation', 'forms', 'static', 'cards', 'api', 'failures'];
 

@@ -69,7 +69,7 @@ function writePage(page) {
   const { title, data, component } = toNames(page);
   const shown = page.params.map((name) => ({ text: `\${data.${name}}`, jsx: `{data.${name}}` }));
   const fields = page.params.length > 0 ? page.params : ['message'];
-  return `import type { PageProps } from '../../../engine/routes.ts';
+  return `import type { PageProps } from '#engine';
 
 export interface ${data} {
 ${fields.map((name) => `  ${name}: string;`).join('\n')}
@@ -107,8 +107,8 @@ function writeHalf(page, name) {
     params.length > 0
       ? `({ params }) => ({ ${params.map((param) => `${param}: String(params.${param})`).join(', ')} })`
       : `() => ({ message: 'This comes from src/server/product/pages/${id}.ts.' })`;
-  return `import type { ${data} } from '../../../shared/product/pages/${id}/${id}.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+  return `import type { ServerPage } from '#engine/server';
+import type { ${data} } from '#product/pages/${id}/${id}.tsx';
 import type { AppContext } from '../context.ts';
 
 export const ${name} = {

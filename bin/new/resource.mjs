@@ -64,9 +64,7 @@ function toNames(resource) {
 
 function writeRouter({ resource, router, pascal }) {
   return `import { Router } from 'express';
-import { notFoundHere } from '../../../engine/errors/http-error.ts';
-import { jsonBody } from '../../../engine/http/body-limits.ts';
-import { resource } from '../../../engine/http/resource.ts';
+import { jsonBody, notFoundHere, resource } from '#engine/server';
 import { sendInvalid } from '../send-invalid.ts';
 import { present${pascal} } from './present.ts';
 import { New${pascal} } from './schema.ts';
@@ -162,9 +160,9 @@ export function create${pascal}Store(): ${pascal}Store {
 function writeTest({ resource, router, pascal, words }) {
   return `import request from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ${router} } from '../../../../../src/server/product/api/${resource}/router.ts';
-import { create${pascal}Store } from '../../../../../src/server/product/api/${resource}/store.ts';
-import { createTestApp } from '../../../../support/app.ts';
+import { createTestApp } from '#engine/testing';
+import { ${router} } from '#product-server/api/${resource}/router.ts';
+import { create${pascal}Store } from '#product-server/api/${resource}/store.ts';
 
 const PROBLEM = /^application\\/problem\\+json/;
 

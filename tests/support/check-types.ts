@@ -20,6 +20,18 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(project, 'node_modules/.bin/tsc');
 /** What all apps have in common, and what their tests use of it. */
 const COMMON = ['package.json', 'src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
+/** What `imports` in package.json leads to, of what all apps have in common. */
+const PUBLIC = {
+  '#engine': 'src/shared/engine/index.ts',
+  '#engine/server': 'src/server/engine/index.ts',
+  '#engine/testing': 'tests/support/testing.ts',
+};
+/** The same of what each app has for itself. */
+const PRODUCTS = {
+  '#product/': 'src/shared/product',
+  '#product-server/': 'src/server/product',
+  '#product-client/': 'src/client/product',
+};
 const TREES = ['shared', 'client', 'server'] as const;
 type Tree = (typeof TREES)[number];
 
@@ -44,6 +56,7 @@ export function isOfApp(path: string): boolean {
  */
 export async function checkTypes(folders: readonly string[], trees: readonly Tree[] = TREES): Promise<string[]> {
   const common = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-types-')));
+  const restore = folders.map(makeProductsRelative);
   try {
     for (const path of COMMON) {
       cpSync(join(project, path), join(common, path), { recursive: true, filter: (from) => !isOfApp(from) });
@@ -52,8 +65,28 @@ export async function checkTypes(folders: readonly string[], trees: readonly Tre
     const said = await Promise.all(trees.map((tree) => checkTree(tree, common, folders)));
     return toTexts(said.join(''), folders).map((text, index) => text + listMissing(folders[index] ?? '', common));
   } finally {
+    for (const undo of restore) undo();
     rmSync(common, { recursive: true });
   }
+}
+
+/** The compiler looks `#product/` up once for all apps. @returns what puts the files back as they were */
+function makeProductsRelative(folder: string): () => void {
+  const before = new Map<string, string>();
+  for (const file of globSync('{src,tests}/**/*.{ts,tsx}', { cwd: folder })) {
+    const path = join(folder, file);
+    const text = readFileSync(path, 'utf8');
+    const next = Object.entries(PRODUCTS).reduce((source, [name, target]) => {
+      const way = relative(dirname(file), target);
+      return source.replaceAll(`'${name}`, `'${way.startsWith('.') ? way : `./${way}`}/`);
+    }, text);
+    if (next === text) continue;
+    before.set(path, text);
+    writeFileSync(path, next);
+  }
+  return () => {
+    for (const [path, text] of before) writeFileSync(path, text);
+  };
 }
 
 async function checkTree(tree: Tree, common: string, folders: readonly string[]): Promise<string> {
@@ -62,7 +95,11 @@ async function checkTree(tree: Tree, common: string, folders: readonly string[])
   const config = {
     extends: join(project, `tsconfig.${tree}.json`),
     // Files of an app find those in common as if they were in one folder.
-    compilerOptions: { rootDirs: roots, allowJs: tree === 'server' },
+    compilerOptions: {
+      rootDirs: roots,
+      paths: Object.fromEntries(Object.entries(PUBLIC).map(([name, path]) => [name, [join(common, path)]])),
+      allowJs: tree === 'server',
+    },
     include: roots.flatMap((root) => paths.map((path) => join(root, path))),
     exclude: folders.map((folder) => join(folder, 'src/server/product/build.mjs')),
   };

@@ -9,6 +9,7 @@ import buildOnce from './build-once.ts';
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
+/** A built server in a process of its own. */
 export interface E2eServer {
   /** Origin, without a slash at the end. */
   readonly url: string;

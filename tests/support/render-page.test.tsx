@@ -1,10 +1,10 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
+import { Await } from '../../src/shared/engine/await.tsx';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPageProps } from '../../src/shared/engine/engine-context.ts';
 import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/hooks.ts';
-import { Late } from '../../src/shared/engine/late.tsx';
 import { forbidden, redirect } from '../../src/shared/engine/outcome.ts';
 import { defineRoutes, type PageProps } from '../../src/shared/engine/routes.ts';
 import { createRenderPage, createVisitPage } from './render-page.tsx';
@@ -31,9 +31,9 @@ function Order({ data }: PageProps<OrderData>) {
     <p>
       {data.total} of {id} on {useHost()}, {search.get('tab')}
       {data.state && (
-        <Late value={data.state} fallback="…" failed={() => 'lost'}>
+        <Await value={data.state} fallback="…" failed={() => 'lost'}>
           {(state) => state}
-        </Late>
+        </Await>
       )}
       {outcome?.errors?.name}
     </p>

@@ -18,8 +18,8 @@ import { resource } from '../../src/server/engine/http/resource.ts';
 import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/http/security-headers.ts';
 import { createMetrics } from '../../src/server/engine/metrics/metrics.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
+import { Await } from '../../src/shared/engine/await.tsx';
 import { useData } from '../../src/shared/engine/hooks.ts';
-import { Late } from '../../src/shared/engine/late.tsx';
 import { redirect, unauthorized } from '../../src/shared/engine/outcome.ts';
 import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
 import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
@@ -55,9 +55,9 @@ function Words() {
     <main>
       <h1>{words}</h1>
       {late && (
-        <Late value={late} fallback={<i>waiting</i>}>
+        <Await value={late} fallback={<i>waiting</i>}>
           {(text) => <b>{text}</b>}
-        </Late>
+        </Await>
       )}
     </main>
   );

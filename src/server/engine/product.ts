@@ -73,6 +73,7 @@ export interface Product<Settings, Services = undefined, Own extends object = ob
   readonly reporting?: ProductReporting;
 }
 
+/** What a product says about failures. */
 export interface ProductReporting {
   /**
    * Keeps failures at one place apart on purpose: by tenant, by a provider's code. Return few, bounded words. What it

@@ -28,6 +28,7 @@ export function parsed<T>(sentence: string, parse: (text: string) => T | undefin
   });
 }
 
+/** A switch: `1`, `true`, `on` and `yes`, or `0`, `false`, `off` and `no`. */
 export function toggle() {
   return parsed('is neither on nor off. Use 1, true, on or yes, or 0, false, off or no.', (text) => {
     const word = text.toLowerCase();

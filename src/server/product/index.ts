@@ -1,4 +1,4 @@
-import { defineProduct } from '../engine/product.ts';
+import { defineProduct } from '#engine/server';
 import { createApi } from './api/index.ts';
 import { pages } from './pages/index.ts';
 import { services } from './services.ts';

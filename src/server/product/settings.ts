@@ -1,5 +1,4 @@
-import { defineSettings, type SettingsOf } from '../engine/product.ts';
-import { toggle } from '../engine/settings.ts';
+import { defineSettings, type SettingsOf, toggle } from '#engine/server';
 
 /** The settings of this product, beside those of Spillway. Each loader and handler can read them. */
 export const settings = defineSettings(

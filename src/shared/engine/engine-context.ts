@@ -4,6 +4,7 @@ import type { FailureHelpProps } from './failure-help.tsx';
 import type { PageError, ToldAddress } from './payload.ts';
 import type { PageModule } from './routes.ts';
 
+/** Props of a page for an error, one of `ErrorPages`. */
 export interface ErrorPageProps {
   readonly error: PageError;
   /** Name of the host, for the error page's sentence; from configuration or the checked `Host`. */

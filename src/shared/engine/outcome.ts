@@ -45,14 +45,17 @@ export function redirect(to: string, options: { status?: RedirectStatus; externa
   throw new Outcome('redirect', options.status ?? 303, 'redirect', location);
 }
 
+/** Ends the loader, action or render with 404 and the page for it. */
 export function notFound(): never {
   throw new Outcome('not-found', 404, 'Not found');
 }
 
+/** Ends it with 403: the visitor may not see it, whoever they are. */
 export function forbidden(): never {
   throw new Outcome('forbidden', 403, 'Forbidden');
 }
 
+/** Ends it with 401: the visitor has to sign in first. */
 export function unauthorized(): never {
   throw new Outcome('unauthorized', 401, 'Unauthorized');
 }

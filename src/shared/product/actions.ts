@@ -1,4 +1,4 @@
-import { createActionUses } from '../engine/actions.ts';
+import { createActionUses } from '#engine';
 import type { FormsActions } from './pages/forms/forms.tsx';
 import type { RootActions } from './pages/root/newsletter.tsx';
 

@@ -1,4 +1,4 @@
-import type { DocumentProps } from '../engine/document.ts';
+import type { DocumentProps } from '#engine';
 
 /** The page around every page. `head` is the engine's: styles, preloads and scripts. */
 export function Document({ lang, head, children }: DocumentProps) {

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
-import { FailureHelp } from '../engine/failure-help.tsx';
+import { type ErrorPageProps, type ErrorPages, FailureHelp } from '#engine';
 
 /** What a visitor sees in the place of a page that ended otherwise. Looks come from the root layout's `global.css`. */
 export const errorPages: ErrorPages = {

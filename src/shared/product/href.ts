@@ -1,4 +1,4 @@
-import { createHref } from '../engine/href.ts';
+import { createHref } from '#engine';
 import type { routes } from './routes.tsx';
 
 /** The address of a page: `href('/orders/:id', { id: 7 }, { search: { page: 2 } })`. */

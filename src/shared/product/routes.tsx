@@ -1,4 +1,4 @@
-import { defineRoutes, type RouteIdOf } from '../engine/routes.ts';
+import { defineRoutes, type RouteIdOf } from '#engine';
 
 /**
  * Every page of the product. The server joins the halves that load and act by id, in

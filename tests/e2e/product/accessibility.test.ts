@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RouteDefinition } from '../../../src/shared/engine/routes.ts';
-import { routes } from '../../../src/shared/product/routes.tsx';
+import type { RouteDefinition } from '#engine';
+import { routes } from '#product/routes.tsx';
 import { expectAccessible, listViolations } from '../accessible.ts';
 import { exchanged, hydrated, useSite } from '../site.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RouteDefinition } from '../../../src/shared/engine/routes.ts';
-import { routes } from '../../../src/shared/product/routes.tsx';
+import type { RouteDefinition } from '#engine';
+import { routes } from '#product/routes.tsx';
 import { exchanged, hydrated, useSite } from '../site.ts';
 
 const site = useSite();

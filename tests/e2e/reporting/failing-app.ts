@@ -6,7 +6,7 @@ const pages = 'src/shared/product/pages';
 const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Suspense, useEffect, useState } from 'react';
   import { forbidden, notFound, redirect } from '../../engine/outcome.ts';
-  import { Late } from '../../engine/late.tsx';
+  import { Await } from '../../engine/late.tsx';
   import { Form } from '../../engine/form.tsx';
   import { Link } from '../../engine/link.tsx';
   ${imports}
@@ -63,7 +63,7 @@ const shown: Readonly<Record<string, string>> = {
     `useEffect(() => {}, []); if (globalThis.hydratesBadly) { globalThis.hydratesBadly = false; throw new Error('while hydrating'); } return <h1>Throwing</h1>;`,
   ),
   late: page(
-    `return <><h1>Late</h1><Late value={data.late} fallback={<i>wait</i>}>{(value) => <b>{value}</b>}</Late><Late value={data.late}>{(value) => <b>{value}</b>}</Late></>;`,
+    `return <><h1>Late</h1><Await value={data.late} fallback={<i>wait</i>}>{(value) => <b>{value}</b>}</Await><Await value={data.late}>{(value) => <b>{value}</b>}</Await></>;`,
   ),
   once: page(`return <><h1>Once</h1><Suspense fallback={<i>wait</i>}><Part /></Suspense></>;`, {
     outside: `function Part() { if (onServer) throw new Error('on the server alone'); return <b>mended</b>; }`,

@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type E2eServer, startServer } from '../../support/e2e-server.ts';
+import { type E2eServer, startServer } from '#engine/testing';
 
 /** Of a line that V8 writes for each collection of the young generation. */
 const PROMOTED = /"gc":"s".*?"promoted":(\d+)/g;

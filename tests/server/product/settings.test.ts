@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readConfig, SETTINGS } from '../../../src/server/config.ts';
-import { ConfigError } from '../../../src/server/engine/settings.ts';
-import { settings } from '../../../src/server/product/settings.ts';
+import { readConfig, SETTINGS } from '#engine/testing';
+import { settings } from '#product-server/settings.ts';
 
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 const read = (env: Record<string, string>) => settings.read(env, readConfig(env));
@@ -15,7 +14,6 @@ it('keeps the failures of the tour from the public unless told otherwise', () =>
 });
 
 it('refuses a wrong value with a sentence that names the setting', () => {
-  expect(() => read({ TOUR_FAILURES: 'canary' })).toThrow(ConfigError);
   expect(() => read({ TOUR_FAILURES: 'canary' })).toThrow(/^The setting TOUR_FAILURES is .+\.$/);
 });
 

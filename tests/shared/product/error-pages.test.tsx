@@ -1,9 +1,8 @@
 import type { ComponentType } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import type { ErrorPageProps, ErrorPages } from '../../../src/shared/engine/engine-context.ts';
-import type { PageError } from '../../../src/shared/engine/payload.ts';
-import { errorPages } from '../../../src/shared/product/error-pages.tsx';
+import type { ErrorPageProps, ErrorPages, PageError } from '#engine';
+import { errorPages } from '#product/error-pages.tsx';
 
 const ERRORS: Record<keyof ErrorPages, PageError> = {
   notFound: { kind: 'not-found', status: 404 },

@@ -1,7 +1,7 @@
-import { readConfig } from '../../../src/server/config.ts';
-import type { ActionArgs, LoaderArgs } from '../../../src/server/engine/pages/server-page.ts';
-import type { AppContext } from '../../../src/server/product/context.ts';
-import { settings } from '../../../src/server/product/settings.ts';
+import type { ActionArgs, LoaderArgs } from '#engine/server';
+import { readConfig } from '#engine/testing';
+import type { AppContext } from '#product-server/context.ts';
+import { settings } from '#product-server/settings.ts';
 
 /** What of a visit matters to a test; the rest is as it usually is. */
 export interface PageArgsOptions {

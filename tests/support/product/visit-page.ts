@@ -1,8 +1,8 @@
-import { pages } from '../../../src/server/product/pages/index.ts';
-import { Document } from '../../../src/shared/product/document.tsx';
-import { errorPages } from '../../../src/shared/product/error-pages.tsx';
-import { routes } from '../../../src/shared/product/routes.tsx';
-import { createVisitPage } from '../render-page.tsx';
+import { createVisitPage } from '#engine/testing';
+import { Document } from '#product/document.tsx';
+import { errorPages } from '#product/error-pages.tsx';
+import { routes } from '#product/routes.tsx';
+import { pages } from '#product-server/pages/index.ts';
 import { loaderArgs } from './page-args.ts';
 
 /** A page of the product with what its loaders bring: `await visitPage('/orders/7', { context: { orders } })`. */

@@ -27,6 +27,7 @@ export function badRequest(message: string): HttpError {
   return new HttpError(400, message);
 }
 
+/** A 404 for an API handler. A loader ends with `notFound()`. */
 export function notFoundHere(): HttpError {
   return new HttpError(404);
 }

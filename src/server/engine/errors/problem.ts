@@ -16,6 +16,7 @@ export interface Problem {
   readonly errors?: Readonly<Record<string, string>>;
 }
 
+/** The media type of errors under `/api` (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json';
 
 export function presentProblem(error: PageError): Problem {

@@ -16,6 +16,7 @@ import type { Step } from './step.ts';
 /** An Express 4 or 5 app, or the file that exports it, from the root of the project. */
 type App = RequestHandler | `./${string}`;
 
+/** An app that is mounted behind the pages: the app, the file that exports it, or either with settings. */
 export type ExistingApp = App | ExistingAppSettings;
 
 export interface ExistingAppSettings {

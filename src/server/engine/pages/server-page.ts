@@ -7,6 +7,7 @@ export interface EngineContext {
   readonly fetch: typeof fetch;
 }
 
+/** What a loader or guard is called with. `Context` is the product's `AppContext`. */
 export interface LoaderArgs<Context = EngineContext> {
   /** The request as the web knows it; its URL is checked and comes from the configured origin. */
   readonly request: Request;
@@ -16,6 +17,7 @@ export interface LoaderArgs<Context = EngineContext> {
   readonly signal: AbortSignal;
 }
 
+/** What an action is called with. */
 export interface ActionArgs<Context = EngineContext> extends LoaderArgs<Context> {
   readonly form: FormData;
 }

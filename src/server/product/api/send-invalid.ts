@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ZodError } from 'zod';
-import { PROBLEM_TYPE } from '../../engine/errors/problem.ts';
+import { PROBLEM_TYPE } from '#engine/server';
 import { toFieldErrors } from '../field-errors.ts';
 
 /** 422, with what is wrong by field; the empty name is the body as a whole. */

@@ -1,6 +1,6 @@
-import type { Card } from '../../../shared/product/pages/cards/card-list.tsx';
-import type { CardsData } from '../../../shared/product/pages/cards/cards.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
+import type { Card } from '#product/pages/cards/card-list.tsx';
+import type { CardsData } from '#product/pages/cards/cards.tsx';
 
 const CARD_COUNT = 50;
 const RIVERS = ['Aare', 'Danube', 'Elbe', 'Inn', 'Loire', 'Rhine', 'Rhône'];

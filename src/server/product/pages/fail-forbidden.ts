@@ -1,5 +1,5 @@
-import { forbidden } from '../../../shared/engine/outcome.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import { forbidden } from '#engine';
+import type { ServerPage } from '#engine/server';
 
 export const failForbidden = {
   guard: () => forbidden(),

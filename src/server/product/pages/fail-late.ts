@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { FailLateData } from '../../../shared/product/pages/fail/late.tsx';
+import type { ServerPage } from '#engine/server';
+import type { FailLateData } from '#product/pages/fail/late.tsx';
 import { Millisecond } from '../../../shared/units.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
 
 export const failLate = {
   loader: ({ signal }) => ({ level: readBrokenGauge(signal) }),

@@ -1,4 +1,4 @@
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
 
 export const failLoader = {
   loader: () => {

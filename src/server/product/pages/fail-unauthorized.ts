@@ -1,5 +1,5 @@
-import { unauthorized } from '../../../shared/engine/outcome.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import { unauthorized } from '#engine';
+import type { ServerPage } from '#engine/server';
 
 export const failUnauthorized = {
   loader: () => unauthorized(),

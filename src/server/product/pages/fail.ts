@@ -1,5 +1,5 @@
-import { notFound } from '../../../shared/engine/outcome.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import { notFound } from '#engine';
+import type { ServerPage } from '#engine/server';
 import type { AppContext } from '../context.ts';
 
 /** Stands before every page below it. */

@@ -1,5 +1,5 @@
-import type { FailuresData } from '../../../shared/product/pages/failures/failures.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
+import type { FailuresData } from '#product/pages/failures/failures.tsx';
 import type { AppContext } from '../context.ts';
 
 export const failures = {

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import * as z from 'zod';
-import { redirect } from '../../../shared/engine/outcome.ts';
-import type { FormsActions, FormsData, Gate } from '../../../shared/product/pages/forms/forms.tsx';
+import { redirect } from '#engine';
+import { conflict, formAction, invalid, type ServerPage } from '#engine/server';
+import type { FormsActions, FormsData, Gate } from '#product/pages/forms/forms.tsx';
 import { Millisecond } from '../../../shared/units.ts';
-import { formAction } from '../../engine/pages/form-action.ts';
-import { conflict, invalid, type ServerPage } from '../../engine/pages/server-page.ts';
 import type { AppContext } from '../context.ts';
 
 const MAX_GATES = 20;

@@ -1,5 +1,5 @@
-import type { HomeData } from '../../../shared/product/pages/home/home.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
+import type { HomeData } from '#product/pages/home/home.tsx';
 
 export const home = {
   loader: () => ({ renderedAt: new Date() }),

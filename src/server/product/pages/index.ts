@@ -1,6 +1,6 @@
-import type { Actions } from '../../../shared/product/actions.ts';
-import type { routes } from '../../../shared/product/routes.tsx';
-import type { ServerPages } from '../../engine/pages/server-page.ts';
+import type { ServerPages } from '#engine/server';
+import type { Actions } from '#product/actions.ts';
+import type { routes } from '#product/routes.tsx';
 import type { AppContext } from '../context.ts';
 import { cards } from './cards.ts';
 import { fail } from './fail.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { redirect } from '../../../shared/engine/outcome.ts';
-import type { LateRedirectData } from '../../../shared/product/pages/late-outcomes/late-redirect.tsx';
+import { redirect } from '#engine';
+import type { ServerPage } from '#engine/server';
+import type { LateRedirectData } from '#product/pages/late-outcomes/late-redirect.tsx';
 import { Millisecond } from '../../../shared/units.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
 
 export const lateRedirect = {
   loader: ({ signal }) => ({

@@ -1,6 +1,6 @@
-import { notFound } from '../../../shared/engine/outcome.ts';
-import type { TabData } from '../../../shared/product/pages/layout/tab.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import { notFound } from '#engine';
+import type { ServerPage } from '#engine/server';
+import type { TabData } from '#product/pages/layout/tab.tsx';
 import { DAMS } from '../dams.ts';
 
 export const layoutTab = {

@@ -1,5 +1,5 @@
-import type { LayoutData } from '../../../shared/product/pages/layout/layout.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
+import type { LayoutData } from '#product/pages/layout/layout.tsx';
 import { DAMS } from '../dams.ts';
 
 export const layout = {

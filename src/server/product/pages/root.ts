@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import type { RootActions } from '../../../shared/product/pages/root/newsletter.tsx';
-import { formAction } from '../../engine/pages/form-action.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import { formAction, type ServerPage } from '#engine/server';
+import type { RootActions } from '#product/pages/root/newsletter.tsx';
 import type { AppContext } from '../context.ts';
 
 const Subscription = z.object({ email: z.email('Please give a whole e-mail address, such as ada@example.org.') });

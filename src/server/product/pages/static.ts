@@ -1,5 +1,5 @@
-import type { StaticData } from '../../../shared/product/pages/static/static.tsx';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
+import type { ServerPage } from '#engine/server';
+import type { StaticData } from '#product/pages/static/static.tsx';
 
 export const staticPage = {
   loader: () => ({ renderedAt: new Date() }),

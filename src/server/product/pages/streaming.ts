@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { publicError } from '../../../shared/engine/outcome.ts';
-import type { Reading, StreamingData } from '../../../shared/product/pages/streaming/streaming.tsx';
+import { publicError } from '#engine';
+import type { ServerPage } from '#engine/server';
+import type { Reading, StreamingData } from '#product/pages/streaming/streaming.tsx';
 import { Millisecond, Second } from '../../../shared/units.ts';
-import type { ServerPage } from '../../engine/pages/server-page.ts';
 
 export const streaming = {
   loader: ({ signal }) => {

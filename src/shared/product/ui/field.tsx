@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { ActionOutcome } from '../../engine/payload.ts';
+import type { ActionOutcome } from '#engine';
 import styles from './field.module.css';
 
 interface FieldProps {

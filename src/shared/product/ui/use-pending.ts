@@ -1,6 +1,6 @@
 import { useNavigation } from 'react-router';
-import type { ActionName } from '../../engine/actions.ts';
-import { readAction } from '../../engine/protocol.ts';
+import type { ActionName } from '#engine';
+import { readAction } from '#engine';
 import type { Actions } from '../actions.ts';
 
 /** Whether the form that posts this action (`<route id>.<name>`) is on its way. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { PageSink, type PageTarget } from '../../../../src/server/engine/pages/page-sink.ts';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import {
   createGate,
   parseData,
@@ -17,12 +17,12 @@ function Two() {
   const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
   return (
     <>
-      <Late value={slow} fallback={<i>slow is awaited</i>}>
+      <Await value={slow} fallback={<i>slow is awaited</i>}>
         {(value) => <b>{value}</b>}
-      </Late>
-      <Late value={quick} fallback={<i>quick is awaited</i>}>
+      </Await>
+      <Await value={quick} fallback={<i>quick is awaited</i>}>
         {(value) => <b>{value}</b>}
-      </Late>
+      </Await>
     </>
   );
 }
@@ -153,9 +153,9 @@ describe('a large page with many late parts', () => {
         <p title={'😀'.repeat(50_001)}>{'a😀'.repeat(60_000)}</p>
         {rows.map((row, index) => (
           <section key={index}>
-            <Late value={row} fallback={<i data-row={index}>waiting</i>}>
+            <Await value={row} fallback={<i data-row={index}>waiting</i>}>
               {(value) => <b title={value}>{value}</b>}
-            </Late>
+            </Await>
           </section>
         ))}
       </>

@@ -7,9 +7,9 @@ import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../src/server/engine/pages/server-page.ts';
 import { createActionUses } from '../../../../src/shared/engine/actions.ts';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { Form } from '../../../../src/shared/engine/form.tsx';
 import { useActionOutcome, useData } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
 import {
@@ -146,7 +146,7 @@ describe('an action without JavaScript', () => {
         ...root,
         view: () => (
           <>
-            <Late value={useData<{ late: Promise<string> }>().late}>{(value) => <i>{value}</i>}</Late>
+            <Await value={useData<{ late: Promise<string> }>().late}>{(value) => <i>{value}</i>}</Await>
             <Outlet />
           </>
         ),

@@ -1,8 +1,8 @@
 import { type ReactNode, Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData, usePageError } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import {
   CanaryError,
@@ -163,9 +163,9 @@ describe('a late value that ends with an outcome before anything was sent', () =
   const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
   function Awaits() {
     return (
-      <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+      <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
         {(value) => <b>{value}</b>}
-      </Late>
+      </Await>
     );
   }
   const endingBy = (end: () => unknown): TestPage['server'] => ({ loader: () => ({ late: sleep(20).then(end) }) });
@@ -234,12 +234,12 @@ describe('a late value that is rejected', () => {
     const { late, other } = useData<{ late: Promise<string>; other: Promise<string> }>();
     return (
       <>
-        <Late value={late} fallback={<i>waiting</i>}>
+        <Await value={late} fallback={<i>waiting</i>}>
           {(value) => <b>{value}</b>}
-        </Late>
-        <Late value={other} fallback={<i>other</i>}>
+        </Await>
+        <Await value={other} fallback={<i>other</i>}>
           {(value) => <em>{value}</em>}
-        </Late>
+        </Await>
       </>
     );
   }
@@ -323,9 +323,9 @@ describe('a late value that is rejected', () => {
     const Three = (): ReactNode => {
       const { all } = useData<{ all: Promise<string>[] }>();
       return all.map((value, index) => (
-        <Late key={index} value={value}>
+        <Await key={index} value={value}>
           {(text) => text}
-        </Late>
+        </Await>
       ));
     };
     const app = await startPages(
@@ -345,9 +345,9 @@ describe('a late value that is rejected', () => {
     const Breaks = (): ReactNode => {
       const { late } = useData<{ late: Promise<string> }>();
       return (
-        <Late value={late} fallback={<i>waiting</i>}>
+        <Await value={late} fallback={<i>waiting</i>}>
           {() => fail()}
-        </Late>
+        </Await>
       );
     };
     const app = await startPages(within({ view: Breaks, server: { loader: () => ({ late: sleep(30, 'x') }) } }));
@@ -513,9 +513,9 @@ describe('the deadline', () => {
     const app = await startPages(
       within({
         view: () => (
-          <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+          <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
             {(value) => <b>{value}</b>}
-          </Late>
+          </Await>
         ),
         server: {
           loader: ({ signal }) => ({

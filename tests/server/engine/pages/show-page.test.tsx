@@ -1,8 +1,8 @@
 import { Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import { notFound } from '../../../../src/shared/engine/outcome.ts';
 import { BUILD_ID, createGate, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
@@ -241,9 +241,9 @@ function LateRows() {
   const { rows, never } = useData<{ rows: Promise<string[]>; never: Promise<string> }>();
   return (
     <>
-      <Late value={rows} fallback={<i>waiting</i>}>
+      <Await value={rows} fallback={<i>waiting</i>}>
         {(all) => all.map((row) => <b key={row}>{row}</b>)}
-      </Late>
+      </Await>
       <Suspense fallback={<i>waiting too</i>}>
         <Plain value={never} />
       </Suspense>

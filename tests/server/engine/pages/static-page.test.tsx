@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { Outlet, useLocation } from 'react-router';
 import { describe, expect, it } from 'vitest';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData, useHost } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
 import {
   CanaryError,
@@ -129,9 +129,9 @@ describe('a static page', () => {
         { loader: () => ({ late: sleep(20, 'late is here') }) },
         {
           view: () => (
-            <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+            <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
               {(value) => <b>{value}</b>}
-            </Late>
+            </Await>
           ),
         },
       ),
@@ -275,9 +275,9 @@ describe('a static page that fails', () => {
   }
   function Patient() {
     return (
-      <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+      <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
         {(value) => <b>{value}</b>}
-      </Late>
+      </Await>
     );
   }
 

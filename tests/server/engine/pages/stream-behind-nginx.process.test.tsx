@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import { hasNginx, startNginx } from '../../../support/nginx.ts';
 import {
   parseData,
@@ -17,9 +17,9 @@ const LATE_MS = 500;
 
 function Page() {
   return (
-    <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+    <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
       {(value) => <b>{value}</b>}
-    </Late>
+    </Await>
   );
 }
 

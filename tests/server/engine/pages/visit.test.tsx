@@ -4,8 +4,8 @@ import { Suspense } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
+import { Await } from '../../../../src/shared/engine/await.tsx';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { Late } from '../../../../src/shared/engine/late.tsx';
 import {
   createGate,
   parseData,
@@ -18,9 +18,9 @@ import { until } from '../../../support/until.ts';
 
 function Page() {
   return (
-    <Late value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+    <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
       {(value) => <b>{value}</b>}
-    </Late>
+    </Await>
   );
 }
 

@@ -1,38 +1,15 @@
-import express, { type Express } from 'express';
-import { pino } from 'pino';
 import request from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { errorHandler } from '../../../../src/server/engine/errors/error-handler.ts';
-import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
-import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
-import { apiNotFound } from '../../../../src/server/engine/http/resource.ts';
-import { createApi } from '../../../../src/server/product/api/index.ts';
-import { createTodoStore } from '../../../../src/server/product/api/todos/store.ts';
-import { noScrubber } from '../../../support/unguarded.ts';
+import { createTestApp } from '#engine/testing';
+import { createApi } from '#product-server/api/index.ts';
+import { createTodoStore } from '#product-server/api/todos/store.ts';
 
 const PROBLEM = /^application\/problem\+json/;
 
-function createApp({ tourFailures = true } = {}): Express {
-  const app = express();
-  app.use((req, _res, next) => {
-    const info = new RequestInfo({
-      requestId: 'test-request',
-      method: 'GET',
-      address: '127.0.0.1',
-      origin: 'http://weir.example',
-    });
-    info.target = req.originalUrl;
-    setRequestInfo(req, info);
-    next();
-  });
-  app.use('/api', createApi({ settings: { tourFailures }, services: { todos: createTodoStore() } }), apiNotFound());
-  app.use(
-    errorHandler({ funnel: createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' }) }),
-  );
-  return app;
-}
+const createApp = ({ tourFailures = true } = {}) =>
+  createTestApp({ api: createApi({ settings: { tourFailures }, services: { todos: createTodoStore() } }) });
 
-let api: Express;
+let api: ReturnType<typeof createApp>;
 beforeEach(() => {
   api = createApp();
 });

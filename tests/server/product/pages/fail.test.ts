@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fail } from '../../../../src/server/product/pages/fail.ts';
+import { fail } from '#product-server/pages/fail.ts';
 import { loaderArgs } from '../../../support/product/page-args.ts';
 
 it('lets pass where TOUR_FAILURES is on, and answers 404 where it is off', () => {

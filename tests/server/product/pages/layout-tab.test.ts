@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { layout } from '../../../../src/server/product/pages/layout.ts';
-import { layoutTab } from '../../../../src/server/product/pages/layout-tab.ts';
+import { layout } from '#product-server/pages/layout.ts';
+import { layoutTab } from '#product-server/pages/layout-tab.ts';
 import { loaderArgs } from '../../../support/product/page-args.ts';
 
 it('has a page for every entry of the list', () => {

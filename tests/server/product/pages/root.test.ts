@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { root } from '../../../../src/server/product/pages/root.ts';
+import { root } from '#product-server/pages/root.ts';
 import { actionArgs } from '../../../support/product/page-args.ts';
 
 const { subscribe } = root.actions;

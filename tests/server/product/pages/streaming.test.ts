@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { streaming } from '../../../../src/server/product/pages/streaming.ts';
+import { streaming } from '#product-server/pages/streaming.ts';
 import { loaderArgs } from '../../../support/product/page-args.ts';
 
 it('stops waiting when the visitor leaves', async () => {

@@ -1,4 +1,4 @@
-import { Document } from '../../src/shared/product/document.tsx';
+import { Document } from '#product/document.tsx';
 
 /** The page that `npm run bench` asks this server for. */
 export const path = '/';

@@ -1,6 +1,5 @@
 import type { Router } from 'express';
-import { notFoundHere } from '../../../engine/errors/http-error.ts';
-import { resource } from '../../../engine/http/resource.ts';
+import { notFoundHere, resource } from '#engine/server';
 import type { Settings } from '../../settings.ts';
 
 /** A handler that throws: the answer carries a digest and nothing of the message. */

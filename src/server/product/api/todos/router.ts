@@ -1,7 +1,5 @@
 import { type Request, Router } from 'express';
-import { notFoundHere } from '../../../engine/errors/http-error.ts';
-import { jsonBody } from '../../../engine/http/body-limits.ts';
-import { resource } from '../../../engine/http/resource.ts';
+import { jsonBody, notFoundHere, resource } from '#engine/server';
 import { sendInvalid } from '../send-invalid.ts';
 import { presentTodo } from './present.ts';
 import { NewTodo, TodoPatch } from './schema.ts';

@@ -1,5 +1,5 @@
 import list from 'excerpt:src/server/product/api/todos/router.ts#list';
-import { useHost } from '../../../engine/hooks.ts';
+import { useHost } from '#engine';
 import { Ask } from '../../ui/ask.tsx';
 import { Code } from '../../ui/code.tsx';
 import { CodeLines } from '../../ui/code-lines.tsx';

@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '#engine';
 import styles from './cards.module.css';
 
 export interface Card {

@@ -1,5 +1,5 @@
 import loader from 'excerpt:src/server/product/pages/cards.ts#cards';
-import { useData } from '../../../engine/hooks.ts';
+import { useData } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -1,9 +1,8 @@
 import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react';
-import { ASSET_PREFIX } from '../../../engine/protocol.ts';
 import { Page } from '../../ui/page.tsx';
 
 /** What a tab asks for that was left open until its build was taken away. */
-const LOST_CHUNK = `${ASSET_PREFIX}lost-in-a-deploy.js`;
+const LOST_CHUNK = '/assets/lost-in-a-deploy.js';
 
 const Lost = lazy((): Promise<{ default: ComponentType }> => import(LOST_CHUNK));
 

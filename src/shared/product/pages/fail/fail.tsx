@@ -1,5 +1,5 @@
 import { Outlet } from 'react-router';
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '#engine';
 import styles from './fail.module.css';
 
 /** Around the pages that fail; its server half answers 404 for all of them where `TOUR_FAILURES` is off. */

@@ -1,5 +1,4 @@
-import { useData } from '../../../engine/hooks.ts';
-import { Late } from '../../../engine/late.tsx';
+import { Await, useData } from '#engine';
 import { Page } from '../../ui/page.tsx';
 
 export interface FailLateData {
@@ -13,9 +12,9 @@ export default function FailLate() {
       title="A promise that is rejected"
       lead="This page was sent before the promise failed. What was rendered stays; the failure takes its own place."
     >
-      <Late value={level} fallback={<p>Asking a gauge that will break…</p>}>
+      <Await value={level} fallback={<p>Asking a gauge that will break…</p>}>
         {(text) => <p>{text}</p>}
-      </Late>
+      </Await>
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { notFound } from '../../../engine/outcome.ts';
+import { notFound } from '#engine';
 
 export default function FailNotFound(): never {
   notFound();

@@ -4,8 +4,7 @@ import late from 'excerpt:src/server/product/pages/fail-late.ts#readBrokenGauge'
 import loader from 'excerpt:src/server/product/pages/fail-loader.ts#failLoader';
 import lateOutcome from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
 import page from 'excerpt:src/shared/product/error-pages.tsx#Failure';
-import { useData } from '../../../engine/hooks.ts';
-import { Link } from '../../../engine/link.tsx';
+import { Link, useData } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ActionOutcome } from '../../../engine/payload.ts';
+import type { ActionOutcome } from '#engine';
 import styles from './forms.module.css';
 
 /** How a form was answered this time: an outcome that was there from the start came with the document. */

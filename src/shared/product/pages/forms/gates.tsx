@@ -1,4 +1,4 @@
-import { useData } from '../../../engine/hooks.ts';
+import { useData } from '#engine';
 import { Form, useActionOutcome } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';

@@ -1,5 +1,5 @@
 import { useFetcher } from 'react-router';
-import { useData } from '../../../engine/hooks.ts';
+import { useData } from '#engine';
 import { submitAs } from '../../actions.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';

@@ -1,5 +1,4 @@
-import { useData } from '../../../engine/hooks.ts';
-import { Link } from '../../../engine/link.tsx';
+import { Link, useData } from '#engine';
 import styles from './home.module.css';
 
 export interface HomeData {

@@ -1,6 +1,5 @@
 import loader from 'excerpt:src/server/product/pages/late-not-found.ts#lateNotFound';
-import { useData } from '../../../engine/hooks.ts';
-import { Late } from '../../../engine/late.tsx';
+import { Await, useData } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -17,9 +16,9 @@ export default function LateNotFound() {
       lead="The page was sent with status 200 before its loader knew that there is no such boat. The fallback stands in its place, and search engines are told not to keep the page."
     >
       <Exhibit code={<Excerpt of={loader} />}>
-        <Late value={boat} fallback={<p>Looking for the boat…</p>}>
+        <Await value={boat} fallback={<p>Looking for the boat…</p>}>
           {(name) => <p>{name}</p>}
-        </Late>
+        </Await>
       </Exhibit>
     </Page>
   );

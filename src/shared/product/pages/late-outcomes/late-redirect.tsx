@@ -1,6 +1,5 @@
 import loader from 'excerpt:src/server/product/pages/late-redirect.ts#lateRedirect';
-import { useData } from '../../../engine/hooks.ts';
-import { Late } from '../../../engine/late.tsx';
+import { Await, useData } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -17,9 +16,9 @@ export default function LateRedirect() {
       lead="The page was sent before its loader knew that you are wanted elsewhere. In a moment you are on the streaming page."
     >
       <Exhibit code={<Excerpt of={loader} />}>
-        <Late value={boat} fallback={<p>Looking for the boat…</p>}>
+        <Await value={boat} fallback={<p>Looking for the boat…</p>}>
           {(name) => <p>{name}</p>}
-        </Late>
+        </Await>
       </Exhibit>
     </Page>
   );

@@ -1,4 +1,4 @@
-import { useData, usePageError } from '../../../engine/hooks.ts';
+import { useData, usePageError } from '#engine';
 
 export interface TabData {
   name: string;

@@ -1,7 +1,7 @@
 import navigation from 'excerpt:src/shared/product/pages/navigation/prefetches.tsx#Prefetches';
 import wire from 'excerpt:src/shared/product/pages/navigation/wire.tsx#Wire';
 import { useLocation } from 'react-router';
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';

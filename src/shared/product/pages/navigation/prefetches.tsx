@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '#engine';
 
 export function Prefetches() {
   return (

@@ -1,5 +1,5 @@
 import { Outlet, useLocation } from 'react-router';
-import { Link, NavLink } from '../../../engine/link.tsx';
+import { Link, NavLink } from '#engine';
 import './global.css';
 import { Newsletter } from './newsletter.tsx';
 import styles from './root.module.css';

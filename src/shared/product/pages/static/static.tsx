@@ -1,7 +1,7 @@
 import loader from 'excerpt:src/server/product/pages/static.ts#staticPage';
 import again from 'excerpt:src/shared/product/pages/static/again.tsx#askFor';
 import route from 'excerpt:src/shared/product/routes.tsx#static';
-import { useData } from '../../../engine/hooks.ts';
+import { useData } from '#engine';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';

@@ -1,6 +1,5 @@
 import type { CSSProperties, ReactNode } from 'react';
-import { useData } from '../../../engine/hooks.ts';
-import { Late } from '../../../engine/late.tsx';
+import { Await, useData } from '#engine';
 import styles from './gauges.module.css';
 import type { Reading, StreamingData } from './streaming.tsx';
 
@@ -12,23 +11,23 @@ export function Gauges() {
         <Level reading={near} />
       </Place>
       <Place id="upstream" title="A promise that takes 500 ms">
-        <Late value={upstream} fallback={<p>Asking upstream…</p>}>
+        <Await value={upstream} fallback={<p>Asking upstream…</p>}>
           {(reading) => <Level reading={reading} />}
-        </Late>
+        </Await>
       </Place>
       <Place id="broken" title="A promise that is rejected after 750 ms">
-        <Late
+        <Await
           value={broken}
           fallback={<p>Asking a gauge that will not answer…</p>}
           failed={(error) => <p className={styles.failed}>{error.message}</p>}
         >
           {(reading) => <Level reading={reading} />}
-        </Late>
+        </Await>
       </Place>
       <Place id="mountains" title="A promise that takes 1 s">
-        <Late value={mountains} fallback={<p>Asking in the mountains…</p>}>
+        <Await value={mountains} fallback={<p>Asking in the mountains…</p>}>
           {(reading) => <Level reading={reading} />}
-        </Late>
+        </Await>
       </Place>
     </dl>
   );

@@ -1,4 +1,4 @@
-import type { ProductContext, ProductParts } from '../engine/product.ts';
+import type { ProductContext, ProductParts } from '#engine/server';
 import type { Settings } from './settings.ts';
 
 /** What the API, steps and routes are made with. */

@@ -1,4 +1,4 @@
-import { createActionUses } from '../engine/actions.ts';
+import { createActionUses } from '#engine';
 
 /**
  * The actions of all pages, by route id, as the interfaces beside the pages declare them:

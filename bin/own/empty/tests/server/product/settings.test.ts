@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readConfig, SETTINGS } from '../../../src/server/config.ts';
-import { settings } from '../../../src/server/product/settings.ts';
+import { readConfig, SETTINGS } from '#engine/testing';
+import { settings } from '#product-server/settings.ts';
 
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
-import { Document } from '../../../src/shared/product/document.tsx';
+import { Document } from '#product/document.tsx';
 
 it('puts the head of the engine last, after charset and viewport', () => {
   const html = renderToStaticMarkup(

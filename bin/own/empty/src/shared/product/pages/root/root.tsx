@@ -1,5 +1,5 @@
 import { Outlet } from 'react-router';
-import { NavLink } from '../../../engine/link.tsx';
+import { NavLink } from '#engine';
 import './global.css';
 import styles from './root.module.css';
 

@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream';
 import type { ReactNode } from 'react';
 import { renderToPipeableStream } from 'react-dom/server';
 import { describe, expect, it, vi } from 'vitest';
+import { Await } from '../../../src/shared/engine/await.tsx';
 import { type Engine, EngineContext, type ErrorPages } from '../../../src/shared/engine/engine-context.ts';
-import { Late } from '../../../src/shared/engine/late.tsx';
 import { notFound, publicError } from '../../../src/shared/engine/outcome.ts';
 import { toShownError } from '../../../src/shared/engine/page-error.ts';
 import { createDecoder } from '../../../src/shared/engine/wire.ts';
@@ -52,13 +52,13 @@ function render(
   });
 }
 
-describe('Late', () => {
+describe('Await', () => {
   it('shows the fallback, then the value', async () => {
     const value = Promise.withResolvers<string>();
     const { shell, whole } = await render(
-      <Late value={value.promise} fallback={<i>waiting</i>}>
+      <Await value={value.promise} fallback={<i>waiting</i>}>
         {(late) => <b>{late}</b>}
-      </Late>,
+      </Await>,
       { onShell: () => value.resolve('here') },
     );
     expect(shell).toContain('<i>waiting</i>');
@@ -69,9 +69,9 @@ describe('Late', () => {
   it('shows what is no promise at once', async () => {
     for (const value of ['here', 0, null, undefined, { a: 1 }]) {
       const { whole } = await render(
-        <Late value={value} fallback={<i>waiting</i>}>
+        <Await value={value} fallback={<i>waiting</i>}>
           {(late) => <b>{JSON.stringify(late) ?? 'undefined'}</b>}
-        </Late>,
+        </Await>,
       );
       expect(whole).toMatch(/<b>.*<\/b>/);
       expect(whole).not.toContain('waiting');
@@ -88,12 +88,12 @@ describe('Late', () => {
     decoder.late('[1,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]');
     const { shell } = await render(
       <>
-        <Late value={page.good} fallback={<i>waiting</i>}>
+        <Await value={page.good} fallback={<i>waiting</i>}>
           {(late) => <b>{late}</b>}
-        </Late>
-        <Late value={page.bad} fallback={<i>waiting</i>}>
+        </Await>
+        <Await value={page.bad} fallback={<i>waiting</i>}>
           {(late) => <b>{late}</b>}
-        </Late>
+        </Await>
       </>,
     );
     expect(shell).toContain('<b>here</b>');
@@ -106,8 +106,8 @@ describe('Late', () => {
     const toPageError = vi.fn(() => ({ kind: 'failure', status: 500, digest: 'SAME' }) as const);
     const { whole } = await render(
       <>
-        <Late value={failure}>{() => null}</Late>
-        <Late value={failure}>{() => null}</Late>
+        <Await value={failure}>{() => null}</Await>
+        <Await value={failure}>{() => null}</Await>
       </>,
       { toPageError },
     );
@@ -117,9 +117,9 @@ describe('Late', () => {
 
   it('hands the failure to `failed`, where that is given', async () => {
     const { whole } = await render(
-      <Late value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
+      <Await value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
         {() => null}
-      </Late>,
+      </Await>,
     );
     expect(whole).toContain(
       '<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500,&quot;inBrowser&quot;:true}</s>',
@@ -127,11 +127,11 @@ describe('Late', () => {
   });
 
   it('says in words what kind of end it was, and asks not to be indexed where the page lacks something', async () => {
-    const { whole: lost } = await render(<Late value={Promise.resolve().then(() => notFound())}>{() => null}</Late>);
+    const { whole: lost } = await render(<Await value={Promise.resolve().then(() => notFound())}>{() => null}</Await>);
     expect(lost).toContain('This could not be found.');
     expect(lost).toContain('<meta name="robots" content="noindex"/>');
     const { whole: said } = await render(
-      <Late value={Promise.resolve().then(() => publicError(503, 'Closed <b>.'))}>{() => null}</Late>,
+      <Await value={Promise.resolve().then(() => publicError(503, 'Closed <b>.'))}>{() => null}</Await>,
     );
     expect(said).toContain('Closed &lt;b&gt;.');
     expect(said).not.toContain('noindex');
@@ -143,10 +143,10 @@ describe('Late', () => {
     };
     const { whole } = await render(
       <>
-        <Late value={Promise.resolve('x')} fallback={<i>waiting</i>}>
+        <Await value={Promise.resolve('x')} fallback={<i>waiting</i>}>
           {() => <Broken />}
-        </Late>
-        <Late value={Promise.resolve('y')}>{(late) => <b>{late}</b>}</Late>
+        </Await>
+        <Await value={Promise.resolve('y')}>{(late) => <b>{late}</b>}</Await>
       </>,
     );
     expect(whole).toContain('<b>y</b>');

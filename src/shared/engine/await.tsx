@@ -5,7 +5,7 @@ import { ErrorView } from './error-view.tsx';
 import type { PageError } from './payload.ts';
 import { useShownError } from './use-shown-error.ts';
 
-export interface LateProps<Value> {
+export interface AwaitProps<Value> {
   /** A promise out of the loader's data, or a value that is there already. */
   readonly value: Promise<Value> | Value;
   readonly fallback?: ReactNode;
@@ -15,32 +15,32 @@ export interface LateProps<Value> {
 }
 
 /** Shows what streams in: boundary and Suspense in one. A value that fails costs its own place, never the page. */
-export function Late<Value>({ value, fallback, children, failed = showFailure }: LateProps<Value>): ReactNode {
+export function Await<Value>({ value, fallback, children, failed = showFailure }: AwaitProps<Value>): ReactNode {
   return (
-    <LateBoundary failed={failed}>
+    <AwaitBoundary failed={failed}>
       <Suspense fallback={fallback}>
-        <LateValue value={value} failed={failed}>
+        <AwaitValue value={value} failed={failed}>
           {children}
-        </LateValue>
+        </AwaitValue>
       </Suspense>
-    </LateBoundary>
+    </AwaitBoundary>
   );
 }
 
-function LateValue<Value>({
+function AwaitValue<Value>({
   value,
   children,
   failed,
-}: Required<Pick<LateProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
+}: Required<Pick<AwaitProps<Value>, 'value' | 'children' | 'failed'>>): ReactNode {
   if (!isPromise(value)) return children(value);
   const settled = use(settle(value));
-  return settled.ok ? children(settled.value) : <LateFailure thrown={settled.error} failed={failed} />;
+  return settled.ok ? children(settled.value) : <AwaitFailure thrown={settled.error} failed={failed} />;
 }
 
-function LateFailure({ thrown, failed }: { thrown: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
+function AwaitFailure({ thrown, failed }: { thrown: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
   const { toPageError } = useEngine();
   const error = useShownError(toPageError(thrown), thrown);
-  if (error.kind === 'redirect') return <LateRedirect to={error.location ?? '/'} />;
+  if (error.kind === 'redirect') return <AwaitRedirect to={error.location ?? '/'} />;
   return (
     <>
       {error.kind === 'failure' || error.kind === 'public' ? null : <meta name="robots" content="noindex" />}
@@ -53,7 +53,7 @@ function LateFailure({ thrown, failed }: { thrown: unknown; failed: (error: Page
  * The status line is long gone: the document asks the browser to go. In the browser the page goes by
  * itself; the same element, put there by script, would load a document.
  */
-function LateRedirect({ to }: { to: string }): ReactNode {
+function AwaitRedirect({ to }: { to: string }): ReactNode {
   const navigate = useNavigate();
   useEffect(() => {
     void navigate(to, { replace: true });
@@ -98,12 +98,12 @@ function isPromise<Value>(value: Promise<Value> | Value): value is Promise<Value
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-interface LateBoundaryProps {
+interface AwaitBoundaryProps {
   readonly failed: (error: PageError) => ReactNode;
   readonly children: ReactNode;
 }
 
-class LateBoundary extends Component<LateBoundaryProps, { error?: unknown; caught: boolean }> {
+class AwaitBoundary extends Component<AwaitBoundaryProps, { error?: unknown; caught: boolean }> {
   override state: { error?: unknown; caught: boolean } = { caught: false };
 
   static getDerivedStateFromError(error: unknown): { error: unknown; caught: boolean } {
@@ -112,7 +112,7 @@ class LateBoundary extends Component<LateBoundaryProps, { error?: unknown; caugh
 
   override render(): ReactNode {
     return this.state.caught ? (
-      <LateFailure thrown={this.state.error} failed={this.props.failed} />
+      <AwaitFailure thrown={this.state.error} failed={this.props.failed} />
     ) : (
       this.props.children
     );

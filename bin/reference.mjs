@@ -1,0 +1,134 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseSync } from 'oxc-parser';
+
+// `npm run reference` writes docs/reference.md from the public indexes: names, doc comments and types.
+
+const indexes = {
+  '#engine': ['src/shared/engine/index.ts', 'What pages and components import.'],
+  '#engine/server': ['src/server/engine/index.ts', 'What loaders, actions, the API and the rest of the server import.'],
+  '#engine/testing': ['tests/support/testing.ts', 'What tests of a product import.'],
+};
+
+/** @returns {string} the text of docs/reference.md */
+export function writeReference(root) {
+  const parse = createParser(root);
+  const paths = Object.values(indexes).map(([path]) => path);
+  const known = new Set(paths.flatMap((path) => parse(path).exported.map(({ name }) => name)));
+  const sections = Object.entries(indexes).map(([index, [path, about]]) => {
+    const names = parse(path).exported.map(({ name, from }) => ({
+      name,
+      file: parse(posix.join(posix.dirname(path), from)),
+    }));
+    const sorted = names.sort((one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1));
+    return [`## ${index}`, about, ...sorted.map(({ name, file }) => writeEntry(name, file, known))].join('\n\n');
+  });
+  const head = `# Reference\n\nWhat a product imports of Spillway, made from the sources by \`npm run reference\`. What is not here may change with each version.`;
+  return `${[head, ...sections].join('\n\n')}\n`;
+}
+
+function createParser(root) {
+  const parsed = new Map();
+  return function parse(path) {
+    if (!parsed.has(path)) parsed.set(path, parseFile(path, readFileSync(join(root, path), 'utf8')));
+    return parsed.get(path);
+  };
+}
+
+function parseFile(path, source) {
+  const { program, comments, errors } = parseSync(path, source);
+  if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0].message}`);
+  const exported = [];
+  const declared = new Map();
+  for (const statement of program.body) {
+    const { source: from, specifiers = [] } = statement;
+    if (statement.type === 'ExportNamedDeclaration' && from)
+      exported.push(...specifiers.map(({ exported: { name } }) => ({ name, from: from.value })));
+    const declaration = statement.declaration ?? statement;
+    const name = declaration.id?.name ?? declaration.declarations?.[0].id.name;
+    if (name)
+      declared.set(name, {
+        declaration,
+        doc: readDoc(source, comments, statement.start),
+        isExported: declaration !== statement,
+      });
+  }
+  return { path, source, exported, declared };
+}
+
+/** The comment that ends where a statement begins. */
+function readDoc(source, comments, start) {
+  const found = comments.findLast(
+    ({ type, end }) => type === 'Block' && source.slice(end, start).trim() === '' && end <= start,
+  );
+  if (!found?.value.startsWith('*')) return '';
+  const lines = found.value.slice(1).split('\n');
+  return lines
+    .map((line) => line.replace(/^\s*\* ?/, '').trimEnd())
+    .join('\n')
+    .trim();
+}
+
+function writeEntry(name, file, known) {
+  const { doc } = find(name, file);
+  if (!doc) throw new Error(`${name} in ${file.path} is public and has no doc comment. Say what its name does not.`);
+  return [
+    `### ${name}`,
+    toMarkdown(doc),
+    `\`\`\`ts\n${listTypes(name, file, new Set(known)).join('\n\n')}\n\`\`\``,
+  ].join('\n\n');
+}
+
+/** A declaration, and the types that its file exports for it, without those that have an entry of their own. */
+function listTypes(name, file, seen) {
+  seen.add(name);
+  const text = toSignature(find(name, file).declaration, file.source);
+  const named = [...file.declared].filter(([other, { declaration, isExported }]) => {
+    return isExported && !seen.has(other) && /^TS/.test(declaration.type) && new RegExp(`\\b${other}\\b`).test(text);
+  });
+  return [text, ...named.flatMap(([other]) => (seen.has(other) ? [] : listTypes(other, file, seen)))];
+}
+
+function find(name, file) {
+  const found = file.declared.get(name);
+  if (!found) throw new Error(`${file.path} does not declare ${name}.`);
+  return found;
+}
+
+/** What a declaration says without what it does. */
+function toSignature(node, source) {
+  if (node.type === 'FunctionDeclaration') return source.slice(node.start, node.body.start).trim();
+  if (node.type === 'ClassDeclaration') {
+    const members = node.body.body.map((member) => {
+      const end = member.value?.body?.start ?? (member.value ? member.value.start : member.end);
+      return `  ${source
+        .slice(member.start, end)
+        .replace(/\s*=?\s*$/, '')
+        .replace(/;$/, '')};`;
+    });
+    return `${source.slice(node.start, node.body.start)}{\n${members.join('\n')}\n}`;
+  }
+  if (node.type === 'VariableDeclaration') {
+    const [{ id, init }] = node.declarations;
+    const type = id.typeAnnotation ? '' : ` = ${source.slice(init.start, init.end)}`;
+    return `const ${source.slice(id.start, id.end)}${type}`;
+  }
+  return source.slice(node.start, node.end);
+}
+
+/** Tags of a doc comment as lines of a list. */
+function toMarkdown(doc) {
+  const [text = '', ...tags] = doc.split(/(?:^|\s)@(?=(?:param|returns|throws)\b)/);
+  const lines = tags.map((tag) => {
+    const [, kind, rest] = /^(\w+)\s+([\s\S]*)$/.exec(tag.trim()) ?? ['', tag, ''];
+    const words = rest.replaceAll('\n', ' ');
+    return kind === 'param' ? `- ${words.replace(/^(\w+)/, '`$1`:')}` : `- ${kind}: ${words}`;
+  });
+  return [text.trim(), lines.join('\n')].filter(Boolean).join('\n\n');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+  writeFileSync(join(root, 'docs/reference.md'), writeReference(root));
+}

@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { expect, it, onTestFinished } from 'vitest';
+import { engineByName } from '../../build/front-doors.mjs';
+
+const app = {
+  'package.json': JSON.stringify({ imports: { '#engine': './src/shared/engine/index.ts' } }),
+  'src/shared/engine/index.ts': `
+export { Await } from './await.ts';
+export { type Data, Link as Anchor } from './link.ts';
+`,
+  'src/shared/engine/await.ts': "export const Await = 'what only one page uses'; globalThis.awaits = true;",
+  'src/shared/engine/link.ts': "export type Data = string; export const Link = 'a link';",
+  'src/main.ts': `
+import { Anchor, type Data } from '#engine';
+console.log(Anchor);
+export const pages: (() => Promise<Data>)[] = [() => import('./page.ts'), () => import('./other.ts')];`,
+  'src/page.ts': "import { Anchor, Await } from '#engine';\nexport default Await + Anchor;",
+  'src/other.ts': "import { Anchor } from '#engine';\nexport default Anchor;",
+};
+
+async function bundle(files: Readonly<Record<string, string>>): Promise<Map<string, string>> {
+  const root = mkdtempSync(join(tmpdir(), 'spillway-doors-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ['src/main.ts'],
+    outdir: 'out',
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: 'esm',
+    logLevel: 'silent',
+    plugins: [engineByName(root)],
+  });
+  return new Map(outputFiles.map(({ path, text }) => [path.slice(root.length + '/out/'.length), text]));
+}
+
+it('leaves what only a late page uses out of the first load, although the index names it', async () => {
+  const files = await bundle(app);
+  const first = [...files].filter(([path]) => !/^(?:page|other)-/.test(path));
+  expect(first.map(([, text]) => text).join('\n')).toContain('a link');
+  expect(first.filter(([, text]) => text.includes('what only one page uses'))).toEqual([]);
+  expect([...files].filter(([, text]) => text.includes('what only one page uses'))).toHaveLength(1);
+});
+
+it('makes no chunk that only passes names on', async () => {
+  const files = await bundle(app);
+  expect([...files.keys()].map((path) => path.replace(/-\w+\.js$/, '')).sort()).toEqual([
+    'chunk',
+    'main.js',
+    'other',
+    'page',
+  ]);
+});
+
+it('leaves a name that there is not to the compiler of the bundle, which says where it is', async () => {
+  const wrong = { ...app, 'src/page.ts': "import { Awiat } from '#engine';\nexport default Awiat;" };
+  await expect(bundle(wrong)).rejects.toThrow(
+    'src/page.ts:1:9: ERROR: No matching export in "src/shared/engine/index.ts" for import "Awiat"',
+  );
+});

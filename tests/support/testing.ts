@@ -1,0 +1,6 @@
+// What the tests of a product import, as `#engine/testing`.
+
+export { readConfig, SETTINGS } from '../../src/server/config.ts';
+export { createTestApp } from './app.ts';
+export { type E2eServer, startServer } from './e2e-server.ts';
+export { createRenderPage, createVisitPage } from './render-page.tsx';
