@@ -31,11 +31,11 @@ test.each([
   await heading(page, 'Incidents');
   complaints.length = 0; // The answer 401 is one.
   await page.reload();
-  await expect.poll(() => page.locator('[data-row]').count()).toBe(1);
+  await expect.poll(() => page.locator('[data-row]', { hasText: 'The tour threw' }).count()).toBe(1);
 
   await page.locator('summary', { hasText: 'production' }).click();
   await page.getByRole('link', { name: 'staging' }).click();
-  await expect.poll(() => page.locator('[data-row]').count()).toBe(2);
+  await expect.poll(() => page.locator('[data-row]', { hasText: 'The tour threw' }).count()).toBe(2);
   await page.getByRole('link', { name: 'loader' }).click();
   await page.getByRole('definition').getByRole('link', { name: 'production' }).click();
   await page.locator('summary', { hasText: 'production' }).waitFor();

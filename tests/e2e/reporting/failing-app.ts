@@ -6,7 +6,7 @@ const pages = 'src/shared/product/pages';
 const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Suspense, useEffect, useState } from 'react';
   import { forbidden, notFound, redirect } from '../../engine/outcome.ts';
-  import { Await } from '../../engine/late.tsx';
+  import { Await } from '#engine';
   import { Form } from '../../engine/form.tsx';
   import { Link } from '../../engine/link.tsx';
   ${imports}
