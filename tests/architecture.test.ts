@@ -221,7 +221,7 @@ describe('what protects', () => {
     'trust',
     'origins',
     'isOurs',
-    'gate',
+    'limiter',
     'overload',
     'bodies',
     'steps',
@@ -239,7 +239,7 @@ describe('what protects', () => {
     // What a product has: without it, the list is empty.
     'src/server/engine/product.ts: steps?:',
     // Only shown to operators.
-    'src/server/boot/watch-server.ts: gate?:',
+    'src/server/boot/watch-server.ts: limiter?:',
     'src/server/boot/watch-server.ts: overload?:',
     // Addresses of scripts in a stack.
     'src/server/engine/errors/digest/frame-file.ts: origins?:',
@@ -283,8 +283,10 @@ describe('what protects', () => {
     expect(listOptionalGuards('constructor(scrubPath: ScrubPath = (path) => path) {')).toEqual([
       'scrubPath: ScrubPath =',
     ]);
-    expect(listOptionalGuards('function f({ log, gate = createGate() }: Options) {')).toEqual(['gate =']);
-    expect(listOptionalGuards('const scrubber = a; readonly gate: Gate | undefined; this.gate = b;')).toEqual([]);
+    expect(listOptionalGuards('function f({ log, limiter = createLimiter() }: Options) {')).toEqual(['limiter =']);
+    expect(listOptionalGuards('const scrubber = a; readonly limiter: Limiter | undefined; this.limiter = b;')).toEqual(
+      [],
+    );
   });
 });
 

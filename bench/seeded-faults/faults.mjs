@@ -1,7 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are lines of source
 /** The tests that run for a fault, by area: files and folders. */
 const TESTS = {
-  http: ['tests/server/engine/http', 'tests/server/app.test.ts'],
+  http: [
+    ...['request', 'connection', 'protection', 'assets', 'api', 'monitoring'].map(
+      (room) => `tests/server/engine/${room}`,
+    ),
+    'tests/server/app.test.ts',
+  ],
   pages: ['tests/server/engine/pages', 'tests/server/app.test.ts'],
   navigation: ['tests/client', 'tests/shared', 'tests/e2e/product'],
   digest: ['tests/server/engine/errors'],
@@ -9,12 +14,12 @@ const TESTS = {
   store: ['tests/server/desk/store', 'tests/server/desk/tunnel/strangers.'],
   signIn: ['tests/server/desk/sign-in', 'tests/server/desk/pages', 'tests/server/desk/desk-app.test.ts'],
   tunnel: ['tests/server/desk/tunnel'],
-  api: ['tests/server/desk/api', 'tests/server/engine/http/operation.test.ts'],
+  api: ['tests/server/desk/api', 'tests/server/engine/api/operation.test.ts'],
   build: ['tests/build'],
   development: ['tests/e2e/development', 'tests/bin/dev'],
 };
 
-const HTTP = 'src/server/engine/http';
+const ENGINE = 'src/server/engine';
 const PAGES = 'src/server/engine/pages';
 const CLIENT = 'src/client/engine';
 const DIGEST = 'src/server/engine/errors/digest';
@@ -23,43 +28,55 @@ const DESK = 'src/server/desk';
 /** Each is a mistake that someone could make: what the line is, and what it becomes. */
 const TABLE = [
   // Request steps
-  ['http', 'two hosts are let in', `${HTTP}/door.ts`, 'if (countHosts(req) > 1) {', 'if (countHosts(req) > 2) {'],
+  [
+    'http',
+    'two hosts are let in',
+    `${ENGINE}/protection/normalize-url.ts`,
+    'if (countHosts(req) > 1) {',
+    'if (countHosts(req) > 2) {',
+  ],
   [
     'http',
     'another spelling is not redirected',
-    `${HTTP}/door.ts`,
+    `${ENGINE}/protection/normalize-url.ts`,
     "'path' in spelling && spelling.path !== raw ?",
     "'path' in spelling && spelling.path.length !== raw.length ?",
   ],
   [
     'http',
     'an absolute address of any host',
-    `${HTTP}/door.ts`,
+    `${ENGINE}/protection/normalize-url.ts`,
     'if (!match?.[1] || match[1].toLowerCase() !== host?.toLowerCase()) return undefined;',
     'if (!match?.[1]) return undefined;',
   ],
   [
     'http',
     'same-site counts as same-origin',
-    `${HTTP}/cross-site.ts`,
+    `${ENGINE}/protection/cross-site.ts`,
     "return site === 'same-origin' || site === 'none';",
     "return site !== 'cross-site';",
   ],
   [
     'http',
     'an untrusted scheme is believed',
-    `${HTTP}/host-check.ts`,
+    `${ENGINE}/protection/host-check.ts`,
     "return trusted && firstValue(req.headers['x-forwarded-proto'])",
     "return firstValue(req.headers['x-forwarded-proto'])",
   ],
   [
     'http',
     'overload looks at pages one too late',
-    `${HTTP}/overload.ts`,
-    'gate.pages >= maxPages ? 2',
-    'gate.pages > maxPages ? 2',
+    `${ENGINE}/protection/overload.ts`,
+    'limiter.pages >= maxPages ? 2',
+    'limiter.pages > maxPages ? 2',
   ],
-  ['http', 'overload never calms down', `${HTTP}/overload.ts`, 'calm = holds ? 0 : calm + 1;', 'calm = 0;'],
+  [
+    'http',
+    'overload never calms down',
+    `${ENGINE}/protection/overload.ts`,
+    'calm = holds ? 0 : calm + 1;',
+    'calm = 0;',
+  ],
   [
     'http',
     'a problem leads to the incident alone',
@@ -376,14 +393,14 @@ const TABLE = [
   [
     'api',
     'a query that comes twice is taken',
-    `${HTTP}/operation.ts`,
+    `${ENGINE}/api/operation.ts`,
     'filter((name) => search.getAll(name).length > 1)',
     'filter((name) => search.getAll(name).length > 2)',
   ],
   [
     'api',
     'a GET is sent again',
-    `${HTTP}/operation.ts`,
+    `${ENGINE}/api/operation.ts`,
     "if (request.method === 'GET' || request.method === 'HEAD') {",
     "if (request.method === 'HEAD') {",
   ],

@@ -3,40 +3,40 @@ import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
+import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
+import { apiNotFound, unclaimedMethods } from './engine/api/resource.ts';
+import { type AssetsOptions, assets } from './engine/assets/assets.ts';
+import { compress } from './engine/assets/compress.ts';
+import type { PublicFile } from './engine/assets/public-files.ts';
+import { expectContinue } from './engine/connection/expect-continue.ts';
+import type { InFlight } from './engine/connection/in-flight.ts';
+import { lateWrites } from './engine/connection/late-writes.ts';
+import { oneAtATime } from './engine/connection/one-at-a-time.ts';
 import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
 import { requestContext } from './engine/errors/request-context.ts';
 import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
-import { accessLog } from './engine/http/access-log.ts';
-import { type ApiOrigins, apiOrigins } from './engine/http/api-origins.ts';
-import { isApiPath, isTakenPath } from './engine/http/api-path.ts';
-import { type AssetsOptions, assets } from './engine/http/assets.ts';
-import { compress } from './engine/http/compress.ts';
-import { crossSite } from './engine/http/cross-site.ts';
-import { door } from './engine/http/door.ts';
-import { type LoadedApp, mountExistingApp } from './engine/http/existing-app.ts';
-import { expectContinue } from './engine/http/expect-continue.ts';
-import { health, type Readiness } from './engine/http/health.ts';
-import { hostCheck } from './engine/http/host-check.ts';
-import type { InFlight } from './engine/http/in-flight.ts';
-import { lateWrites } from './engine/http/late-writes.ts';
-import { dropClosed } from './engine/http/on-close.ts';
-import { oneAtATime } from './engine/http/one-at-a-time.ts';
-import type { Origins } from './engine/http/origins.ts';
-import type { Overload } from './engine/http/overload.ts';
-import { privateReplies } from './engine/http/private-replies.ts';
-import type { ProxyTrust } from './engine/http/proxy-trust.ts';
-import type { PublicFile } from './engine/http/public-files.ts';
-import { requestId } from './engine/http/request-id.ts';
-import { apiNotFound, unclaimedMethods } from './engine/http/resource.ts';
-import { securityHeaders, strictTransport, toSecurityHeaders } from './engine/http/security-headers.ts';
-import { seenAsPage } from './engine/http/seen-as-page.ts';
-import { shed } from './engine/http/shed.ts';
-import { chain, intoExpress, type Step } from './engine/http/step.ts';
-import { visitorId } from './engine/http/visitor-id.ts';
-import type { Metrics } from './engine/metrics/metrics.ts';
+import { type LoadedApp, mountExistingApp } from './engine/existing-app.ts';
+import { accessLog } from './engine/monitoring/access-log.ts';
+import { health, type Readiness } from './engine/monitoring/health.ts';
+import type { Metrics } from './engine/monitoring/metrics.ts';
+import { visitorId } from './engine/monitoring/visitor-id.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
+import { seenAsPage } from './engine/pages/seen-as-page.ts';
 import type { ProductReporting } from './engine/product.ts';
+import { crossSite } from './engine/protection/cross-site.ts';
+import { hostCheck } from './engine/protection/host-check.ts';
+import { normalizeUrl } from './engine/protection/normalize-url.ts';
+import type { Origins } from './engine/protection/origins.ts';
+import type { Overload } from './engine/protection/overload.ts';
+import { privateReplies } from './engine/protection/private-replies.ts';
+import type { ProxyTrust } from './engine/protection/proxy-trust.ts';
+import { securityHeaders, strictTransport, toSecurityHeaders } from './engine/protection/security-headers.ts';
+import { shed } from './engine/protection/shed.ts';
+import { isApiPath, isTakenPath } from './engine/request/api-path.ts';
+import { dropClosed } from './engine/request/on-close.ts';
+import { requestId } from './engine/request/request-id.ts';
+import { chain, intoExpress, type Step } from './engine/request/step.ts';
 
 export interface AppDeps {
   readonly log: Logger;
@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(headers),
-    door(existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
+    normalizeUrl(existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),
     ...(deps.doctorPage ? [deps.doctorPage] : []),

@@ -18,15 +18,15 @@ import {
   TOKEN_SENTENCE,
 } from './desk/sign-in/operator-tokens.ts';
 import { parseSourceLink } from './desk/source-link.ts';
+import type { ConnectionTimes } from './engine/connection/http-server.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
   SCRUB_KEYS_SENTENCE,
   SCRUB_PATTERNS_SENTENCE,
 } from './engine/errors/scrub/scrub-settings.ts';
-import { isTakenPath } from './engine/http/api-path.ts';
-import { toCheckedHost } from './engine/http/host.ts';
-import type { ConnectionTimes } from './engine/http/http-server.ts';
+import { toCheckedHost } from './engine/protection/host.ts';
+import { isTakenPath } from './engine/request/api-path.ts';
 import {
   type Environment,
   OFF,

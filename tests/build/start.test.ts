@@ -41,7 +41,7 @@ describe('`npm start`', () => {
 });
 
 it('ends where nobody reads its log any more', async () => {
-  const logger = new URL('../../src/server/engine/logger.ts', import.meta.url).href;
+  const logger = new URL('../../src/server/engine/monitoring/logger.ts', import.meta.url).href;
   const script = `
     const { createLogger } = await import('${logger}');
     const { log, flush } = await createLogger({ level: 'info', terminal: false });

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 import type { Response } from 'supertest';
-import type { OpenApi, OpenApiOperation } from '../../src/server/engine/http/openapi.ts';
+import type { OpenApi, OpenApiOperation } from '../../src/server/engine/api/openapi.ts';
 
 /** A document against which replies are held. Use when an API says of itself what it answers. */
 export interface ApiDocument {

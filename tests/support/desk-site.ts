@@ -17,10 +17,10 @@ import { createSignIn, makeTicket } from '../../src/server/desk/sign-in/sign-in.
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
+import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
-import { createOrigins } from '../../src/server/engine/http/origins.ts';
-import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
+import { createOrigins } from '../../src/server/engine/protection/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';

@@ -1,11 +1,11 @@
 import { Router } from 'express';
+import { createDrain } from '../../src/server/engine/connection/drain.ts';
+import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
+import { listen } from '../../src/server/engine/connection/listen.ts';
+import { createStop } from '../../src/server/engine/connection/stop.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { watchProcess } from '../../src/server/engine/errors/process-faults.ts';
-import { createDrain } from '../../src/server/engine/http/drain.ts';
-import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
-import { listen } from '../../src/server/engine/http/listen.ts';
-import { createStop } from '../../src/server/engine/http/stop.ts';
-import { createLogger } from '../../src/server/engine/logger.ts';
+import { createLogger } from '../../src/server/engine/monitoring/logger.ts';
 import { createTestApp, TEST_SERVER } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 

@@ -5,15 +5,15 @@ import { pino } from 'pino';
 import type { ComponentType } from 'react';
 import { onTestFinished } from 'vitest';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
+import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
+import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
-import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
-import { createContentPolicy } from '../../src/server/engine/http/content-policy.ts';
-import { createEarlyScript } from '../../src/server/engine/http/early-script.ts';
-import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
-import { createOrigins } from '../../src/server/engine/http/origins.ts';
-import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
+import { createEarlyScript } from '../../src/server/engine/pages/early-script.ts';
 import { createPages, type PageSteps, type PagesOptions } from '../../src/server/engine/pages/pages.ts';
 import type { ServerPage } from '../../src/server/engine/pages/server-page.ts';
+import { createContentPolicy } from '../../src/server/engine/protection/content-policy.ts';
+import { createOrigins } from '../../src/server/engine/protection/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import type { DocumentProps } from '../../src/shared/engine/document.ts';
 import type { ErrorPageProps, ErrorPages } from '../../src/shared/engine/engine-context.ts';
 import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
@@ -128,7 +128,7 @@ export function createTestPages(
       { earlyScript: createEarlyScript({ tunnel: '/_report', build: BUILD_ID }), styleAttributes: true },
     ),
     bodies: createBodyReader(),
-    gate: undefined,
+    limiter: undefined,
     isSecret: false,
     traceTargets: [],
     ...options,

@@ -6,18 +6,18 @@ import type { GivenFeedback } from '../../src/server/desk/feedback/keep-feedback
 import type { ReportOutbox } from '../../src/server/desk/tunnel/report-outbox.ts';
 import type { MakeReportDigest, ReportScrubber } from '../../src/server/desk/tunnel/report-parts.ts';
 import { type TunnelOptions, tunnel } from '../../src/server/desk/tunnel/tunnel.ts';
+import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
+import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
-import { createBodyReader } from '../../src/server/engine/http/body-reader.ts';
-import { door } from '../../src/server/engine/http/door.ts';
-import { hostCheck } from '../../src/server/engine/http/host-check.ts';
-import { createHttpServer } from '../../src/server/engine/http/http-server.ts';
-import { createOrigins } from '../../src/server/engine/http/origins.ts';
-import { createProxyTrust } from '../../src/server/engine/http/proxy-trust.ts';
-import { sendText } from '../../src/server/engine/http/refuse.ts';
-import { requestId } from '../../src/server/engine/http/request-id.ts';
-import { requestInfo } from '../../src/server/engine/http/request-info.ts';
-import { securityHeaders } from '../../src/server/engine/http/security-headers.ts';
-import { chain, type Step } from '../../src/server/engine/http/step.ts';
+import { hostCheck } from '../../src/server/engine/protection/host-check.ts';
+import { normalizeUrl } from '../../src/server/engine/protection/normalize-url.ts';
+import { createOrigins } from '../../src/server/engine/protection/origins.ts';
+import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
+import { securityHeaders } from '../../src/server/engine/protection/security-headers.ts';
+import { sendText } from '../../src/server/engine/request/refuse.ts';
+import { requestId } from '../../src/server/engine/request/request-id.ts';
+import { requestInfo } from '../../src/server/engine/request/request-info.ts';
+import { chain, type Step } from '../../src/server/engine/request/step.ts';
 import { toCrockford } from '../../src/shared/engine/address.ts';
 import { TEST_SERVER } from './app.ts';
 
@@ -167,7 +167,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
     overhear(spies.received),
     requestId({ origins, trust }),
     securityHeaders(),
-    door(),
+    normalizeUrl(),
     hostCheck({ origins, trust, log }),
     step,
   ];

@@ -1,7 +1,7 @@
 import { createDeskApp, type DeskAppDeps } from '../desk/desk-app.ts';
-import { toConnectionLimits } from '../engine/http/connection-limits.ts';
-import { createHttpServer, type HttpServer } from '../engine/http/http-server.ts';
-import { toSecurityHeaders } from '../engine/http/security-headers.ts';
+import { toConnectionLimits } from '../engine/connection/connection-limits.ts';
+import { createHttpServer, type HttpServer } from '../engine/connection/http-server.ts';
+import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
 import type { DeskSide } from './open-desk-side.ts';
 import type { Failures } from './open-failures.ts';
 import type { Ground } from './open-ground.ts';

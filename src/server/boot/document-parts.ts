@@ -1,5 +1,5 @@
-import { createEarlyScript } from '../engine/http/early-script.ts';
-import type { TracedProject } from '../engine/http/trace-headers.ts';
+import { createEarlyScript } from '../engine/pages/early-script.ts';
+import type { TracedProject } from '../engine/request/trace-headers.ts';
 import type { Ground } from './open-ground.ts';
 
 /** What documents carry, the site's and the desk's, for what browsers report. */

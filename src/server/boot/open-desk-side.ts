@@ -9,7 +9,7 @@ import { toMayRead } from '../desk/sign-in/bearer.ts';
 import { type OpenSignIn, openSignIn } from '../desk/sign-in/open-sign-in.ts';
 import { toProxySignIn } from '../desk/sign-in/proxy-operator.ts';
 import { openVisitors, type Visitors } from '../desk/tunnel/visitors.ts';
-import type { MayRead } from '../engine/http/may-read.ts';
+import type { MayRead } from '../engine/monitoring/may-read.ts';
 import { toDeskFacts } from './desk-facts.ts';
 import type { Failures } from './open-failures.ts';
 import type { Ground } from './open-ground.ts';

@@ -1,13 +1,13 @@
 import type { RouteLine } from '../../shared/engine/routes.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ToVisitor } from '../desk/tunnel/visitors.ts';
+import { InFlight } from '../engine/connection/in-flight.ts';
 import { createTableLoader } from '../engine/errors/create-table-loader.ts';
 import type { SiteTable } from '../engine/errors/digest/site-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';
 import { createPathScrubber, type ScrubPath } from '../engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
-import { InFlight } from '../engine/http/in-flight.ts';
 import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import type { Ground } from './open-ground.ts';
 

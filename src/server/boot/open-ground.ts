@@ -2,8 +2,8 @@ import type { AssetManifest } from '../../shared/engine/manifest.ts';
 import { type Config, readConfig } from '../config.ts';
 import { requireDataFolder } from '../desk/data-folder.ts';
 import { type ListedTokens, listTokens } from '../desk/sign-in/list-tokens.ts';
-import { createLogger, type ServerLog } from '../engine/logger.ts';
-import { createMetrics, type Metrics } from '../engine/metrics/metrics.ts';
+import { createLogger, type ServerLog } from '../engine/monitoring/logger.ts';
+import { createMetrics, type Metrics } from '../engine/monitoring/metrics.ts';
 import { readManifest } from './read-manifest.ts';
 
 /** What a start has read, and all that it opens stands on. */

@@ -1,12 +1,12 @@
 import { Second } from '../../shared/units.ts';
 import type { Config } from '../config.ts';
 import type { Desk } from '../desk/desk.ts';
+import type { Drain } from '../engine/connection/drain.ts';
+import { createStop } from '../engine/connection/stop.ts';
+import { onStopSignal } from '../engine/connection/stop-signals.ts';
 import type { Funnel } from '../engine/errors/funnel.ts';
 import { watchProcess } from '../engine/errors/process-faults.ts';
-import type { Drain } from '../engine/http/drain.ts';
-import { createStop } from '../engine/http/stop.ts';
-import { onStopSignal } from '../engine/http/stop-signals.ts';
-import type { ServerLog } from '../engine/logger.ts';
+import type { ServerLog } from '../engine/monitoring/logger.ts';
 
 /** How long a process that lost its footing may stand still for its last words to be stored (ms). */
 const FLUSH_TIME = 1 * Second;

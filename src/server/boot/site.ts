@@ -14,26 +14,26 @@ import { openFeedback } from '../desk/feedback/open-feedback.ts';
 import { createDeskPages } from '../desk/pages/desk-pages.ts';
 import { tellNewcomer } from '../desk/sign-in/tell-newcomer.ts';
 import { openTunnel } from '../desk/tunnel/open-tunnel.ts';
-import { createBodyReader } from '../engine/http/body-reader.ts';
-import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/http/connection-limits.ts';
-import { createContentPolicy } from '../engine/http/content-policy.ts';
-import { doctorPage } from '../engine/http/doctor-page.ts';
-import { createDrain, joinDrains } from '../engine/http/drain.ts';
-import { loadExistingApp } from '../engine/http/existing-app.ts';
-import type { Readiness } from '../engine/http/health.ts';
-import { createHttpServer } from '../engine/http/http-server.ts';
-import { listen, toHttpUrl } from '../engine/http/listen.ts';
-import { metricsPage } from '../engine/http/metrics-page.ts';
-import { openOverload } from '../engine/http/open-overload.ts';
-import { createOrigins, type Origins } from '../engine/http/origins.ts';
-import { createProxyTrust } from '../engine/http/proxy-trust.ts';
-import { indexPublicFiles } from '../engine/http/public-files.ts';
-import { toSecurityHeaders } from '../engine/http/security-headers.ts';
-import { handleUpgrades } from '../engine/http/upgrades.ts';
-import type { ServerLog } from '../engine/logger.ts';
-import { describeNodeFloor } from '../engine/node-floor.ts';
+import { createBodyReader } from '../engine/api/body-reader.ts';
+import { indexPublicFiles } from '../engine/assets/public-files.ts';
+import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';
+import { createDrain, joinDrains } from '../engine/connection/drain.ts';
+import { createHttpServer } from '../engine/connection/http-server.ts';
+import { listen, toHttpUrl } from '../engine/connection/listen.ts';
+import { handleUpgrades } from '../engine/connection/upgrades.ts';
+import { loadExistingApp } from '../engine/existing-app.ts';
+import { doctorPage } from '../engine/monitoring/doctor-page.ts';
+import type { Readiness } from '../engine/monitoring/health.ts';
+import type { ServerLog } from '../engine/monitoring/logger.ts';
+import { metricsPage } from '../engine/monitoring/metrics-page.ts';
+import { describeNodeFloor } from '../engine/monitoring/node-floor.ts';
 import { createPages } from '../engine/pages/pages.ts';
 import type { Product, ProductParts } from '../engine/product.ts';
+import { createContentPolicy } from '../engine/protection/content-policy.ts';
+import { openOverload } from '../engine/protection/open-overload.ts';
+import { createOrigins, type Origins } from '../engine/protection/origins.ts';
+import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
+import { toSecurityHeaders } from '../engine/protection/security-headers.ts';
 import { DESK_SHARE } from '../limits.ts';
 import { openUpstream } from '../reporting/open-upstream.ts';
 import { createDeskServer } from './create-desk-server.ts';
@@ -87,7 +87,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const { earlyScript, reportPath, traced } = toDocumentParts(ground);
   const takesFeedback = product.reporting?.feedback !== false;
   // A process that stands at a breakpoint is late, and refuses nothing to its developer.
-  const { gate, overload } = openOverload({
+  const { limiter, overload } = openOverload({
     delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
     maxPages: config.maxPages,
     count,
@@ -110,7 +110,7 @@ export async function startSite<Settings, Services, Own extends object>({
     compression: config.compression,
     isSecret: false,
     bodies,
-    gate,
+    limiter,
   });
   const readiness: Readiness = {
     get draining() {
@@ -207,7 +207,7 @@ export async function startSite<Settings, Services, Own extends object>({
     times: config.times,
     headers: toSecurityHeaders(origins),
   });
-  server.on('connection', () => gate.noteConnection());
+  server.on('connection', () => limiter.noteConnection());
   const upgraded = handleUpgrades(server, {
     upgrades,
     existing: existing?.server,
@@ -236,7 +236,7 @@ export async function startSite<Settings, Services, Own extends object>({
     createDrain({ server, connections, upgraded, ...ending }),
     ...(deskServer ? [createDrain({ ...deskServer, ...ending })] : []),
   ]);
-  watchServer({ metrics, inFlight, connections, gate, overload, drain, desk, outbox: upstream.outbox });
+  watchServer({ metrics, inFlight, connections, limiter, overload, drain, desk, outbox: upstream.outbox });
   serveUntilStopped({
     config,
     drain,

@@ -1,7 +1,7 @@
 import { UnwritableFolderError } from '../desk/data-folder.ts';
 import { DeskInUseError } from '../desk/desk.ts';
-import { ListenError } from '../engine/http/listen.ts';
-import { onStopSignal } from '../engine/http/stop-signals.ts';
+import { ListenError } from '../engine/connection/listen.ts';
+import { onStopSignal } from '../engine/connection/stop-signals.ts';
 import { WiringError } from '../engine/pages/wiring.ts';
 import { ConfigError } from '../engine/settings.ts';
 import { ServicesError } from './services.ts';

@@ -1,11 +1,11 @@
 import { Second } from '../../shared/units.ts';
 import type { Desk } from '../desk/desk.ts';
-import type { Connections } from '../engine/http/connections.ts';
-import type { Drain } from '../engine/http/drain.ts';
-import type { InFlight } from '../engine/http/in-flight.ts';
-import type { Overload } from '../engine/http/overload.ts';
-import type { RenderGate } from '../engine/http/render-gate.ts';
-import type { Metrics } from '../engine/metrics/metrics.ts';
+import type { Connections } from '../engine/connection/connections.ts';
+import type { Drain } from '../engine/connection/drain.ts';
+import type { InFlight } from '../engine/connection/in-flight.ts';
+import type { Metrics } from '../engine/monitoring/metrics.ts';
+import type { Overload } from '../engine/protection/overload.ts';
+import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
 import type { Outbox } from '../reporting/outbox.ts';
 
 export interface WatchedServer {
@@ -17,14 +17,14 @@ export interface WatchedServer {
     Desk,
     'condition' | 'waitingBytes' | 'arriving' | 'pendingQuestions' | 'storedBytes' | 'clockSkew'
   >;
-  readonly gate?: Pick<RenderGate, 'pages' | 'queued'>;
+  readonly limiter?: Pick<RenderLimiter, 'pages' | 'queued'>;
   readonly overload?: Pick<Overload, 'level'> | undefined;
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
 }
 
 /** The figures that are read when somebody asks for the metrics. */
 export function watchServer(server: WatchedServer): void {
-  const { metrics, inFlight, connections, drain, desk, gate, overload, outbox } = server;
+  const { metrics, inFlight, connections, drain, desk, limiter, overload, outbox } = server;
   const { gauge, gauges } = metrics;
   gauge('http_server_active_requests', 'Requests that are being answered.', () => inFlight.size);
   gauge('spillway_open_connections', 'Sockets that are open on PORT.', () => connections.sockets.size);
@@ -56,13 +56,13 @@ export function watchServer(server: WatchedServer): void {
   gauge('spillway_desk_questions_pending', 'Questions that the desk worker has not answered yet.', () => {
     return desk.pendingQuestions;
   });
-  if (gate) {
+  if (limiter) {
     gauge(
       'spillway_pages_in_progress',
       'Pages that are being made: from the first guard to the shell, and renders of static pages.',
-      () => gate.pages,
+      () => limiter.pages,
     );
-    gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => gate.queued);
+    gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => limiter.queued);
   }
   if (overload) {
     gauge(

@@ -1,5 +1,5 @@
+import type { InFlightRequest } from '../engine/connection/in-flight.ts';
 import type { StackFrame } from '../engine/errors/failure.ts';
-import type { InFlightRequest } from '../engine/http/in-flight.ts';
 
 /** How the process is, told by the main thread once a second. */
 export interface Beat {

@@ -1,29 +1,29 @@
 import type { RequestListener } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { assets } from '../engine/assets/assets.ts';
+import { compress } from '../engine/assets/compress.ts';
+import type { PublicFile } from '../engine/assets/public-files.ts';
+import { expectContinue } from '../engine/connection/expect-continue.ts';
+import type { InFlight } from '../engine/connection/in-flight.ts';
+import { lateWrites } from '../engine/connection/late-writes.ts';
+import { oneAtATime } from '../engine/connection/one-at-a-time.ts';
 import { type ErrorHandler, errorHandler } from '../engine/errors/error-handler.ts';
 import type { Funnel } from '../engine/errors/funnel.ts';
 import { notFoundHere } from '../engine/errors/http-error.ts';
 import { requestContext } from '../engine/errors/request-context.ts';
 import type { ScrubPath } from '../engine/errors/scrub/secret-path.ts';
-import { accessLog } from '../engine/http/access-log.ts';
-import { assets } from '../engine/http/assets.ts';
-import { compress } from '../engine/http/compress.ts';
-import { crossSite } from '../engine/http/cross-site.ts';
-import { door } from '../engine/http/door.ts';
-import { expectContinue } from '../engine/http/expect-continue.ts';
-import { health, type Readiness } from '../engine/http/health.ts';
-import { hostCheck } from '../engine/http/host-check.ts';
-import type { InFlight } from '../engine/http/in-flight.ts';
-import { lateWrites } from '../engine/http/late-writes.ts';
-import { oneAtATime } from '../engine/http/one-at-a-time.ts';
-import { createOrigins, type Origins } from '../engine/http/origins.ts';
-import type { ProxyTrust } from '../engine/http/proxy-trust.ts';
-import type { PublicFile } from '../engine/http/public-files.ts';
-import { requestId } from '../engine/http/request-id.ts';
-import { securityHeaders, strictTransport, toSecurityHeaders } from '../engine/http/security-headers.ts';
-import { chain, intoExpress, type Step } from '../engine/http/step.ts';
-import type { Metrics } from '../engine/metrics/metrics.ts';
+import { accessLog } from '../engine/monitoring/access-log.ts';
+import { health, type Readiness } from '../engine/monitoring/health.ts';
+import type { Metrics } from '../engine/monitoring/metrics.ts';
+import { crossSite } from '../engine/protection/cross-site.ts';
+import { hostCheck } from '../engine/protection/host-check.ts';
+import { normalizeUrl } from '../engine/protection/normalize-url.ts';
+import { createOrigins, type Origins } from '../engine/protection/origins.ts';
+import type { ProxyTrust } from '../engine/protection/proxy-trust.ts';
+import { securityHeaders, strictTransport, toSecurityHeaders } from '../engine/protection/security-headers.ts';
+import { requestId } from '../engine/request/request-id.ts';
+import { chain, intoExpress, type Step } from '../engine/request/step.ts';
 import { DESK_API_PATH } from './api/desk-api.ts';
 import type { DeskPages } from './pages/desk-pages.ts';
 
@@ -71,7 +71,7 @@ export function createDeskApp(deps: DeskAppDeps): RequestListener {
     requestContext(),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(toSecurityHeaders(origins)),
-    door(),
+    normalizeUrl(),
     health({ readiness }),
     ...(deps.metricsPage ? [deps.metricsPage] : []),
     hostCheck({ origins, trust, log }),

@@ -1,18 +1,16 @@
 // What the server's side of a product imports, as `#engine/server`. Within the engine, import the file that a name
 // comes from.
 
+export type { ApiOrigins } from './api/api-origins.ts';
+export { formBody, jsonBody } from './api/body-limits.ts';
+export { openApi } from './api/openapi.ts';
+export { operation } from './api/operation.ts';
+export { type Resource, resource } from './api/resource.ts';
+export type { Upgrades } from './connection/upgrades.ts';
 export { addBreadcrumb } from './errors/breadcrumb.ts';
 export { HttpError, notFoundHere } from './errors/http-error.ts';
 export { PROBLEM_TYPE } from './errors/problem.ts';
-export type { ApiOrigins } from './http/api-origins.ts';
-export { formBody, jsonBody } from './http/body-limits.ts';
-export type { ContentSources } from './http/content-policy.ts';
-export type { ExistingApp } from './http/existing-app.ts';
-export { openApi } from './http/openapi.ts';
-export { operation } from './http/operation.ts';
-export { requestInfo } from './http/request-info.ts';
-export { type Resource, resource } from './http/resource.ts';
-export type { Upgrades } from './http/upgrades.ts';
+export type { ExistingApp } from './existing-app.ts';
 export { formAction } from './pages/form-action.ts';
 export { oncePerVisit } from './pages/once-per-visit.ts';
 export {
@@ -32,4 +30,6 @@ export {
   type ProductReporting,
   type SettingsOf,
 } from './product.ts';
+export type { ContentSources } from './protection/content-policy.ts';
+export { requestInfo } from './request/request-info.ts';
 export { parsed, toggle } from './settings.ts';

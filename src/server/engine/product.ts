@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Config } from '../config.ts';
+import type { ApiOrigins } from './api/api-origins.ts';
+import type { Upgrades } from './connection/upgrades.ts';
 import type { FailureContext } from './errors/create-failure.ts';
-import type { ApiOrigins } from './http/api-origins.ts';
-import type { ContentSources } from './http/content-policy.ts';
-import type { ExistingApp } from './http/existing-app.ts';
-import type { Upgrades } from './http/upgrades.ts';
+import type { ExistingApp } from './existing-app.ts';
 import type { PageTable } from './pages/load-page.ts';
 import type { EngineContext } from './pages/server-page.ts';
+import type { ContentSources } from './protection/content-policy.ts';
 import type { Environment, SettingsTable, SettingsValues } from './settings.ts';
 import { readSettings } from './settings.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Count } from '../engine/count.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
+import type { Count } from '../engine/monitoring/count.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 
 /** Where failures go beside the desk. */

@@ -1,5 +1,5 @@
 import { Hour, KiB, MiB, Minute, Second } from '../../shared/units.ts';
-import type { Count } from '../engine/count.ts';
+import type { Count } from '../engine/monitoring/count.ts';
 import type { Dsn } from './dsn.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { type Entry, Segments } from './segments.ts';

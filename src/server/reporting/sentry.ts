@@ -1,6 +1,6 @@
 import { type ErrorEvent, NodeClient, type NodeOptions, Scope } from '@sentry/node';
-import type { Count } from '../engine/count.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
+import type { Count } from '../engine/monitoring/count.ts';
 import type { Dsn } from './dsn.ts';
 import type { Outbox } from './outbox.ts';
 import { type SentryEvent, type SentryEventOptions, toSentryEvent } from './sentry-event.ts';

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { describeNodeFloor } from '../../../src/server/engine/node-floor.ts';
+import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import { startServer } from '../../support/e2e-server.ts';
 
 it('is one line of the log, as a warning, where this Node has a hole that a newer one has not', async () => {

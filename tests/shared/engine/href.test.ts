@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { spellPath } from '../../../src/server/engine/http/path-spelling.ts';
 import { createMatcher } from '../../../src/server/engine/pages/match-page.ts';
+import { spellPath } from '../../../src/server/engine/protection/path-spelling.ts';
 import { createHref, type ParamsOf, type PathOf } from '../../../src/shared/engine/href.ts';
 import { createRouteTree } from '../../../src/shared/engine/route-objects.ts';
 import { defineRoutes } from '../../../src/shared/engine/routes.ts';

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { Second } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import { readBearer } from '../sign-in/bearer.ts';
 import type { CheckToken } from '../sign-in/check-token.ts';
 import type { Operator } from '../sign-in/sign-in.ts';

@@ -1,9 +1,9 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { Second } from '../../../shared/units.ts';
+import { type OpenApiOptions, openApi } from '../../engine/api/openapi.ts';
+import type { Resource } from '../../engine/api/resource.ts';
 import { HttpError, notFoundHere } from '../../engine/errors/http-error.ts';
-import { type OpenApiOptions, openApi } from '../../engine/http/openapi.ts';
-import { privateReplies } from '../../engine/http/private-replies.ts';
-import type { Resource } from '../../engine/http/resource.ts';
+import { privateReplies } from '../../engine/protection/private-replies.ts';
 import type { Desk } from '../desk.ts';
 import { RETRY_LONGEST } from '../limits.ts';
 import type { DeskFacts } from '../pages/context.ts';

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import type { Sent } from '../../engine/http/operation.ts';
-import { operation } from '../../engine/http/operation.ts';
-import { type Resource, resource } from '../../engine/http/resource.ts';
+import type { Sent } from '../../engine/api/operation.ts';
+import { operation } from '../../engine/api/operation.ts';
+import { type Resource, resource } from '../../engine/api/resource.ts';
 import { presentIncident as presentHead } from '../pages/present-incident.ts';
 import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
 import { keyOf } from '../store/incident-key.ts';

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type * as z from 'zod';
+import { operation } from '../../engine/api/operation.ts';
+import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { operation } from '../../engine/http/operation.ts';
-import { type Resource, resource } from '../../engine/http/resource.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { presentStatus } from '../pages/present-status.ts';
 import { readIncident } from '../pages/read-incident.ts';

@@ -1,6 +1,6 @@
+import { operation } from '../../engine/api/operation.ts';
+import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { operation } from '../../engine/http/operation.ts';
-import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentIncidentRow } from '../pages/present-incident-row.ts';
 import { ORDERS } from '../pages/read-view.ts';
 import { type ApiContext, readVersion } from './context.ts';

@@ -1,6 +1,6 @@
+import { operation } from '../../engine/api/operation.ts';
+import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { operation } from '../../engine/http/operation.ts';
-import { type Resource, resource } from '../../engine/http/resource.ts';
 import { presentNotice } from '../pages/notifications.ts';
 import type { ApiContext } from './context.ts';
 import { NotificationList, TestResults } from './replies.ts';

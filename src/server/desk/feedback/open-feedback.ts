@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import type { BodyReader } from '../../engine/api/body-reader.ts';
 import type { Scrubber } from '../../engine/errors/scrub.ts';
-import type { BodyReader } from '../../engine/http/body-reader.ts';
-import type { Origins } from '../../engine/http/origins.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import type { Origins } from '../../engine/protection/origins.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
 import type { ToVisitor } from '../tunnel/visitors.ts';
 import type { KeepFeedback } from './keep-feedback.ts';

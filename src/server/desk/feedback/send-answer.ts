@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { prefersJson } from '../../engine/errors/error-handler.ts';
 import { escapeHtml } from '../../engine/errors/escape-html.ts';
 import { PLAIN_PAGE_POLICY, renderPlainPage } from '../../engine/errors/last-resort.ts';
-import { API_POLICY } from '../../engine/http/content-policy.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import { API_POLICY } from '../../engine/protection/content-policy.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 
 /** To a script the words alone, to anybody else a page that needs nothing: what stood here has failed. */
 export function sendFeedbackAnswer(req: IncomingMessage, res: ServerResponse, status: number, words: string): void {

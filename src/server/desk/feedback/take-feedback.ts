@@ -10,13 +10,13 @@ import {
 } from '../../../shared/engine/feedback-protocol.ts';
 import { isOutcome } from '../../../shared/engine/outcome.ts';
 import { KiB, Second } from '../../../shared/units.ts';
+import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import type { BodyReader } from '../../engine/http/body-reader.ts';
-import { isOfThisSite } from '../../engine/http/cross-site.ts';
-import type { Origins } from '../../engine/http/origins.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
-import { toSender } from '../../engine/http/to-sender.ts';
 import { readForm } from '../../engine/pages/form-body.ts';
+import { isOfThisSite } from '../../engine/protection/cross-site.ts';
+import type { Origins } from '../../engine/protection/origins.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
 import { parseAddress, toAddressText } from '../address.ts';
 import { type FeedbackParts, readPostedFeedback } from '../tunnel/feedback.ts';
 import type { KeepFeedback } from './keep-feedback.ts';

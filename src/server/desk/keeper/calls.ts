@@ -1,5 +1,5 @@
 import type { DeskRetention } from '../../config.ts';
-import type { Count } from '../../engine/count.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
 import type { Address } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { TestSent } from '../notify/notifier.ts';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Count } from '../../engine/count.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { MAX_DEAD_LETTER_BYTES } from '../limits.ts';

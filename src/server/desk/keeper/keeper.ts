@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/address.ts';
-import type { Count } from '../../engine/count.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
 import { parseAddress } from '../address.ts';
 import type { Beat, BlockedLoop } from '../beat.ts';
 import type { DeskLog } from '../desk-log.ts';

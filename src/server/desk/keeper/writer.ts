@@ -1,5 +1,5 @@
-import type { Count } from '../../engine/count.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
 import { clearTaken } from '../clear-lines.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { removeJournal } from '../journal.ts';

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { LIVE_CHANGES, LIVE_PATH, LIVE_PING } from '../../../shared/desk/live/live-protocol.ts';
-import { API_POLICY } from '../../engine/http/content-policy.ts';
-import { isOfThisSite } from '../../engine/http/cross-site.ts';
-import { onClose } from '../../engine/http/on-close.ts';
-import type { Origins } from '../../engine/http/origins.ts';
-import { refuse, sendText } from '../../engine/http/refuse.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import { API_POLICY } from '../../engine/protection/content-policy.ts';
+import { isOfThisSite } from '../../engine/protection/cross-site.ts';
+import type { Origins } from '../../engine/protection/origins.ts';
+import { onClose } from '../../engine/request/on-close.ts';
+import { refuse, sendText } from '../../engine/request/refuse.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import {
   LIVE_PING_INTERVAL,
   LIVE_RETRY_LONGEST,

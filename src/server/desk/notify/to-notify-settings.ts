@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { toHttpUrl } from '../../engine/http/listen.ts';
+import { toHttpUrl } from '../../engine/connection/listen.ts';
 import { ConfigError } from '../../engine/settings.ts';
 import type { NotifySettings } from './settings.ts';
 

@@ -3,17 +3,17 @@ import { Document } from '../../../shared/desk/document.tsx';
 import { errorPages } from '../../../shared/desk/error-pages.tsx';
 import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
 import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
+import type { BodyReader } from '../../engine/api/body-reader.ts';
+import { unclaimedMethods } from '../../engine/api/resource.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';
 import type { Funnel } from '../../engine/errors/funnel.ts';
-import type { BodyReader } from '../../engine/http/body-reader.ts';
-import { createContentPolicy } from '../../engine/http/content-policy.ts';
-import type { Origins } from '../../engine/http/origins.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
-import { unclaimedMethods } from '../../engine/http/resource.ts';
-import type { Step } from '../../engine/http/step.ts';
-import type { TracedProject } from '../../engine/http/trace-headers.ts';
 import { createPages } from '../../engine/pages/pages.ts';
 import type { EngineContext } from '../../engine/pages/server-page.ts';
+import { createContentPolicy } from '../../engine/protection/content-policy.ts';
+import type { Origins } from '../../engine/protection/origins.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
+import type { Step } from '../../engine/request/step.ts';
+import type { TracedProject } from '../../engine/request/trace-headers.ts';
 import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { createLiveStreams } from '../live/live-streams.ts';
@@ -81,7 +81,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     }),
     isSecret: true,
     // The desk is never refused, so that operators see what keeps the site busy.
-    gate: undefined,
+    limiter: undefined,
     maxActionBytes: MAX_DESK_FORM_BYTES,
     traceTargets: [],
     ...(traced && { traced }),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { MayRead } from '../../engine/http/may-read.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import type { MayRead } from '../../engine/monitoring/may-read.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import type { CheckToken } from './check-token.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;

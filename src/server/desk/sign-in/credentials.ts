@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { removeHeader, takeCookies } from '../../engine/http/request-headers.ts';
-import type { Step } from '../../engine/http/step.ts';
+import { removeHeader, takeCookies } from '../../engine/request/request-headers.ts';
+import type { Step } from '../../engine/request/step.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
 import type { Operator } from './sign-in.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Millisecond } from '../../../shared/units.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
-import type { Step } from '../../engine/http/step.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
+import type { Step } from '../../engine/request/step.ts';
 import { sessionCookieOf } from './credentials.ts';
 import type { SignIn } from './sign-in.ts';
 

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { expandIPv6 } from '../../engine/http/to-sender.ts';
+import { expandIPv6 } from '../../engine/request/to-sender.ts';
 
 /**
  * Lists the networks whose attempts count together, the narrowest first. An IPv4 address has only

@@ -1,5 +1,5 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
-import type { Step } from '../../engine/http/step.ts';
+import type { Step } from '../../engine/request/step.ts';
 import type { Desk } from '../desk.ts';
 import { type CheckToken, createCheckToken } from './check-token.ts';
 import { takeCredentials } from './credentials.ts';

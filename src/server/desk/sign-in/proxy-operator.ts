@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/http/proxy-trust.ts';
+import { createProxyTrust, isFromProxy, type ProxyTrust } from '../../engine/protection/proxy-trust.ts';
 import { type ProxySettings, requireProxySettings } from './proxy-settings.ts';
 import { isSameText } from './same-text.ts';
 import type { Operator } from './sign-in.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Second } from '../../../shared/units.ts';
-import { requestInfo } from '../../engine/http/request-info.ts';
+import { requestInfo } from '../../engine/request/request-info.ts';
 import { SESSION_TIME } from '../limits.ts';
 
 const PLAIN_NAME = 'desk';

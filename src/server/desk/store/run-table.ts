@@ -1,4 +1,4 @@
-import type { InFlightRequest } from '../../engine/http/in-flight.ts';
+import type { InFlightRequest } from '../../engine/connection/in-flight.ts';
 import type { Beat, BlockedLoop, MemoryStory } from '../beat.ts';
 import type { Run } from './records.ts';
 import type { Sql, SqlDialect, SqlValue } from './sql.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
-import { toSender } from '../../engine/http/to-sender.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
 import { parseAddress } from '../address.ts';
 import { clearLines, clearTaken } from '../clear-lines.ts';
 import type { JournalEntry } from '../journal-entry.ts';

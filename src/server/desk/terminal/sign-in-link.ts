@@ -1,6 +1,6 @@
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
 import { SETTINGS } from '../../config.ts';
-import { toHttpUrl } from '../../engine/http/listen.ts';
+import { toHttpUrl } from '../../engine/connection/listen.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { listTokens } from '../sign-in/list-tokens.ts';

@@ -1,8 +1,8 @@
 import { toOccurrence } from '../../../shared/engine/address.ts';
 import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Count } from '../../engine/count.ts';
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
 import { toEventId } from './event-to-failure.ts';
 import type { NewIncidents } from './new-incidents.ts';
 import { isRecord, type JsonRecord, parseReportJson, toLine, toPosition, toRecord, toText } from './report-json.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, inflate } from 'node:zlib';
 import { MiB } from '../../../shared/units.ts';
-import type { BodyReader } from '../../engine/http/body-reader.ts';
+import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { ReportError } from './report-error.ts';
 
 /** What is read from the wire (bytes). A browser's event has at most a tenth of it. */

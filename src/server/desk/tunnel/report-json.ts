@@ -1,4 +1,4 @@
-import { measureJson } from '../../engine/http/json-shape.ts';
+import { measureJson } from '../../engine/api/json-shape.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../limits.ts';
 import { ReportError } from './report-error.ts';
 

@@ -1,7 +1,7 @@
 import { MiB } from '../../../shared/units.ts';
-import type { Count } from '../../engine/count.ts';
 import { type Failure, toAddress } from '../../engine/errors/failure.ts';
-import { toSender } from '../../engine/http/to-sender.ts';
+import type { Count } from '../../engine/monitoring/count.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
 import type { GivenFeedback, KeepFeedback, KeptFeedback } from '../feedback/keep-feedback.ts';
 import type { Echoes } from './echoes.ts';
 import { createItem, type Envelope, type EnvelopeItem, parseEnvelope, serializeEnvelope } from './envelope.ts';

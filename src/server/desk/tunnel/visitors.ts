@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Day, Hour, Second } from '../../../shared/units.ts';
-import { toSender } from '../../engine/http/to-sender.ts';
+import { toSender } from '../../engine/request/to-sender.ts';
 import type { Desk } from '../desk.ts';
 import type { Salt } from '../journal-entry.ts';
 import { createSecret, NO_DAY } from '../store/secret-table.ts';

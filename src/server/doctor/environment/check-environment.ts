@@ -1,4 +1,4 @@
-import { readOpenFileLimit } from '../../engine/http/connection-limits.ts';
+import { readOpenFileLimit } from '../../engine/connection/connection-limits.ts';
 import type { ProductSettings } from '../../engine/product.ts';
 import type { Environment } from '../../engine/settings.ts';
 import type { FindingGroup } from '../finding.ts';

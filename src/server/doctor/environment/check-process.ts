@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { toMebibytes } from '../../../shared/desk/words.ts';
 import { MiB } from '../../../shared/units.ts';
-import { toConnectionLimits, toMaxConnections } from '../../engine/http/connection-limits.ts';
-import { describeNodeFloor } from '../../engine/node-floor.ts';
+import { toConnectionLimits, toMaxConnections } from '../../engine/connection/connection-limits.ts';
+import { describeNodeFloor } from '../../engine/monitoring/node-floor.ts';
 import { MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
 import { type Finding, toOk, toSetting } from '../finding.ts';
 

@@ -1,4 +1,4 @@
-import { SECURITY_HEADERS } from '../../engine/http/security-headers.ts';
+import { SECURITY_HEADERS } from '../../engine/protection/security-headers.ts';
 import { type Finding, toOk, toSetting, toUnknown } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { HEADERS_ONCE, HIDE_METRICS, OWN_NAME } from './remedies.ts';

@@ -1,6 +1,6 @@
 import { toCount } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
-import { type Counted, DOCTOR_BODY, DOCTOR_SEEN, MAX_COUNTED_BYTES } from '../../engine/http/doctor-protocol.ts';
+import { type Counted, DOCTOR_BODY, DOCTOR_SEEN, MAX_COUNTED_BYTES } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, toOk } from '../finding.ts';
 import { type Answer, type Ask, NoAnswerError, readJson } from './ask.ts';
 import { LET_BODIES_IN, LET_HEADERS_IN } from './remedies.ts';

@@ -1,5 +1,5 @@
 import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
-import { DOCTOR_SEEN, type Seen } from '../../engine/http/doctor-protocol.ts';
+import { DOCTOR_SEEN, type Seen } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, type Remedy, toOk, toSetting, toUnknown } from '../finding.ts';
 import { type Answer, type Ask, readJson } from './ask.ts';
 import {

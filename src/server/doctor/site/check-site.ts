@@ -1,5 +1,5 @@
 import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
-import { DOCTOR_SEEN } from '../../engine/http/doctor-protocol.ts';
+import { DOCTOR_SEEN } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, type FindingGroup, toUnknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';

@@ -1,4 +1,4 @@
-import { DOCTOR_EVENTS, DOCTOR_STREAM, STREAM_PAUSE, STREAM_STEPS } from '../../engine/http/doctor-protocol.ts';
+import { DOCTOR_EVENTS, DOCTOR_STREAM, STREAM_PAUSE, STREAM_STEPS } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, toOk } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
 import { STREAM, STREAM_COMPRESSED } from './remedies.ts';

@@ -11,12 +11,12 @@ import {
   type ThrownInBrowser,
 } from '../../../shared/engine/develop-protocol.ts';
 import { Millisecond } from '../../../shared/units.ts';
+import { type PublicFile, readPublicFile } from '../assets/public-files.ts';
+import { toListenError } from '../connection/listen.ts';
 import { readError } from '../errors/digest/read-error.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
-import type { Readiness } from '../http/health.ts';
-import { toListenError } from '../http/listen.ts';
-import { onClose } from '../http/on-close.ts';
-import { type PublicFile, readPublicFile } from '../http/public-files.ts';
+import type { Readiness } from '../monitoring/health.ts';
+import { onClose } from '../request/on-close.ts';
 import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import type { PageError } from '../../../shared/engine/payload.ts';
-import { isApiPath } from '../http/api-path.ts';
-import { API_POLICY } from '../http/content-policy.ts';
-import { requestInfo } from '../http/request-info.ts';
+import { API_POLICY } from '../protection/content-policy.ts';
+import { isApiPath } from '../request/api-path.ts';
+import { requestInfo } from '../request/request-info.ts';
 import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';

@@ -3,7 +3,7 @@ import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
 import type { PageError } from '../../../shared/engine/payload.ts';
 import { RETRY_HEADER } from '../../../shared/engine/protocol.ts';
 import { Second } from '../../../shared/units.ts';
-import type { Count } from '../count.ts';
+import type { Count } from '../monitoring/count.ts';
 import {
   createFailureRecorder,
   type FailureContext,

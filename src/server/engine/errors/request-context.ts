@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type RequestInfo, requestInfo } from '../http/request-info.ts';
-import type { Step } from '../http/step.ts';
+import { type RequestInfo, requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
 
 const storage = new AsyncLocalStorage<RequestInfo>();
 

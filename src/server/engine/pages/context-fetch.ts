@@ -1,8 +1,8 @@
 import { PAGE_DATA_ATTEMPTS } from '../../../shared/engine/limits.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
 import { Second } from '../../../shared/units.ts';
-import type { RequestInfo, Trace } from '../http/request-info.ts';
-import { mergeBaggage, type TraceHeaders } from '../http/trace-headers.ts';
+import type { RequestInfo, Trace } from '../request/request-info.ts';
+import { mergeBaggage, type TraceHeaders } from '../request/trace-headers.ts';
 
 export interface ContextFetchOptions {
   /** Asked for by the first call: most pages make none. */

@@ -1,8 +1,8 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import { publicError } from '../../../shared/engine/outcome.ts';
 import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
-import type { BodyReader } from '../http/body-reader.ts';
-import { decodeFormText } from '../http/decode-utf8.ts';
+import type { BodyReader } from '../api/body-reader.ts';
+import { decodeFormText } from '../request/decode-utf8.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';

@@ -2,7 +2,7 @@ import { createStaticHandler, type DataRouteObject, type Params } from 'react-ro
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { RenderMode } from '../../../shared/engine/routes.ts';
-import { spellPath } from '../http/path-spelling.ts';
+import { spellPath } from '../protection/path-spelling.ts';
 
 /** Which routes a path leads to. */
 export interface PageMatch {

@@ -1,4 +1,4 @@
-import { drawRandom } from '../random.ts';
+import { drawRandom } from '../request/random.ts';
 
 /** 128 bits, as CSP asks for (https://www.w3.org/TR/CSP3/#security-nonces). */
 const NONCE_BYTES = 16;

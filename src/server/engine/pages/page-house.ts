@@ -7,10 +7,10 @@ import { toLocalLocation } from '../../../shared/engine/outcome.ts';
 import { BUILD_HEADER } from '../../../shared/engine/protocol.ts';
 import type { RouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routes.ts';
+import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
-import type { BodyReader } from '../http/body-reader.ts';
-import type { ContentPolicy } from '../http/content-policy.ts';
-import type { RenderGate } from '../http/render-gate.ts';
+import type { ContentPolicy } from '../protection/content-policy.ts';
+import type { RenderLimiter } from '../protection/render-limiter.ts';
 import type { PageTable } from './load-page.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
 import type { StaticCache } from './static-cache.ts';
@@ -40,7 +40,7 @@ export interface PageHouse {
   readonly isSecret: boolean;
   readonly deadlineMs: number;
   /** Where renders wait for each other; without it each begins at once. */
-  readonly gate: RenderGate | undefined;
+  readonly limiter: RenderLimiter | undefined;
   /** Reads the forms that actions take. */
   readonly bodies: BodyReader;
   readonly maxActionBytes: number;

@@ -9,23 +9,23 @@ import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
 import { createRouteTree } from '../../../shared/engine/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routes.ts';
 import { MiB, Second } from '../../../shared/units.ts';
+import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { methodNotAllowed } from '../errors/http-error.ts';
-import type { BodyReader } from '../http/body-reader.ts';
-import type { ContentPolicy } from '../http/content-policy.ts';
-import { isOfThisSite } from '../http/cross-site.ts';
-import type { Origins } from '../http/origins.ts';
-import { toPageUrl } from '../http/page-url.ts';
-import { sendAllowed } from '../http/refuse.ts';
-import type { RenderGate } from '../http/render-gate.ts';
-import { requestInfo } from '../http/request-info.ts';
-import { createTraceHeaders, type TracedProject } from '../http/trace-headers.ts';
+import type { ContentPolicy } from '../protection/content-policy.ts';
+import { isOfThisSite } from '../protection/cross-site.ts';
+import type { Origins } from '../protection/origins.ts';
+import type { RenderLimiter } from '../protection/render-limiter.ts';
+import { sendAllowed } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { createTraceHeaders, type TracedProject } from '../request/trace-headers.ts';
 import { createContextFetch } from './context-fetch.ts';
 import { isForm } from './form-body.ts';
 import { loadPage, type PageTable } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
 import { sendNotPage, sendPageData } from './page-data.ts';
 import { type PageHouse, READ_METHODS, sendRedirect, toAllowed } from './page-house.ts';
+import { toPageUrl } from './page-url.ts';
 import { postAction } from './post-action.ts';
 import type { EngineContext } from './server-page.ts';
 import { toSharedArgs } from './shared-args.ts';
@@ -67,7 +67,7 @@ export interface PagesOptions<Own extends object = object> {
   /** How long a page may take from its shell to its last late value (ms). */
   readonly deadlineMs?: number;
   /** Where renders wait for each other, and pages in progress are counted; undefined to begin each at once. */
-  readonly gate: RenderGate | undefined;
+  readonly limiter: RenderLimiter | undefined;
   /** Reads the forms that actions take. */
   readonly bodies: BodyReader;
   /** Largest form that an action takes (bytes). */
@@ -133,7 +133,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     takesFeedback: options.takesFeedback ?? false,
     isSecret: options.isSecret,
     deadlineMs: options.deadlineMs ?? RENDER_DEADLINE,
-    gate: options.gate,
+    limiter: options.limiter,
     bodies: options.bodies,
     maxActionBytes: options.maxActionBytes ?? MAX_ACTION_BYTES,
   };
@@ -149,8 +149,8 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   async function serve(asked: Asked, answer: (visit: Visit) => unknown): Promise<void> {
     const { request, response, readsForm = false } = asked;
     if (response.closed) return;
-    const { deadlineMs, gate } = house;
-    const visit = new RequestVisit({ ...asked, deadlineMs, gate, createContext: toContext });
+    const { deadlineMs, limiter } = house;
+    const visit = new RequestVisit({ ...asked, deadlineMs, limiter, createContext: toContext });
     try {
       if (!readsForm) visit.enter();
       await answer(visit);

@@ -7,10 +7,10 @@ import { encode, toScriptText } from '../../../shared/engine/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { sendBusy } from '../http/busy-page.ts';
-import { BOOT_ID } from '../http/content-policy.ts';
-import type { Trace } from '../http/request-info.ts';
-import { drawRandom } from '../random.ts';
+import { sendBusy } from '../protection/busy-page.ts';
+import { BOOT_ID } from '../protection/content-policy.ts';
+import { drawRandom } from '../request/random.ts';
+import type { Trace } from '../request/request-info.ts';
 import { type EncodedPage, encodePage, toEncodeOptions, toPageErrorOf } from './encode-page.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
@@ -51,7 +51,7 @@ export async function sendDocument(
   // What has acted, and what tells of a failure, is answered however long it takes.
   const mayRefuse = visit.method === 'GET' && !action && !page.loaded.errors;
   const asked = performance.now();
-  const turn = house.gate?.takeTurn(visit, mayRefuse);
+  const turn = house.limiter?.acquire(visit, mayRefuse);
   if (turn && !(await turn)) {
     if (!(visit.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;

@@ -6,8 +6,8 @@ import type { PageError } from '../../../shared/engine/payload.ts';
 import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { acceptsEncoding } from '../http/accept-encoding.ts';
-import { requestInfo } from '../http/request-info.ts';
+import { acceptsEncoding } from '../request/accept-encoding.ts';
+import { requestInfo } from '../request/request-info.ts';
 import { encodePage } from './encode-page.ts';
 import { loadPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
@@ -45,7 +45,7 @@ export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | 
  */
 async function renderInTime(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
   const { deadlineMs } = visit;
-  const leave = house.gate?.enter();
+  const leave = house.limiter?.enter();
   const timer = setTimeout(() => visit.abort(new PageTimeout(deadlineMs)), deadlineMs);
   try {
     return await renderKeptPage(house, visit);

@@ -3,9 +3,9 @@ import type { Params } from 'react-router';
 import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { onClose } from '../http/on-close.ts';
-import type { RenderGate } from '../http/render-gate.ts';
-import { type RequestInfo, requestInfo } from '../http/request-info.ts';
+import type { RenderLimiter } from '../protection/render-limiter.ts';
+import { onClose } from '../request/on-close.ts';
+import { type RequestInfo, requestInfo } from '../request/request-info.ts';
 import { isCrawler } from './crawler.ts';
 import type { PageMatch } from './match-page.ts';
 import type { EngineContext, LoaderArgs } from './server-page.ts';
@@ -52,7 +52,7 @@ export interface VisitOptions {
   readonly search: string;
   readonly createContext: () => Promise<EngineContext>;
   readonly deadlineMs: number;
-  readonly gate: Pick<RenderGate, 'enter'> | undefined;
+  readonly limiter: Pick<RenderLimiter, 'enter'> | undefined;
 }
 
 /** Something that a page waits for took longer than a visitor would wait. It is a failure, with a digest. */
@@ -143,7 +143,7 @@ export class RequestVisit extends Ending implements Visit {
   }
 
   enter(): void {
-    if (!this.endedBy) this.#leave ??= this.#options.gate?.enter();
+    if (!this.endedBy) this.#leave ??= this.#options.limiter?.enter();
   }
 
   leave(): void {

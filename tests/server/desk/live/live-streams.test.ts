@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { MAX_LIVE_STREAMS_OF_SESSION } from '../../../../src/server/desk/limits.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
-import { InFlight } from '../../../../src/server/engine/http/in-flight.ts';
+import { InFlight } from '../../../../src/server/engine/connection/in-flight.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { type DeskSiteOptions, startDeskSite } from '../../../support/desk-site.ts';
 import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';

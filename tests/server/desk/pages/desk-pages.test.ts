@@ -3,7 +3,7 @@ import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
-import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
+import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 import { ADA, startDeskSite, toCookie, VERA } from '../../../support/desk-site.ts';
 import { createTestPages } from '../../../support/pages-app.tsx';

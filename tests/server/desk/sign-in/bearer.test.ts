@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { readBearer, toMayRead } from '../../../../src/server/desk/sign-in/bearer.ts';
 import type { Checked } from '../../../../src/server/desk/sign-in/check-token.ts';
-import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { ADA, VERA } from '../../../support/desk-site.ts';
 
 const TOKEN = '0123456789abcdef';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../src/server/desk/sign-in/session-store.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
-import { requestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { Second } from '../../../../src/shared/units.ts';
 import { createFakePages } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';

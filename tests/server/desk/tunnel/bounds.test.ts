@@ -3,7 +3,7 @@ import { createEchoes } from '../../../../src/server/desk/tunnel/echoes.ts';
 import { createNewIncidents } from '../../../../src/server/desk/tunnel/new-incidents.ts';
 import { createRecentIds } from '../../../../src/server/desk/tunnel/recent-ids.ts';
 import { createTokenBuckets } from '../../../../src/server/desk/tunnel/token-buckets.ts';
-import { toSender } from '../../../../src/server/engine/http/to-sender.ts';
+import { toSender } from '../../../../src/server/engine/request/to-sender.ts';
 import { Hour, Minute } from '../../../../src/shared/units.ts';
 
 function clock() {

@@ -6,12 +6,12 @@ import { createKeepFeedback } from '../../../../src/server/desk/feedback/keep-fe
 import { ECHO_AGE } from '../../../../src/server/desk/limits.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
 import { openTunnel } from '../../../../src/server/desk/tunnel/open-tunnel.ts';
+import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
+import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
 import { emptySiteTable } from '../../../../src/server/engine/errors/digest/site-table.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
-import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
-import { createHttpServer } from '../../../../src/server/engine/http/http-server.ts';
-import { createOrigins } from '../../../../src/server/engine/http/origins.ts';
+import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
 import { toOccurrence } from '../../../../src/shared/engine/address.ts';
 import { REPORT_TAGS } from '../../../../src/shared/engine/report-tags.ts';
 import { Day } from '../../../../src/shared/units.ts';

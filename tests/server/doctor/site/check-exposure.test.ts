@@ -6,7 +6,7 @@ import {
   judgeSecurityHeaders,
   judgeStrangeHost,
 } from '../../../../src/server/doctor/site/check-exposure.ts';
-import { SECURITY_HEADERS } from '../../../../src/server/engine/http/security-headers.ts';
+import { SECURITY_HEADERS } from '../../../../src/server/engine/protection/security-headers.ts';
 
 const site = new URL('https://www.example.com');
 const ours = { 'x-request-id': 'an-id' };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { judgeBodies, judgeHeaders } from '../../../../src/server/doctor/site/check-limits.ts';
-import { MAX_COUNTED_BYTES } from '../../../../src/server/engine/http/doctor-protocol.ts';
+import { MAX_COUNTED_BYTES } from '../../../../src/server/engine/monitoring/doctor-protocol.ts';
 
 const sent = (size: number, status: number) => ({ size, status, counted: status === 200 ? size : undefined });
 

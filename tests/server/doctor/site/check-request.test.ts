@@ -10,7 +10,7 @@ import {
   readSeen,
   type SeenRequests,
 } from '../../../../src/server/doctor/site/check-request.ts';
-import type { Seen } from '../../../../src/server/engine/http/doctor-protocol.ts';
+import type { Seen } from '../../../../src/server/engine/monitoring/doctor-protocol.ts';
 
 const seen: Seen = {
   address: '8.8.4.4',

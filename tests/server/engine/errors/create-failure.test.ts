@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createFailureRecorder } from '../../../../src/server/engine/errors/create-failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
-import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 
 const scrubber = createScrubber();
 const info = new RequestInfo({ requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' });

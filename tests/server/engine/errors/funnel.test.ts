@@ -3,7 +3,7 @@ import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
-import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/outcome.ts';
 import { spyOnLog } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';

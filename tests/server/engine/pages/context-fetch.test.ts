@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { RequestInfo } from '../../../../src/server/engine/http/request-info.ts';
-import { createTraceHeaders } from '../../../../src/server/engine/http/trace-headers.ts';
 import { createContextFetch } from '../../../../src/server/engine/pages/context-fetch.ts';
+import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
+import { createTraceHeaders } from '../../../../src/server/engine/request/trace-headers.ts';
 import { until } from '../../../support/until.ts';
 
 const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };

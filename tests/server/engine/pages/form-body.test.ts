@@ -2,9 +2,9 @@ import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
-import { createBodyReader } from '../../../../src/server/engine/http/body-reader.ts';
-import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { createBodyReader } from '../../../../src/server/engine/api/body-reader.ts';
 import { readForm as readFormOf } from '../../../../src/server/engine/pages/form-body.ts';
+import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';

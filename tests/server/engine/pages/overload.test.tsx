@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { expect, it, vi } from 'vitest';
-import { createOverload } from '../../../../src/server/engine/http/overload.ts';
-import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
+import { createOverload } from '../../../../src/server/engine/protection/overload.ts';
+import { createRenderLimiter } from '../../../../src/server/engine/protection/render-limiter.ts';
 import { useData } from '../../../../src/shared/engine/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
@@ -41,9 +41,9 @@ it('answers what it can and refuses the rest, and is itself again when it is ove
   const count = vi.fn();
   // Without readings of the loop, which a busy machine makes late before anything has begun.
   const onRefuse = () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' });
-  const gate = createRenderGate({ maxWaitMs: 50, onRefuse });
-  const overload = createOverload({ delayMs: 50, maxPages: 1000, gate });
-  const app = await startPages([PAGE], { gate, overload, metrics: { count, observeRequest() {} } });
+  const limiter = createRenderLimiter({ maxWaitMs: 50, onRefuse });
+  const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter });
+  const app = await startPages([PAGE], { limiter, overload, metrics: { count, observeRequest() {} } });
   // All are connected before the first one asks: the server takes in one connection a turn.
   const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => askOn(socket, '/livez')));
@@ -60,11 +60,11 @@ it('answers what it can and refuses the rest, and is itself again when it is ove
   expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(refused);
   expect(app.failures()).toEqual([]);
   await expect.poll(async () => (await app.ask('/costly')).status, { timeout: 10_000 }).toBe(200);
-  expect([gate.pages, gate.queued]).toEqual([0, 0]);
+  expect([limiter.pages, limiter.queued]).toEqual([0, 0]);
 });
 
 it('goes on with forms, whose action has run, and with pages that tell of a failure', async () => {
-  const gate = createRenderGate({ maxWaitMs: 0 });
+  const limiter = createRenderLimiter({ maxWaitMs: 0 });
   const app = await startPages(
     [
       {
@@ -77,7 +77,7 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
         },
       },
     ],
-    { gate },
+    { limiter },
   );
   // Somebody is always in front.
   const crowd = Array.from({ length: 20 }, () => app.ask('/costly'));
@@ -92,14 +92,14 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
 });
 
 it('counts no form among the pages in progress before all of it has come', async () => {
-  const gate = createRenderGate();
-  const app = await startPages([PAGE], { gate });
+  const limiter = createRenderLimiter();
+  const app = await startPages([PAGE], { limiter });
   const socket = connect(app.port, '127.0.0.1');
   socket.write(
     'POST /costly HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\na',
   );
   await sleep(200);
-  expect(gate.pages).toBe(0);
+  expect(limiter.pages).toBe(0);
   const answered = new Promise((resolve) => socket.once('data', resolve));
   socket.write('=bcdefgh');
   await answered;
@@ -118,7 +118,7 @@ it('lets go of visitors who left before the shell or after it, and calls none of
       </Suspense>
     );
   }
-  const gate = createRenderGate();
+  const limiter = createRenderLimiter();
   const app = await startPages(
     [
       {
@@ -133,7 +133,7 @@ it('lets go of visitors who left before the shell or after it, and calls none of
         },
       },
     ],
-    { gate },
+    { limiter },
   );
   await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
@@ -145,7 +145,7 @@ it('lets go of visitors who left before the shell or after it, and calls none of
       request.destroy();
     }),
   );
-  await until(() => gate.pages === 0 && gate.queued === 0, 'the last page to be let go of');
+  await until(() => limiter.pages === 0 && limiter.queued === 0, 'the last page to be let go of');
   await sleep(50);
   expect(app.failures()).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
-import { createRenderGate } from '../../../../src/server/engine/http/render-gate.ts';
+import { createRenderLimiter } from '../../../../src/server/engine/protection/render-limiter.ts';
 import { publicError } from '../../../../src/shared/engine/outcome.ts';
 import {
   createGate,
@@ -88,7 +88,7 @@ const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
 describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
   it.each(REQUESTS)('gets no work done for %s, which counts nowhere', async (_what, method, path) => {
     const begun: string[] = [];
-    const gate = createRenderGate();
+    const limiter = createRenderLimiter();
     const { waiting, wait } = createWait();
     const options = toOptions(wait);
     const note: RequestHandler = (req, _res, next) => {
@@ -96,7 +96,7 @@ describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
       if (req.path === '/error') publicError(409, 'This does not fit.');
       next();
     };
-    const app = await startPages(createTable(begun), { gate, ...options, steps: [...(options.steps ?? []), note] });
+    const app = await startPages(createTable(begun), { limiter, ...options, steps: [...(options.steps ?? []), note] });
     const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => {}).write(write(method, path));
     await until(() => waiting.begun === 3, 'the requests');
@@ -104,7 +104,7 @@ describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
     await until(() => waiting.ended === 3 && countLines(app) === 3, 'the ends of the requests');
     // What would begin wrongly does so in turns that follow.
     await app.ask('/livez');
-    expect(gate.pages).toBe(0);
+    expect(limiter.pages).toBe(0);
     expect(begun).toEqual([]);
     expect(app.failures()).toEqual([]);
   });
@@ -164,62 +164,66 @@ describe('work that never settles', () => {
 
   it.each(cases)('in $name has an answer, and no place beyond it: $method $path', async ({ method, path, ...rest }) => {
     acted = false;
-    const { gate, app } = await startEndless(rest.server, rest.options);
+    const { limiter, app } = await startEndless(rest.server, rest.options);
     const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
     expect(reply.status).toBeGreaterThan(199);
-    expect(gate.enter).toHaveBeenCalledOnce();
-    expect(gate.pages).toBe(0);
+    expect(limiter.enter).toHaveBeenCalledOnce();
+    expect(limiter.pages).toBe(0);
   });
 
   it('in an action has no place beyond the deadline, though an answer may come later', async () => {
-    const { gate, app } = await startEndless({ actions: { default: never } });
+    const { limiter, app } = await startEndless({ actions: { default: never } });
     const socket = connect(app.port, '127.0.0.1');
     socket.on('error', () => {}).write(write('POST', '/page'));
-    await until(() => gate.enter.mock.calls.length === 1 && gate.pages === 0, 'the deadline');
+    await until(() => limiter.enter.mock.calls.length === 1 && limiter.pages === 0, 'the deadline');
     expect(countLines(app)).toBe(0);
     socket.destroy();
   });
 
   async function startEndless(server: TestPage['server'], options?: Partial<PagesAppOptions>) {
-    const gate = createRenderGate();
-    const enter = vi.spyOn(gate, 'enter');
-    const app = await startPages([{ id: 'page', path: '/page', view, server }], { gate, deadlineMs: 60, ...options });
-    return { gate: Object.assign(gate, { enter }), app };
+    const limiter = createRenderLimiter();
+    const enter = vi.spyOn(limiter, 'enter');
+    const app = await startPages([{ id: 'page', path: '/page', view, server }], {
+      limiter,
+      deadlineMs: 60,
+      ...options,
+    });
+    return { limiter: Object.assign(limiter, { enter }), app };
   }
 });
 
 it('counts a page from its first guard to its shell, and not while the rest of it is streamed', async () => {
-  const gate = createRenderGate();
+  const limiter = createRenderLimiter();
   const shell = createGate();
   const late = createGate<string>();
   const loader = async () => {
     await shell.promise;
     return { late: late.promise };
   };
-  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { gate });
+  const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { limiter });
   const asked = app.ask('/page', { onText: () => seen.resolve() });
   const seen = createGate();
-  await until(() => gate.pages === 1, 'the page to begin');
+  await until(() => limiter.pages === 1, 'the page to begin');
   shell.resolve();
   await seen.promise;
-  expect(gate.pages).toBe(0);
+  expect(limiter.pages).toBe(0);
   late.resolve('late');
   expect((await asked).status).toBe(200);
-  expect(gate.pages).toBe(0);
+  expect(limiter.pages).toBe(0);
 });
 
 it('counts the render of a static page until it ends, though everybody who waited for it has left', async () => {
-  const gate = createRenderGate();
+  const limiter = createRenderLimiter();
   const loaded = createGate();
   const loader = vi.fn(() => loaded.promise);
   const table: TestPage[] = [{ id: 'item', path: '/items/:id', mode: 'static', view, server: { loader } }];
-  const app = await startPages(table, { gate });
+  const app = await startPages(table, { limiter });
   const sockets = [1, 2, 3].map(() => connect(app.port, '127.0.0.1'));
   for (const [index, socket] of sockets.entries()) socket.on('error', () => {}).write(write('GET', `/items/${index}`));
   await until(() => loader.mock.calls.length === 3, 'the loaders');
   for (const socket of sockets) socket.destroy();
   await until(() => countLines(app) === 3, 'the ends of the requests');
-  expect(gate.pages).toBe(3);
+  expect(limiter.pages).toBe(3);
   loaded.resolve();
-  await until(() => gate.pages === 0, 'the ends of the renders');
+  await until(() => limiter.pages === 0, 'the ends of the renders');
 });

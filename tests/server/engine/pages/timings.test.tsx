@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
-import { requestInfo } from '../../../../src/server/engine/http/request-info.ts';
+import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const TABLE: readonly TestPage[] = [

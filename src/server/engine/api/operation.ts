@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import * as z from 'zod';
+import { notFoundHere } from '../errors/http-error.ts';
+import { sendProblem } from '../errors/problem.ts';
+import { matchesEtag } from '../pages/payload.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { sendLines } from '../request/send-lines.ts';
+import { jsonBody } from './body-limits.ts';
+import { type FieldErrors, toFieldErrors } from './field-errors.ts';
+
+/** What an operation answers where nothing goes wrong. Neither schema: no body. */
+export interface ReplyFacts {
+  readonly about: string;
+  /** Of the JSON that is sent. */
+  readonly body?: z.core.$ZodType;
+  /** Of each line of `application/x-ndjson`, which is sent as it is made. */
+  readonly lines?: z.core.$ZodType;
+  /** What its headers are for: `{ Location: 'Where the new one is.' }` */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Replies = Readonly<Record<number, ReplyFacts>>;
+
+/** What is said of an operation, and checked: both by the same schemas. */
+export interface OperationFacts {
+  /** Its name within a document: `listPeople`. */
+  readonly id: string;
+  readonly summary: string;
+  readonly about?: string;
+  /** Parts of the path: what does not fit is not found. */
+  readonly params?: z.core.$ZodObject;
+  /** Keys of the search: what does not fit is 400. */
+  readonly query?: z.core.$ZodObject;
+  /** Headers by their names in lower case: what does not fit is 400. */
+  readonly headers?: z.core.$ZodObject;
+  /** Of JSON: what does not fit is 422. */
+  readonly body?: z.core.$ZodType;
+  readonly replies: Replies;
+  /** Errors that it throws, by status: `{ 404: 'Nobody has this id.' }` */
+  readonly problems?: Readonly<Record<number, string>>;
+  /** Nobody is asked who they are; for the document alone, the check itself stands elsewhere. */
+  readonly isOpen?: boolean;
+}
+
+/** A method of a resource that says of itself what it takes and answers. */
+export interface Operation {
+  readonly facts: OperationFacts;
+  readonly handlers: readonly RequestHandler[];
+}
+
+type Parsed<Schema> = Schema extends z.core.$ZodType ? z.output<Schema> : undefined;
+
+/** What was asked, by its schemas. */
+export interface Asked<Facts extends OperationFacts> {
+  readonly params: Parsed<Facts['params']>;
+  readonly query: Parsed<Facts['query']>;
+  readonly headers: Parsed<Facts['headers']>;
+  readonly body: Parsed<Facts['body']>;
+}
+
+/** What a schema describes, whoever may change it. */
+export type Sent<Value> = Value extends object ? { readonly [Key in keyof Value]: Sent<Value[Key]> } : Value;
+
+type Content<Facts> = Facts extends { readonly body: infer Body extends z.core.$ZodType }
+  ? { readonly body: Sent<z.input<Body>> }
+  : Facts extends { readonly lines: infer Line extends z.core.$ZodType }
+    ? { readonly lines: AsyncIterable<Sent<z.input<Line>>> }
+    : object;
+
+/** One of the answers that its facts promise. */
+export type Reply<Promised extends Replies> = {
+  [Status in keyof Promised & number]: {
+    readonly status: Status;
+    readonly headers?: Readonly<Record<string, string>>;
+  } & Content<Promised[Status]>;
+}[keyof Promised & number];
+
+type Handle<Facts extends OperationFacts> = (
+  asked: Asked<Facts>,
+  request: Request,
+) => Reply<Facts['replies']> | Promise<Reply<Facts['replies']>>;
+
+export interface HandleOptions<Facts extends OperationFacts> {
+  /**
+   * Names the state of what would be answered to a GET: where the reader has it, the answer is 304, and
+   * nothing else is done. Without it the whole answer is made, and compared.
+   */
+  readonly version?: (asked: Asked<Facts>, request: Request) => string | Promise<string>;
+}
+
+export interface Described<Facts extends OperationFacts> {
+  handle(handle: Handle<Facts>, options?: HandleOptions<Facts>): Operation;
+}
+
+/**
+ * Checks what is asked by the schemas that tell of it in the document, and lets the handler answer
+ * nothing else than is promised there: another status or body does not compile.
+ */
+export function operation<const Facts extends OperationFacts>(facts: Facts): Described<Facts> {
+  return {
+    handle(handle, { version } = {}) {
+      async function answer(request: Request, response: Response): Promise<void> {
+        const parsed = parse(facts, request, response);
+        if (!parsed) return;
+        const asked = parsed as unknown as Asked<Facts>; // made with the schemas of these facts
+        if (version) {
+          response.setHeader('ETag', `W/"${encodeURIComponent(await version(asked, request))}"`);
+          if (hasAlready(request, response)) return void response.status(304).end();
+        }
+        await send(await handle(asked, request), request, response);
+      }
+      return { facts, handlers: facts.body ? [...jsonBody(), answer] : [answer] };
+    },
+  };
+}
+
+interface Part {
+  readonly schema: z.core.$ZodType | undefined;
+  readonly value: unknown;
+}
+
+/** @returns undefined where something was wrong, and was answered */
+function parse(facts: OperationFacts, request: Request, response: Response): Record<string, unknown> | undefined {
+  const { searchParams } = requestInfo(request).url;
+  const params = readPart({ schema: facts.params, value: request.params });
+  if ('errors' in params) throw notFoundHere();
+  const query = readPart({ schema: facts.query, value: Object.fromEntries(searchParams) });
+  const twice = facts.query ? toDoubles(searchParams) : {};
+  if ('errors' in query || Object.keys(twice).length > 0) {
+    return refuse(response, 400, 'What is asked for in the address is not valid.', {
+      ...('errors' in query && query.errors),
+      ...twice,
+    });
+  }
+  const headers = readPart({ schema: facts.headers, value: request.headers });
+  if ('errors' in headers) return refuse(response, 400, 'A header of the request is not valid.', headers.errors);
+  const body = readPart({ schema: facts.body, value: request.body });
+  if ('errors' in body) return refuse(response, 422, 'What was sent is not valid.', body.errors);
+  return { params: params.value, query: query.value, headers: headers.value, body: body.value };
+}
+
+function readPart({ schema, value }: Part): { readonly value: unknown } | { readonly errors: FieldErrors } {
+  if (!schema) return { value: undefined };
+  const read = z.safeParse(schema, value);
+  return read.success ? { value: read.data } : { errors: toFieldErrors(read.error) };
+}
+
+/** One of two values would be dropped in silence. */
+function toDoubles(search: URLSearchParams): FieldErrors {
+  const names = [...search.keys()].filter((name) => search.getAll(name).length > 1);
+  return Object.fromEntries(names.map((name) => [name, 'Say it once.']));
+}
+
+function refuse(response: Response, status: number, message: string, errors: FieldErrors): undefined {
+  sendProblem(response, { kind: 'public', status, message }, errors);
+}
+
+interface AnyReply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly lines?: AsyncIterable<unknown>;
+}
+
+async function send(reply: AnyReply, request: Request, response: Response): Promise<void> {
+  response.status(reply.status).set(reply.headers ?? {});
+  if (reply.lines) await sendLines(request, response, reply.lines);
+  else if (reply.body === undefined) response.end();
+  else sendJson(request, response, JSON.stringify(reply.body));
+}
+
+function sendJson(request: Request, response: Response, text: string): void {
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    if (!response.hasHeader('ETag')) response.setHeader('ETag', toTag(text));
+    if (hasAlready(request, response)) return void response.status(304).end();
+  }
+  response.type('json').send(text);
+}
+
+function toTag(text: string): string {
+  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`;
+}
+
+/**
+ * Express's own comparison gives way to `Cache-Control: no-cache`, which `fetch` sends along with every
+ * `If-None-Match` of its caller. That is said to caches, and this is none.
+ */
+function hasAlready(request: Request, response: Response): boolean {
+  return matchesEtag(request.headers['if-none-match'], String(response.getHeader('ETag')));
+}

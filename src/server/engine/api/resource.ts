@@ -1,0 +1,76 @@
+import { type RequestHandler, Router } from 'express';
+import { HttpError, methodNotAllowed, notFoundHere } from '../errors/http-error.ts';
+import { sendAllowed } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Operation } from './operation.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Methods = { readonly [M in Method]?: RequestHandler | readonly RequestHandler[] | Operation };
+
+/** A router for one path, which knows what its operations say of themselves. */
+export type Resource = Router & {
+  /** Of the router that it is used by: `/notes/:id`. */
+  readonly pattern: string;
+  readonly operations: { readonly [M in Method]?: Operation };
+};
+
+/**
+ * The methods that one path takes: `resource('/notes/:id', { GET: show, PATCH: [...jsonBody(), update] })`.
+ * HEAD follows GET, OPTIONS is answered with `Allow`, and every other method gets 405. What is an
+ * `operation()` is told of by `createOpenApi()` too.
+ */
+export function resource(path: string, methods: Methods): Resource {
+  const router = Router();
+  const allow = listAllowed(methods);
+  const route = router.route(path);
+  route.all((req, _res, next) => {
+    requestInfo(req).route = `${req.baseUrl}${path}`;
+    next();
+  });
+  route.options((_req, res) => sendAllowed(res, allow));
+  const operations: { [M in Method]?: Operation } = {};
+  for (const [name, handler] of Object.entries(methods)) {
+    const method = name as Method; // the keys of `Methods`
+    if (isOperation(handler)) operations[method] = handler;
+    route[toVerb(method)](...(isOperation(handler) ? handler.handlers : [handler].flat()));
+  }
+  route.all(() => {
+    throw methodNotAllowed(allow);
+  });
+  return Object.assign(router, { pattern: path, operations });
+}
+
+function isOperation(handler: Methods[Method]): handler is Operation {
+  return typeof handler === 'object' && 'facts' in handler;
+}
+
+/** What no router under `/api` knows is said in JSON, never with a page. */
+export function apiNotFound(): RequestHandler {
+  return function apiNotFound() {
+    throw notFoundHere();
+  };
+}
+
+/** A page is read or posted to. Whoever asks for something else of an address that nobody claimed hears so. */
+export function unclaimedMethods(): RequestHandler {
+  const allow = 'GET, HEAD, POST, OPTIONS';
+  return function unclaimedMethods(req, res, next) {
+    if (req.method === 'OPTIONS') {
+      sendAllowed(res, allow);
+    } else if (req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE') {
+      next(new HttpError(405, 'A page can be read or posted to, nothing else.', { Allow: allow }));
+    } else {
+      next();
+    }
+  };
+}
+
+function listAllowed(methods: Methods): string {
+  const names: string[] = Object.keys(methods);
+  if (methods.GET) names.splice(names.indexOf('GET') + 1, 0, 'HEAD');
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+function toVerb(method: Method): 'get' | 'post' | 'put' | 'patch' | 'delete' {
+  return method.toLowerCase() as Lowercase<Method>;
+}

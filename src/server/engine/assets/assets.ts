@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { acceptsEncoding } from '../request/accept-encoding.ts';
+import { parseRange } from '../request/byte-range.ts';
+import { sendText } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import { createAsset, type PublicFile, type Representation } from './public-files.ts';
+
+export interface AssetsOptions {
+  readonly files: ReadonlyMap<string, PublicFile>;
+  /** An asset of another build, by its path: for pages that were open across a deploy. It must not reject. */
+  readonly findOldAsset?: (path: string) => Promise<Uint8Array | undefined>;
+  /** An existing app may have what is not there. By default nothing else is ever found under `/assets/`. */
+  readonly passesOn?: boolean;
+}
+
+/** Serves the built client from an index of its files. */
+export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions): Step {
+  async function sendOld(req: IncomingMessage, res: ServerResponse, path: string, next: () => void): Promise<void> {
+    const bytes = await findOldAsset?.(path);
+    const file = bytes && createAsset(path, bytes);
+    if (res.destroyed) return;
+    if (file) sendFile(req, res, file);
+    else if (passesOn) next();
+    else sendText(res, 404, 'There is no such file.');
+  }
+
+  return function assets(req, res, next) {
+    const { path } = requestInfo(req);
+    const file = files.get(path);
+    const isAsset = path.startsWith(ASSET_PREFIX);
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (!file && !(isAsset && (isRead || !passesOn))) {
+      next();
+      return;
+    }
+    if (file || !passesOn) requestInfo(req).route = isAsset ? `${ASSET_PREFIX}*` : path;
+    if (!isRead) {
+      res.setHeader('Allow', 'GET, HEAD');
+      sendText(res, 405, 'A file can only be read.');
+      return;
+    }
+    if (file) sendFile(req, res, file);
+    else void sendOld(req, res, path, next);
+  };
+}
+
+function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): void {
+  const chosen = chooseRepresentation(file, String(req.headers['accept-encoding'] ?? ''));
+  if (!chosen) {
+    sendText(res, 404, 'There is no such file.');
+    return;
+  }
+  res.setHeader('Cache-Control', file.cacheControl);
+  res.setHeader('ETag', chosen.etag);
+  if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
+  if (matches(req.headers['if-none-match'], chosen.etag)) {
+    res.statusCode = 304;
+    res.end();
+    return;
+  }
+  res.setHeader('Content-Type', file.type);
+  res.setHeader('Accept-Ranges', 'bytes');
+  if (chosen.encoding) res.setHeader('Content-Encoding', chosen.encoding);
+  sendBytes(req, res, chosen);
+}
+
+function sendBytes(req: IncomingMessage, res: ServerResponse, { etag, size, bytes, file }: Representation): void {
+  const condition = req.headers['if-range'];
+  const wanted = condition === undefined || condition === etag ? parseRange(req.headers.range, size) : undefined;
+  if (wanted === 'unsatisfiable') {
+    res.removeHeader('Content-Encoding');
+    res.setHeader('Content-Range', `bytes */${size}`);
+    sendText(res, 416, 'The file does not have that range.');
+    return;
+  }
+  if (wanted) {
+    res.statusCode = 206;
+    res.setHeader('Content-Range', `bytes ${wanted.start}-${wanted.end}/${size}`);
+  }
+  const { start, end } = wanted ?? { start: 0, end: size - 1 };
+  res.setHeader('Content-Length', end - start + 1);
+  if (req.method === 'HEAD') {
+    res.end();
+  } else if (bytes) {
+    res.end(wanted ? bytes.subarray(start, end + 1) : bytes);
+  } else {
+    // A broken pipe has ended the reply already: by the visitor's leaving, or by a file that went away.
+    pipeline(createReadStream(file, { start, end }), res, () => undefined);
+  }
+}
+
+function chooseRepresentation(file: PublicFile, acceptEncoding: string): Representation | undefined {
+  return file.representations.find(
+    ({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding),
+  );
+}
+
+/** RFC 9110 section 13.1.2: compared weakly. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

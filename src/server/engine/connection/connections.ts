@@ -1,0 +1,189 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { Millisecond, Second } from '../../../shared/units.ts';
+import type { Count } from '../monitoring/count.ts';
+import type { ProxyTrust } from '../protection/proxy-trust.ts';
+import { sayOnce } from '../request/say-once.ts';
+import { toSender } from '../request/to-sender.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+
+/** The open sockets of a server and what each is doing. Node tells an idle socket from a busy one to nobody. */
+export interface Connections {
+  readonly sockets: ReadonlySet<Socket>;
+  /** Replies that are not wholly handed to the system, or whose handler still works. */
+  openReplies(socket: Socket): readonly ServerResponse[];
+  /** The request whose body is still arriving, answered or not. */
+  unfinishedRequest(socket: Socket): IncomingMessage | undefined;
+  /** The socket no longer speaks HTTP, so it is never idle. */
+  setUpgraded(socket: Socket): void;
+  /** Calls back when a socket's last reply is done. */
+  onIdle(listener: (socket: Socket) => void): void;
+}
+
+export interface ConnectionsOptions {
+  readonly limits: ConnectionLimits;
+  /** A trusted proxy holds the connections of many visitors: only the total limits it. */
+  readonly trust: ProxyTrust;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly count?: Count | undefined;
+}
+
+/** A connection is idle once it was silent, or in the middle of a request's head, for so long (ms). */
+const MOMENT = 1 * Second;
+/** From here on the server closes idle connections, to have room for new ones (a share of the total). */
+const NEARLY_FULL = 15 / 16;
+/** To find them it looks at every connection, so it closes several at once (a share of the limit). */
+const BATCH = 1 / 64;
+/** How long after it found none (ms). */
+const REST = 250 * Millisecond;
+
+const NONE: readonly ServerResponse[] = [];
+
+class Connection {
+  readonly socket: Socket;
+  /** Undefined for a trusted proxy, which closes its idle connections itself. */
+  readonly sender: string | undefined;
+  // A list, and no set: the table of a set that has grown points to the next one, so that once one is
+  // old, the replies of every request on that connection look alive to the young generation's collector.
+  readonly replies: ServerResponse[] = [];
+  unfinished: IncomingMessage | undefined;
+  isUpgraded = false;
+  /** Since it was opened or its last reply closed (ms), and the bytes that had arrived by then. */
+  idleSince = performance.now();
+  #bytesBefore = 0;
+  /** Since a part of the next request was first seen (ms). */
+  #beganAt: number | undefined;
+
+  constructor(socket: Socket, sender: string | undefined) {
+    this.socket = socket;
+    this.sender = sender;
+  }
+
+  begin(req: IncomingMessage, res: ServerResponse): void {
+    this.replies.push(res);
+    this.unfinished = req;
+    this.#beganAt = undefined;
+  }
+
+  end(req: IncomingMessage, res: ServerResponse): void {
+    this.replies.splice(this.replies.indexOf(res), 1);
+    if (this.unfinished === req && req.complete) this.unfinished = undefined;
+    this.idleSince = performance.now();
+    this.#bytesBefore = this.socket.bytesRead;
+  }
+
+  isIdle(now: number): boolean {
+    if (this.sender === undefined || this.isUpgraded || this.replies.length > 0) return false;
+    if (this.socket.bytesRead === this.#bytesBefore) return now - this.idleSince > MOMENT;
+    this.#beganAt ??= now;
+    return now - this.#beganAt > MOMENT;
+  }
+}
+
+/** Must be called before the server listens, and before other request listeners that may answer. */
+export function trackConnections(server: Server, { limits, trust, log, count }: ConnectionsOptions): Connections {
+  const sockets = new Set<Socket>();
+  const connections = new Map<Socket, Connection>();
+  const senders = new Map<string, Connection[]>();
+  const idleListeners: ((socket: Socket) => void)[] = [];
+  const sayFull = sayOnce(
+    log,
+    'One address has as many connections as MAX_CONNECTIONS_PER_ADDRESS allows: its idle ones are closed, and new ones are refused. If it is your proxy, set TRUST_PROXY to it. If many visitors share it, raise the limit.',
+  );
+  let looksAgain: NodeJS.Timeout | undefined;
+
+  function handleRequest(req: IncomingMessage, res: ServerResponse): void {
+    const { socket } = req;
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.begin(req, res);
+    res.once('close', () => {
+      connection.end(req, res);
+      if (connection.replies.length === 0) for (const listener of idleListeners) listener(socket);
+    });
+  }
+
+  function admit(connection: Connection): void {
+    const { socket, sender } = connection;
+    if (sender !== undefined) {
+      const own = senders.get(sender) ?? [];
+      senders.set(sender, own);
+      if (own.length >= limits.ofSender) {
+        sayFull({ address: socket.remoteAddress });
+        if (closeIdle(own, limits.ofSender, 'address') === 0) {
+          count?.('spillway_connections_refused_total', { limit: 'address' });
+          socket.destroy();
+          return;
+        }
+      }
+      own.push(connection);
+    }
+    makeRoom();
+  }
+
+  /** A full server accepts no connections, so none could make room later: it looks again by itself. */
+  function makeRoom(): void {
+    if (looksAgain || sockets.size <= limits.total * NEARLY_FULL) return;
+    if (closeIdle([...connections.values()], limits.total, 'total') > 0) return;
+    looksAgain = setTimeout(() => {
+      looksAgain = undefined;
+      makeRoom();
+    }, REST).unref();
+  }
+
+  /** Closes the connections that have been idle longest. @returns how many */
+  function closeIdle(among: readonly Connection[], most: number, limit: string): number {
+    const now = performance.now();
+    const idle = among
+      .filter((connection) => connection.isIdle(now))
+      .sort((one, other) => one.idleSince - other.idleSince)
+      .slice(0, Math.ceil(most * BATCH));
+    for (const connection of idle) {
+      forget(connection);
+      connection.socket.destroySoon();
+    }
+    if (idle.length > 0) count?.('spillway_connections_closed_total', { limit }, idle.length);
+    return idle.length;
+  }
+
+  /** A closing connection counts no more for its sender, and is not chosen again. */
+  function forget(connection: Connection): void {
+    connections.delete(connection.socket);
+    const { sender } = connection;
+    const own = sender === undefined ? undefined : senders.get(sender);
+    if (sender === undefined || !own) return;
+    const place = own.indexOf(connection);
+    if (place >= 0) own.splice(place, 1);
+    if (own.length === 0) senders.delete(sender);
+  }
+
+  server.maxConnections = limits.total;
+  server.on('drop', () => count?.('spillway_connections_refused_total', { limit: 'total' }));
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const connection = new Connection(socket, trust(address, 0) ? undefined : toSender(address));
+    sockets.add(socket);
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      forget(connection);
+    });
+    admit(connection);
+  });
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, handleRequest);
+
+  return {
+    sockets,
+    openReplies: (socket) => connections.get(socket)?.replies ?? NONE,
+    unfinishedRequest(socket) {
+      const request = connections.get(socket)?.unfinished;
+      return request?.complete ? undefined : request;
+    },
+    setUpgraded(socket) {
+      const connection = connections.get(socket);
+      if (connection) connection.isUpgraded = true;
+    },
+    onIdle: (listener) => void idleListeners.push(listener),
+  };
+}

@@ -1,0 +1,106 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import * as limits from '../../limits.ts';
+import { describeStatus } from '../errors/http-error.ts';
+import type { Count } from '../monitoring/count.ts';
+import type { ProxyTrust } from '../protection/proxy-trust.ts';
+import { type HeaderList, SECURITY_HEADERS } from '../protection/security-headers.ts';
+import { endWith } from '../request/raw-reply.ts';
+import { sendText } from '../request/refuse.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { type Connections, trackConnections } from './connections.ts';
+
+export interface HttpServer {
+  readonly server: Server;
+  readonly connections: Connections;
+}
+
+/** All in milliseconds. */
+export interface ConnectionTimes {
+  /** How long an idle connection is kept. */
+  readonly keepAlive: number;
+  /** In which a whole request must have arrived. */
+  readonly request: number;
+  /** After which a connection is closed on which nothing moves. */
+  readonly socket: number;
+}
+
+const TIMES: ConnectionTimes = {
+  keepAlive: limits.KEEP_ALIVE_TIMEOUT,
+  request: limits.REQUEST_TIMEOUT,
+  socket: limits.SOCKET_TIMEOUT,
+};
+
+export interface HttpServerOptions {
+  readonly log: Logger;
+  readonly limits: ConnectionLimits;
+  readonly trust: ProxyTrust;
+  readonly count?: Count | undefined;
+  readonly times?: ConnectionTimes;
+  /** Of the answers that no step gives. */
+  readonly headers?: HeaderList | undefined;
+}
+
+/** A server whose every wait is bounded, and whose parser answers with our headers too. */
+export function createHttpServer(listener: RequestListener, options: HttpServerOptions): HttpServer {
+  const { log, count, times = TIMES, headers = SECURITY_HEADERS } = options;
+  const server = createServer({
+    headersTimeout: Math.min(limits.HEADERS_TIMEOUT, times.request),
+    requestTimeout: times.request,
+    connectionsCheckingInterval: limits.TIMEOUT_CHECK_INTERVAL,
+    keepAliveTimeout: times.keepAlive,
+    keepAliveTimeoutBuffer: limits.KEEP_ALIVE_BUFFER,
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    requireHostHeader: false, // hostCheck() says so, with our headers
+    insecureHTTPParser: false,
+  });
+  server.setTimeout(times.socket);
+  const connections = trackConnections(server, options);
+  const closing = new WeakSet<Socket>();
+
+  server.on('request', listener);
+  server.on('checkContinue', listener); // the step expectContinue() asks for the body
+  server.on('checkExpectation', (_req, res) => {
+    for (const [name, value] of headers) res.setHeader(name, value);
+    res.setHeader('Connection', 'close');
+    sendText(res, 417, describeStatus(417));
+  });
+  server.on('connect', (_req, socket) => {
+    endWith(socket as Socket, 405, headers, [['Allow', 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS']]);
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const peer = socket as Socket;
+    if (closing.has(peer)) return;
+    const replies = connections.openReplies(peer);
+    // A second status line in the middle of a reply would be read as its body.
+    const isMidway = replies.some((reply) => reply.headersSent && !reply.writableEnded);
+    if (isMidway || !peer.writable || error.code === 'ECONNRESET') {
+      peer.destroy();
+      return;
+    }
+    // The bytes that broke belong to the body of this request, or to none.
+    const request = connections.unfinishedRequest(peer);
+    const isAnswered = request && !replies.some((reply) => reply.req === request && !reply.headersSent);
+    const earlier = replies.findLast(({ req }) => req !== request);
+    if (earlier && !earlier.headersSent) {
+      earlier.setHeader('Connection', 'close'); // its request was whole, so it gets its answer
+      closing.add(peer);
+    } else if (earlier || isAnswered) {
+      peer.destroySoon(); // a second answer would belong to a request that was never made
+    } else {
+      const status = toStatus(error.code);
+      count?.('spillway_broken_requests_total', { status: String(status) });
+      log.info({ code: error.code, status, address: peer.remoteAddress }, 'A request could not be parsed.');
+      endWith(peer, status, headers);
+    }
+  });
+  return { server, connections };
+}
+
+function toStatus(code: string | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 408;
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return 413;
+  return 400;
+}

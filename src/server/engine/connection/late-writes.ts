@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
+import type { Funnel } from '../errors/funnel.ts';
+import { requestInfo } from '../request/request-info.ts';
+
+/** Something was written to a reply that was whole already. */
+export class LateWrite extends Error {
+  constructor() {
+    super('The reply had ended when more of it was written. Await what writes before calling end().');
+    this.name = 'LateWrite';
+  }
+}
+
+const WRITES = Symbol('spillway.writes');
+
+/** How a reply was written to before, and whether it is whole. */
+class Writes {
+  readonly write: (...args: unknown[]) => boolean;
+  readonly end: (...args: unknown[]) => ServerResponse;
+  ended = false;
+
+  constructor(response: ServerResponse) {
+    this.write = response.write as Writes['write'];
+    this.end = response.end as Writes['end'];
+  }
+}
+
+interface Watched extends ServerResponse {
+  [WRITES]?: Writes;
+}
+
+/**
+ * What a handler writes after the end is lost: Node cuts a reply that was not sent yet, and says
+ * nothing of one that was. Here it is a failure of that request, and the reply stays whole.
+ */
+export function lateWrites({ funnel }: { funnel: Funnel }): RequestHandler {
+  function refuse({ req }: ServerResponse): void {
+    funnel.fail(new LateWrite(), { origin: 'request', info: requestInfo(req), headers: req.headers });
+  }
+
+  // One pair of functions for all replies: with a pair for each, pages outlived two collections of the
+  // young generation, a quarter of a megabyte each time.
+  function writeInTime(this: Watched, ...args: unknown[]): boolean {
+    const writes = this[WRITES];
+    if (writes && !writes.ended) return writes.write.apply(this, args);
+    refuse(this);
+    return false;
+  }
+
+  function endOnce(this: Watched, ...args: unknown[]): ServerResponse {
+    const writes = this[WRITES];
+    if (writes && !writes.ended) {
+      writes.ended = true;
+      return writes.end.apply(this, args);
+    }
+    if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) refuse(this);
+    return this;
+  }
+
+  return function lateWrites(_req, res, next) {
+    (res as Watched)[WRITES] = new Writes(res);
+    res.write = writeInTime as typeof res.write;
+    res.end = endOnce as typeof res.end;
+    next();
+  };
+}

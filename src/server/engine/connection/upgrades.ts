@@ -1,0 +1,191 @@
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import express, { type Request, type RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { Second } from '../../../shared/units.ts';
+import { errorHandler } from '../errors/error-handler.ts';
+import type { Funnel } from '../errors/funnel.ts';
+import { requestContext } from '../errors/request-context.ts';
+import { isOfThisSite, originNotice, refuseOtherSite } from '../protection/cross-site.ts';
+import { hostCheck } from '../protection/host-check.ts';
+import { normalizeUrl } from '../protection/normalize-url.ts';
+import type { Origins } from '../protection/origins.ts';
+import type { ProxyTrust } from '../protection/proxy-trust.ts';
+import { securityHeaders, toSecurityHeaders } from '../protection/security-headers.ts';
+import { endWith } from '../request/raw-reply.ts';
+import { requestId } from '../request/request-id.ts';
+import { requestInfo } from '../request/request-info.ts';
+import { chain, type Step } from '../request/step.ts';
+import type { Connections } from './connections.ts';
+
+/**
+ * Takes a socket over: it answers the handshake and speaks WebSocket from there on, which a package
+ * such as `ws` does. The request has been through the owner's steps, so it may carry a user.
+ */
+export type UpgradeHandler = (request: Request, socket: Duplex, head: Buffer) => void | Promise<void>;
+
+/** By exact path, without a search: `{ '/live': (request, socket, head) => … }`. */
+export type Upgrades = Readonly<Record<`/${string}`, UpgradeHandler>>;
+
+export interface UpgradeOptions {
+  readonly upgrades: Upgrades;
+  /** The server of an existing app: what is attached to it takes all other paths, and keeps its own rules. */
+  readonly existing?: Server | undefined;
+  /** Takes the desk's credentials off the request, before the product sees it. */
+  readonly takeCredentials: Step;
+  /** The owner's: a gate in front of pages is one in front of sockets. */
+  readonly steps: readonly RequestHandler[];
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly connections: Pick<Connections, 'setUpgraded'>;
+  readonly log: Logger;
+  readonly funnel: Funnel;
+}
+
+/** The sockets that are no longer HTTP. */
+export interface UpgradedSockets {
+  has(socket: Socket): boolean;
+  /** Says 1001 to each of them, and lets go of those that do not answer. */
+  closeAll(): void;
+}
+
+/** A close frame with the code 1001, "going away", as a server sends it: unmasked (RFC 6455, section 5.5.1). */
+const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+
+/** How long a peer may take to answer that (ms). */
+const CLOSE_PATIENCE = 1 * Second;
+
+/** How long a peer may be silent before the system asks whether it is still there (ms). */
+const KEEP_ALIVE_DELAY = 30 * Second;
+
+/**
+ * Lets WebSockets in on exact paths, by the rules of posts: the host is checked, and a handshake that
+ * another site makes a visitor's browser send is refused. What asks for another upgrade, or on another
+ * path, stays an ordinary request.
+ */
+export function handleUpgrades(server: Server, options: UpgradeOptions): UpgradedSockets {
+  const { origins, trust, log, funnel } = options;
+  const handlers = new Map<string, UpgradeHandler>(Object.entries(options.upgrades));
+  const sockets = new Map<Socket, { readonly bytesBefore: number }>();
+  let closing = false;
+  const { existing } = options;
+  const takesAll = existing !== undefined && existing.listenerCount('upgrade') > 0;
+  if (handlers.size === 0 && !takesAll) return { has: () => false, closeAll: () => undefined };
+
+  const headers = toSecurityHeaders(origins);
+  const fail = errorHandler({ funnel });
+  const owners = express();
+  owners.disable('x-powered-by');
+  owners.set('trust proxy', trust);
+  if (options.steps.length > 0) owners.use(...options.steps);
+
+  const front = [
+    requestId({ origins, trust }),
+    options.takeCredentials,
+    requestContext(),
+    securityHeaders(headers),
+    normalizeUrl(),
+    hostCheck({ origins, trust, log }),
+    sameSite(origins, log, (path) => handlers.has(path)),
+  ];
+  const enter = (head: Buffer) =>
+    chain(
+      front,
+      (req, res) => {
+        owners(req as Request, res as express.Response, (error: unknown) => {
+          if (error) fail(error, req, res);
+          else accept(req as Request, res, head);
+        });
+      },
+      fail,
+    );
+
+  function accept(req: Request, res: ServerResponse, head: Buffer): void {
+    const { socket } = req;
+    if (res.headersSent || socket.destroyed) return;
+    const info = requestInfo(req);
+    info.route = info.path;
+    res.detachSocket(socket);
+    if (closing) {
+      socket.destroy();
+      return;
+    }
+    socket.setTimeout(0); // that of HTTP is for requests without any progress
+    socket.setKeepAlive(true, KEEP_ALIVE_DELAY);
+    sockets.set(socket, { bytesBefore: socket.bytesWritten });
+    socket.once('close', () => {
+      sockets.delete(socket);
+      writeLine(req, 101, socket.bytesWritten);
+    });
+    Promise.resolve()
+      .then(() => {
+        const handler = handlers.get(info.path);
+        if (handler) return handler(req, socket, head);
+        existing?.emit('upgrade', req, socket, head);
+      })
+      .catch((error: unknown) => {
+        funnel.fail(error, { origin: 'step', info, headers: req.headers });
+        socket.destroy();
+      });
+  }
+
+  function writeLine(req: IncomingMessage, status: number, bytes?: number): void {
+    const { requestId, knownTraceId, path, route, address, startedAt } = requestInfo(req);
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    log.info({ requestId, traceId: knownTraceId, method: 'GET', path, route, status, ms, bytes, address }, 'upgrade');
+  }
+
+  function isOurs({ method, headers, url = '' }: IncomingMessage): boolean {
+    const path = url.split('?', 1)[0] ?? '';
+    return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && (takesAll || handlers.has(path));
+  }
+
+  (server as ServerWithUpgrades).shouldUpgradeCallback = isOurs;
+  server.on('upgrade', (req: IncomingMessage, duplex: Duplex, head: Buffer) => {
+    const socket = duplex as Socket; // the server is one of TCP
+    options.connections.setUpgraded(socket);
+    socket.on('error', (error) => log.debug({ error: error.message }, 'An upgraded socket failed.'));
+    // Node before 24.9 asks nobody, and hands over what asks for any upgrade.
+    if (!isOurs(req)) {
+      endWith(socket, 400, headers);
+      return;
+    }
+    const res = new ServerResponse(req);
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.once('finish', () => {
+      writeLine(req, res.statusCode);
+      socket.destroySoon();
+    });
+    enter(head)(req, res);
+  });
+
+  return {
+    has: (socket) => sockets.has(socket),
+    closeAll() {
+      closing = true;
+      for (const [socket, { bytesBefore }] of sockets) {
+        // Frames are written whole, so this one stands between two of them. Before the handshake there is nothing to end.
+        if (socket.bytesWritten > bytesBefore) socket.write(GOING_AWAY);
+        else socket.destroy();
+        setTimeout(() => socket.destroySoon(), CLOSE_PATIENCE).unref();
+      }
+    },
+  };
+}
+
+/** `@types/node` has it as an option alone. */
+type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+
+function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
+  const notice = originNotice(origins, log);
+  return function sameSite(req, res, next) {
+    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) {
+      next();
+      return;
+    }
+    notice(req);
+    refuseOtherSite(req, res);
+  };
+}

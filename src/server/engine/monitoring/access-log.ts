@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import type { InFlight } from '../connection/in-flight.ts';
+import type { ScrubPath } from '../errors/scrub/secret-path.ts';
+import { cutText } from '../errors/trim.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Probes and scrapers come every second and say nothing new. */
+const QUIET = new Set(['/livez', '/readyz', '/metrics']);
+
+export interface AccessLogOptions {
+  readonly log: Logger;
+  /** Holds the request for as long as it is being answered. */
+  readonly inFlight?: InFlight | undefined;
+  readonly scrubPath: ScrubPath;
+  /** Told of each reply that has ended. */
+  readonly metrics?: Pick<Metrics, 'observeRequest'> | undefined;
+}
+
+/**
+ * One line when a reply is complete or its visitor left. The search is not logged: it carries tokens
+ * and names.
+ */
+export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOptions): Step {
+  return function accessLog(req, res, next) {
+    // Kept: Node takes the socket off a request whose body was left unread.
+    const { socket } = req;
+    const before = socket.bytesWritten;
+    const started = requestInfo(req);
+    inFlight?.add(started);
+    res.once('close', () => {
+      const info = requestInfo(req);
+      inFlight?.delete(started);
+      const { path, route } = info;
+      const { statusCode: status } = res;
+      const isGone = !res.writableFinished;
+      const isQuiet = QUIET.has(path);
+      const ms = performance.now() - info.startedAt;
+      metrics?.observeRequest({
+        method: info.method,
+        route: route ?? (isQuiet ? path : undefined),
+        status,
+        isGone,
+        ms,
+      });
+      const line = {
+        requestId: info.requestId,
+        traceId: info.knownTraceId,
+        method: req.method,
+        // A path may be 8 KiB long, and a flood of such lines fills a disk.
+        path: cutText(scrubPath(path, route)),
+        route,
+        status,
+        ms: Math.round(ms * 10) / 10,
+        bytes: socket.bytesWritten - before,
+        address: info.address,
+        digest: info.digest,
+        gone: isGone || undefined,
+      };
+      if (isQuiet) log.debug(line, 'request');
+      else log.info(line, 'request');
+    });
+    next();
+  };
+}

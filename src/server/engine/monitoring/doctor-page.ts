@@ -1,0 +1,159 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import { compress } from '../assets/compress.ts';
+import { toCheckedHost } from '../protection/host.ts';
+import { readHost, readScheme, toOrigin } from '../protection/host-check.ts';
+import type { Origins } from '../protection/origins.ts';
+import { isFromProxy, type ProxyTrust } from '../protection/proxy-trust.ts';
+import { onClose } from '../request/on-close.ts';
+import { sendText } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import {
+  type Counted,
+  DOCTOR_BODY,
+  DOCTOR_EVENTS,
+  DOCTOR_PREFIX,
+  DOCTOR_SEEN,
+  DOCTOR_STREAM,
+  MAX_COUNTED_BYTES,
+  type Seen,
+  STREAM_PAUSE,
+  STREAM_STEPS,
+} from './doctor-protocol.ts';
+import { type MayRead, refuseReader } from './may-read.ts';
+
+export interface DoctorPageOptions {
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly mayRead: MayRead;
+  /** Streams are compressed as pages are. */
+  readonly compression: boolean;
+  /** The app has WebSockets. */
+  readonly hasSockets: boolean;
+}
+
+interface Part {
+  readonly method: 'GET' | 'POST';
+  readonly answer: (req: IncomingMessage, res: ServerResponse) => void;
+}
+
+/**
+ * What `npm run doctor -- <origin>` measures a proxy by: what the server sees of a request, a stream
+ * of known steps, and how much of a body comes. It stands before the check of the host, so that it can
+ * say which host came. Without a bearer's token these addresses are not there; that token is also why
+ * no other site can make a browser ask.
+ */
+export function doctorPage({ origins, trust, mayRead, compression, hasSockets }: DoctorPageOptions): Step {
+  const compressed = compression ? compress() : undefined;
+  const parts: ReadonlyMap<string, Part> = new Map<string, Part>([
+    [DOCTOR_SEEN, { method: 'GET', answer: (req, res) => sendJson(res, toSeen(req)) }],
+    [DOCTOR_STREAM, { method: 'GET', answer: (req, res) => sendCompressed(req, res, HTML) }],
+    [DOCTOR_EVENTS, { method: 'GET', answer: (req, res) => sendCompressed(req, res, EVENTS) }],
+    [DOCTOR_BODY, { method: 'POST', answer: countBody }],
+  ]);
+
+  function toSeen(req: IncomingMessage): Seen {
+    const isPeerTrusted = isFromProxy(req, trust);
+    const scheme = readScheme(req, isPeerTrusted);
+    const host = readHost(req, isPeerTrusted);
+    const checked = host === undefined ? undefined : toCheckedHost(host, scheme);
+    const { address } = requestInfo(req);
+    return {
+      address,
+      peer: req.socket.remoteAddress ?? '',
+      peerPort: req.socket.remotePort ?? 0,
+      isPeerTrusted,
+      // No number of hops goes as far.
+      isVisitorListed: trust(address, Number.POSITIVE_INFINITY),
+      scheme,
+      host,
+      origin: checked === undefined ? undefined : toOrigin(checked, scheme, origins),
+      hasOrigins: origins.configured.length > 0,
+      hasSockets,
+      headers: Object.keys(req.headers).sort(),
+    };
+  }
+
+  function sendCompressed(req: IncomingMessage, res: ServerResponse, form: StreamForm): void {
+    requestInfo(req).isStream = true;
+    if (compressed) inFrontOf(compressed, req, res, () => sendSteps(res, form));
+    else sendSteps(res, form);
+  }
+
+  return function doctorPage(req, res, next) {
+    const info = requestInfo(req);
+    const part = info.target.startsWith(DOCTOR_PREFIX) ? parts.get(info.path) : undefined;
+    if (!part || req.headers.authorization === undefined) {
+      next();
+      return;
+    }
+    info.route = info.path;
+    if (req.method !== part.method) {
+      res.setHeader('Allow', part.method);
+      sendText(res, 405, `Ask with ${part.method}.`);
+      return;
+    }
+    void mayRead(req).then(
+      (may) => {
+        if (res.closed) return;
+        if (may === true) part.answer(req, res);
+        else refuseReader(res, may, 'This is for operators.');
+      },
+      () => sendText(res, 500, 'The token could not be checked.'),
+    );
+  };
+}
+
+/** The step of Express needs nothing of it but what every request has. */
+function inFrontOf(step: RequestHandler, req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  step(req as Request, res as Response, next);
+}
+
+interface StreamForm {
+  readonly type: string;
+  readonly toText: (step: number) => string;
+}
+
+/** So short that whoever waits for more holds it back. */
+const HTML: StreamForm = { type: 'text/html; charset=utf-8', toText: (step) => `<p>step ${step}</p>\n` };
+const EVENTS: StreamForm = { type: 'text/event-stream', toText: (step) => `data: step ${step}\n\n` };
+
+function sendSteps(res: ServerResponse, { type, toText }: StreamForm): void {
+  res.setHeader('Content-Type', type);
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('X-Accel-Buffering', 'no');
+  let step = 0;
+  const send = () => {
+    step += 1;
+    res.write(toText(step));
+    if (step < STREAM_STEPS) return;
+    clearInterval(timer);
+    res.end();
+  };
+  const timer = setInterval(send, STREAM_PAUSE);
+  onClose(res, () => clearInterval(timer));
+  send();
+}
+
+/** Nothing of it is kept. */
+function countBody(req: IncomingMessage, res: ServerResponse): void {
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  // Whoever leaves needs no answer.
+  req.on('error', () => undefined);
+  req.on('end', () => {
+    if (bytes > MAX_COUNTED_BYTES) sendText(res, 413, `At most ${MAX_COUNTED_BYTES} bytes are counted.`);
+    else sendJson(res, { bytes } satisfies Counted);
+  });
+}
+
+function sendJson(res: ServerResponse, value: Seen | Counted): void {
+  const body = Buffer.from(JSON.stringify(value));
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}

@@ -1,0 +1,98 @@
+import fs from 'node:fs';
+import pino, { type Logger } from 'pino';
+import { KiB, MiB, Second } from '../../../shared/units.ts';
+import { toRequestLine } from './request-line.ts';
+
+export interface LoggerOptions {
+  readonly level: string;
+  /** Somebody reads along: pretty lines instead of JSON, and a short one for a request. */
+  readonly terminal: boolean;
+}
+
+export interface ServerLog {
+  readonly log: Logger;
+  /** Writes out what is still held back, possibly before what is being written; to be called before the process ends. */
+  flush(): void;
+}
+
+/** Lines are written together: a call of the system for each would cost as much as the line (bytes). */
+const GATHERED = 4 * KiB;
+
+/** The longest that a line waits for others (ms). */
+const FLUSH_INTERVAL = 100;
+
+/** Lines kept for an output that does not take them (bytes); more are dropped rather than held. */
+const MAX_HELD = 4 * MiB;
+
+/** Standard output, never in the way of a request: where a pipe is full, lines wait in memory and are then dropped. */
+export async function createLogger({ level, terminal }: LoggerOptions): Promise<ServerLog> {
+  if (terminal) {
+    const { default: pretty } = await import('pino-pretty');
+    const format = pretty.prettyFactory({ ignore: 'pid,hostname' });
+    const write = (line: string) => process.stdout.write(escapeControls(toRequestLine(line) ?? format(line)));
+    return { log: pino({ level, base: null }, { write }), flush: () => undefined };
+  }
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: GATHERED,
+    periodicFlush: FLUSH_INTERVAL,
+    maxLength: MAX_HELD,
+  });
+  const hooks = { streamWrite: escapeControls };
+  const log = pino({ level, base: null, timestamp: toIsoTime, hooks }, destination);
+  return { log, flush: () => flushQuietly(destination) };
+}
+
+/**
+ * JSON writes these as they are, and terminals, editors and readers of lines obey them: the control
+ * characters past ASCII (U+009B begins a command as Escape does), and the line ends of Unicode.
+ */
+export function escapeControls(line: string): string {
+  return OBEYED.test(line) ? line.replace(EACH_OBEYED, toEscape) : line;
+}
+
+const OBEYED = /[\u007f-\u009f\u2028\u2029]/;
+const EACH_OBEYED = new RegExp(OBEYED, 'g');
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * If the reader of the log has ended, `flushSync` of SonicBoom tries for ever, and the process never ends. It has no
+ * option against that, so for this one synchronous call a write that cannot succeed counts as done. A full pipe is
+ * tried again.
+ */
+function flushQuietly(destination: { flushSync(): void }): void {
+  const { writeSync } = fs;
+  fs.writeSync = ((fd: number, text: string | Uint8Array): number => {
+    try {
+      return writeSync(fd, text as string);
+    } catch (error) {
+      if (['EAGAIN', 'EBUSY'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
+      return Buffer.byteLength(text);
+    }
+  }) as typeof writeSync;
+  try {
+    destination.flushSync();
+  } catch {
+    // It was never opened, or is closed already.
+  } finally {
+    fs.writeSync = writeSync;
+  }
+}
+
+let second = Number.NaN;
+let secondText = '';
+
+/** `,"time":"2026-11-21T09:30:00.123Z"`: the text of a second is made once, for all of its lines. */
+function toIsoTime(): string {
+  const now = Date.now();
+  const milliseconds = now % Second;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    secondText = `,"time":"${new Date(second).toISOString().slice(0, -4)}`; // without `000Z`
+  }
+  return `${secondText}${String(milliseconds).padStart(3, '0')}Z"`;
+}

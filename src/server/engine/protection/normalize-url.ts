@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MAX_TARGET_LENGTH } from '../../limits.ts';
+import { describeBadFrame } from '../connection/frame.ts';
+import { refuse, sendAllowed, sendText } from '../request/refuse.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import { decodeStrictly, readPath, type Spelling, spellPath } from './path-spelling.ts';
+
+export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const ALLOW = [...METHODS].join(', ');
+
+export interface NormalizeUrlOptions {
+  /** Whether a path is Spillway's. An existing app may have any method and query on the others. */
+  readonly isReserved?: (path: string) => boolean;
+  /** Passes paths that have several spellings to the existing app (`rawTarget`), unless one of them is Spillway's. */
+  readonly rawPaths?: boolean | undefined;
+}
+
+/**
+ * The one normaliser. Every later step sees one spelling of the path, in `req.url` and in `requestInfo()`, and none
+ * parses the request line again. On Spillway's own paths the method is known and the query is well-formed.
+ */
+export function normalizeUrl({ isReserved = () => true, rawPaths = false }: NormalizeUrlOptions = {}): Step {
+  return function normalizeUrl(req, res, next) {
+    if (req.method === 'TRACE') {
+      refuseMethod(req, res);
+      return;
+    }
+    const badFrame = describeBadFrame(req);
+    if (badFrame !== undefined) {
+      res.setHeader('Connection', 'close');
+      refuse(req, res, 400, badFrame);
+      return;
+    }
+    if (countHosts(req) > 1) {
+      refuse(req, res, 400, 'The request names more than one host.');
+      return;
+    }
+    const raw = req.url ?? '';
+    if (raw === '*') {
+      answerAsterisk(req, res);
+      return;
+    }
+    const target = toOriginForm(raw, req.headers.host);
+    if (target === undefined) {
+      refuse(req, res, 400, 'The request names an address that is not one of this host.');
+      return;
+    }
+    enter(req, res, next, target);
+  };
+
+  function enter(req: IncomingMessage, res: ServerResponse, next: () => void, target: string): void {
+    const queryStart = target.indexOf('?');
+    const rawPath = queryStart < 0 ? target : target.slice(0, queryStart);
+    const search = queryStart < 0 ? '' : target.slice(queryStart);
+    if (rawPath.length > MAX_TARGET_LENGTH) {
+      refuse(req, res, 414);
+      return;
+    }
+    const reading = readPathOf(rawPath);
+    if ('elsewhere' in reading) {
+      const refusal = refuseSearch(search);
+      if (refusal === undefined) redirect(res, reading.elsewhere + search);
+      else refuse(req, res, 400, refusal);
+      return;
+    }
+    if ('refusal' in reading) {
+      refuse(req, res, 400, reading.refusal);
+      return;
+    }
+    const { path } = reading;
+    const info = requestInfo(req);
+    info.target = path + search;
+    if (path !== rawPath) info.rawTarget = target;
+    if (isReserved(path)) {
+      if (!METHODS.has(req.method ?? '')) {
+        refuseMethod(req, res);
+        return;
+      }
+      if (target.length > MAX_TARGET_LENGTH) {
+        refuse(req, res, 414);
+        return;
+      }
+      const refusal = refuseSearch(search);
+      if (refusal !== undefined) {
+        refuse(req, res, 400, refusal);
+        return;
+      }
+    }
+    req.url = info.target;
+    next();
+  }
+
+  /** The path that steps match: its one spelling, or with `rawPaths` its last reading. */
+  function readPathOf(raw: string): Spelling | { readonly elsewhere: string } {
+    const spelling = spellPath(raw);
+    const asEver = 'path' in spelling && spelling.path !== raw ? { elsewhere: spelling.path } : spelling;
+    if (!rawPaths || ('path' in asEver && isReserved(raw))) return asEver;
+    const readings = readPath(raw);
+    if (readings && !readings.some(isReserved)) return { path: readings.at(-1) ?? raw };
+    return 'path' in asEver ? { refusal: 'The address is encoded more than once.' } : asEver;
+  }
+}
+
+function refuseMethod(req: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('Allow', ALLOW);
+  refuse(req, res, 405);
+}
+
+/** Not rewritten in silence: the browser would hydrate under another address than was rendered. */
+function redirect(res: ServerResponse, location: string): void {
+  res.setHeader('Location', location);
+  sendText(res, 308, 'This address has another spelling.');
+}
+
+function answerAsterisk(req: IncomingMessage, res: ServerResponse): void {
+  if (req.method === 'OPTIONS') {
+    sendAllowed(res, ALLOW);
+    return;
+  }
+  refuseMethod(req, res);
+}
+
+/** RFC 9112 section 3.2: the absolute form is taken where it names the same host as `Host` does. */
+function toOriginForm(raw: string, host: string | undefined): string | undefined {
+  if (raw.startsWith('/')) return raw;
+  const match = /^https?:\/\/([^/?#@\\]+)(\/[^#]*|\?[^#]*)?$/i.exec(raw);
+  if (!match?.[1] || match[1].toLowerCase() !== host?.toLowerCase()) return undefined;
+  const rest = match[2] ?? '/';
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** A search may hold encoded line breaks (a form sends them), but nothing that is no text. */
+function refuseSearch(search: string): string | undefined {
+  if (search === '' || /^[\x21-\x22\x24\x26-\x7e]*$/.test(search)) return undefined;
+  if (/[^\x21-\x22\x24-\x7e]/.test(search)) return 'The address has a character that must be percent-encoded.';
+  if (/%00/.test(search) || decodeStrictly(search) === undefined) {
+    return 'The address has a malformed or forbidden percent-encoding.';
+  }
+  return undefined;
+}
+
+/** `req.headers` keeps the first `Host` alone, and a proxy may have gone by another one. */
+function countHosts(req: IncomingMessage): number {
+  const { rawHeaders } = req;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}

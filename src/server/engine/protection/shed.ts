@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import type { Count } from '../monitoring/count.ts';
+import { toPageUrl } from '../pages/page-url.ts';
+import { isApiPath } from '../request/api-path.ts';
+import { requestInfo } from '../request/request-info.ts';
+import type { Step } from '../request/step.ts';
+import { sendBusy } from './busy-page.ts';
+import type { Overload } from './overload.ts';
+
+/** What a request is for: the label `what` of `spillway_requests_shed_total`. */
+type What = 'prefetch' | 'page' | 'data' | 'api' | 'other';
+
+export interface ShedOptions {
+  readonly overload: Pick<Overload, 'level' | 'reason'>;
+  /** Whether a page, or its data, is rendered for each request: one out of memory costs less than its refusal. */
+  readonly isRendered: (path: string) => boolean;
+  /** What is never refused. */
+  readonly isExempt: (path: string) => boolean;
+  readonly count?: Count | undefined;
+}
+
+/**
+ * Refuses what is too much, before anything of it has begun: prefetches first, then pages and their
+ * data, and only where that does not help, forms, the API and the rest. It stands behind health,
+ * metrics and files, which it never sees.
+ */
+export function shed({ overload, isRendered, isExempt, count }: ShedOptions): Step {
+  return function shed(req, res, next) {
+    const { level } = overload;
+    if (level === 0) {
+      next();
+      return;
+    }
+    const { path } = requestInfo(req);
+    const what = toWhat(req, path, isRendered);
+    if (level < LEVELS[what] || isExempt(path)) {
+      next();
+      return;
+    }
+    count?.('spillway_requests_shed_total', { what, reason: overload.reason ?? 'renders' });
+    sendBusy(req, res);
+  };
+}
+
+/** From which level on each is refused. */
+const LEVELS: Readonly<Record<What, number>> = { prefetch: 1, page: 2, data: 2, api: 3, other: 3 };
+
+function toWhat(req: IncomingMessage, path: string, isRendered: (path: string) => boolean): What {
+  if (isApiPath(path)) return 'api';
+  if ((req.method !== 'GET' && req.method !== 'HEAD') || !isRendered(path)) return 'other';
+  // The one header of a client's that may have a meaning here.
+  if (req.headers.purpose === 'prefetch') return 'prefetch';
+  return toPageUrl(path) === undefined ? 'page' : 'data';
+}

@@ -1,0 +1,54 @@
+import express from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { formBody, jsonBody } from '../../../../src/server/engine/api/body-limits.ts';
+import { createTestApp } from '../../../support/app.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+
+const api = express
+  .Router()
+  .post('/form', ...formBody(), (req, res) => void res.json(req.body))
+  .post('/twice', express.json(), ...jsonBody(), (req, res) => void res.json(req.body))
+  .post('/raw', express.raw({ type: () => true }), ...jsonBody(), (req, res) => void res.json(req.body));
+
+function post(path: string, type: string, body: string | Buffer) {
+  return request(createTestApp({ api }))
+    .post(path)
+    .set('Content-Type', type)
+    .serialize((given: unknown) => given as string)
+    .send(body as string);
+}
+
+describe('a form of the API', () => {
+  it.each([
+    ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
+    ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
+    ['a[b][c]=1&__proto__[x]=1', { 'a[b][c]': '1', '__proto__[x]': '1' }],
+  ])('%s', async (body, fields) => {
+    expect((await post('/api/form', FORM, body).expect(200)).body).toEqual(fields);
+  });
+
+  it.each([
+    ['a=%ff', 400],
+    ['a=%C3', 400],
+    ['%ED%A0%80=1', 400],
+    [Buffer.from('a=\xff', 'latin1'), 400],
+    [Array.from({ length: 1001 }, (_, index) => `a${index}=1`).join('&'), 413],
+    ['a=1'.padEnd(200_000, 'x'), 413],
+  ])('is refused as %j', async (body, status) => {
+    await post('/api/form', FORM, body).expect(status);
+  });
+
+  it.each(['utf-16', 'utf-7', 'iso-8859-1', '"utf-16le"'])('is refused in %s', async (charset) => {
+    await post('/api/form', `${FORM}; charset=${charset}`, 'a=1').expect(415);
+  });
+});
+
+describe('a JSON body that a step has read before', () => {
+  it('is taken as it is, and parsed where it is bytes', async () => {
+    expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+    expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
+    await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);
+  });
+});

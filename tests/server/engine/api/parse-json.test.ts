@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { measureJson } from '../../../../src/server/engine/api/json-shape.ts';
+import { parseJson } from '../../../../src/server/engine/api/parse-json.ts';
+import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
+
+function read(text: string | Buffer, nodes?: number): unknown {
+  return parseJson(Buffer.from(text as string), nodes);
+}
+
+function refusal(text: string | Buffer, nodes?: number): [status: number, words: string] {
+  try {
+    return [200, JSON.stringify(read(text, nodes))];
+  } catch (error) {
+    if (error instanceof HttpError) return [error.status, error.message];
+    throw error;
+  }
+}
+
+describe('what is parsed', () => {
+  it('is what JSON.parse makes of it, for all that can be kept', () => {
+    const isKept = (value: unknown) => typeof value === 'object' && value !== null;
+    fc.assert(
+      fc.property(
+        fc.json({ maxDepth: 8 }).filter((text) => isKept(JSON.parse(text))),
+        (text) => {
+          const [status, answer] = refusal(text);
+          if (status === 200) expect(answer).toBe(JSON.stringify(JSON.parse(text, dropProto)));
+          else expect(answer).toMatch(/number|character/);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '{"a":0e5}',
+    '{"a":1.5e3}',
+    '{"a":-0}',
+    '{"a":9007199254740991}',
+    '{"a":-9007199254740991}',
+    '{"a":0.1234567890123456789}',
+    '{"a":"12345678901234567890 1e400"}',
+    '{"a":"\\ud83d\\ude00"}',
+    '\ufeff{"a":1}',
+    ' \n[] ',
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '{"":1,"\\"":2,"a:b,{":3}',
+    `${'['.repeat(32)}${']'.repeat(32)}`,
+  ])('%j', (text) => {
+    expect(read(text)).toEqual(JSON.parse(text.replace('\ufeff', '')));
+  });
+
+  it('has no key that becomes a prototype, however deep and however it is written', () => {
+    const text = '{"__proto__":{"a":1},"b":[{"\\u005f_proto__":{"a":1}}],"c":{"constructor":{"prototype":{"a":1}}}}';
+    const value = read(text);
+    expect(JSON.stringify(value)).toBe('{"b":[{}],"c":{"constructor":{"prototype":{"a":1}}}}');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    ['', /no body/],
+    [' \r\n\t ', /no body/],
+    ['1', /neither/],
+    ['"text"', /neither/],
+    ['null', /neither/],
+    ['{"a":1', /no JSON/],
+    ['{"a":1}{}', /no JSON/],
+    ['{"a":NaN}', /no JSON/],
+    ['{"a":01}', /no JSON/],
+    ["{'a':1}", /no JSON/],
+    ['{"a":1e}', /no JSON/],
+    ['{"a":"\u0000"}', /no JSON/],
+    ['\ufeff', /no body/],
+    ['\ufeff\ufeff{}', /no JSON/],
+    ['{"a":1,"a":1}', /twice/],
+    ['[{"b":[{"a":1,"\\u0061":2}]}]', /twice/],
+    ['{"__proto__":1,"\\u005f_proto__":2}', /twice/],
+    ['{"a":1e400}', /number/],
+    ['{"a":-1e400}', /number/],
+    ['{"a":1e-400}', /number/],
+    ['[9007199254740992]', /number/],
+    ['{"a":12345678901234567890}', /number/],
+    ['["\\ud800"]', /half/],
+    ['{"\\udc00":1}', /half/],
+    ['["\\ude00\\ud83d"]', /half/],
+    [`${'['.repeat(33)}${']'.repeat(33)}`, /deeply/],
+  ])('%j', (text, words) => {
+    expect(refusal(text)).toEqual([400, expect.stringMatching(words)]);
+  });
+
+  it.each([
+    Buffer.from('{"a":"\xff"}', 'latin1'),
+    Buffer.from('{"a":"\xc0\xaf"}', 'latin1'),
+    Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'),
+    Buffer.from('{"a":1}', 'utf16le'),
+    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{"a":1}', 'utf16le')]),
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from('{"a":1}', 'utf16le').swap16()]),
+  ])('bytes that are not UTF-8: %o', (bytes) => {
+    expect(refusal(bytes)).toEqual([400, expect.stringMatching(/UTF-8|no JSON/)]);
+  });
+
+  it('what is very long or very deep', () => {
+    expect(refusal(`[${'9'.repeat(90_000)}]`)).toEqual([400, expect.stringMatching(/number/)]);
+    expect(refusal(`[0.${'0'.repeat(400)}1]`)).toEqual([400, expect.stringMatching(/number/)]);
+    for (const text of ['[', '{"a":', '[{"a":']) {
+      expect(refusal(text.repeat(100_000))).toEqual([400, expect.stringMatching(/deeply/)]);
+    }
+  });
+
+  it('too many parts, before they are made', () => {
+    expect(refusal(`[${'1,'.repeat(50_000)}1]`)).toEqual([413, 'The JSON has more than 50000 parts.']);
+    expect(refusal('[1,2,3]', 3)).toEqual([413, 'The JSON has more than 3 parts.']);
+    expect(refusal(`[${'1,'.repeat(60_000)}1]`, 100_000)[0]).toBe(200);
+  });
+});
+
+it('knows of a JSON text how many members it has, with those of one key', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+      expect(measureJson(Buffer.from(JSON.stringify(value))).members).toBe(countMembers(value));
+    }),
+  );
+  expect(measureJson(Buffer.from('{"a":1,"a":{"a":":,{}[]"}}')).members).toBe(3);
+});
+
+function dropProto(key: string, value: unknown): unknown {
+  return key === '__proto__' ? undefined : value;
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce((sum: number, each: unknown) => sum + countMembers(each), 0);
+  return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
+}

@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type express from 'express';
+import type { RequestHandler, Response } from 'express';
+import { Server as SocketServer } from 'socket.io';
+import { io as dialSocketIo } from 'socket.io-client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
+import { createDrain } from '../../../../src/server/engine/connection/drain.ts';
+import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/connection/http-server.ts';
+import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/connection/upgrades.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import type { LoadedApp } from '../../../../src/server/engine/existing-app.ts';
+import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
+import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
+import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
+import { askRaw, sendRaw } from '../../../support/raw-http.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
+import { until } from '../../../support/until.ts';
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express;
+
+interface SocketAppOptions {
+  readonly steps?: readonly RequestHandler[];
+  readonly publicOrigins?: readonly string[];
+  readonly deadline?: number;
+  readonly upgrades?: Upgrades;
+  readonly limited?: Pick<HttpServerOptions, 'limits'>;
+  readonly existingApp?: LoadedApp;
+}
+
+/** Says back what it hears, with the user that a step put on the request. */
+const echo: Upgrades = {
+  '/live': (request, socket, head) => {
+    const user = (request as { user?: string }).user ?? 'nobody';
+    new WebSocketServer({ noServer: true }).handleUpgrade(request, socket, head, (peer) => {
+      peer.on('message', (data) => peer.send(`${user}: ${data}`));
+    });
+  },
+};
+
+async function startSockets({
+  steps = [],
+  publicOrigins = [],
+  deadline = 3000,
+  upgrades = echo,
+  limited,
+  existingApp,
+}: SocketAppOptions = {}) {
+  const { log, lines } = spyOnLog();
+  const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
+  const app = createTestApp({ log, funnel, steps, publicOrigins, ...(existingApp && { existingApp }) });
+  const { server, connections } = createHttpServer(app, { ...TEST_SERVER, ...limited, log });
+  const upgraded = handleUpgrades(server, {
+    connections,
+    upgrades,
+    existing: existingApp?.server,
+    takeCredentials: takeCredentials(undefined),
+    steps,
+    origins: createOrigins(publicOrigins, 'http://localhost:3000'),
+    trust: createProxyTrust(undefined),
+    log,
+    funnel,
+  });
+  const drain = createDrain({ server, connections, upgraded, lag: 0, deadline });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of connections.sockets) socket.destroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { port, lines, drain, url: `ws://127.0.0.1:${port}` };
+}
+
+/** Resolves with the peer, or with the status of the refusal. */
+function dial(url: string, options: ClientOptions = {}): Promise<WebSocket | number> {
+  return new Promise((resolve, reject) => {
+    const peer = new WebSocket(url, options);
+    peer.on('open', () => resolve(peer));
+    peer.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+    peer.on('error', reject);
+    onTestFinished(() => peer.terminate());
+  });
+}
+
+async function dialOpen(url: string, options?: ClientOptions): Promise<WebSocket> {
+  const peer = await dial(url, options);
+  if (typeof peer === 'number') throw new Error(`The handshake was refused with ${peer}.`);
+  return peer;
+}
+
+async function say(peer: WebSocket, text: string): Promise<string> {
+  const answer = once(peer, 'message');
+  peer.send(text);
+  return String((await answer)[0]);
+}
+
+describe('a WebSocket', () => {
+  it('is let in on its path, whatever its search, and is logged when it ends', async () => {
+    const { url, lines } = await startSockets();
+    const peer = await dialOpen(`${url}/live?room=7`);
+    expect(await say(peer, 'hello')).toBe('nobody: hello');
+    peer.close(1000);
+    await until(() => lines.some(({ msg }) => msg === 'upgrade'), 'the line of the socket');
+    expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
+  });
+
+  it("works with Node's own client, which is that of browsers", async () => {
+    const { url } = await startSockets();
+    const peer = new globalThis.WebSocket(`${url}/live`);
+    const heard = new Promise((resolve) => peer.addEventListener('message', ({ data }) => resolve(data)));
+    peer.addEventListener('open', () => peer.send('hello'));
+    expect(await heard).toBe('nobody: hello');
+    peer.close();
+  });
+
+  it('is not idle: an idle connection gives way before it, however much younger', async () => {
+    const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
+    const peer = await dialOpen(`${url}/live`);
+    const idle = connect(port, '127.0.0.1');
+    idle.on('error', () => {});
+    await once(idle, 'connect');
+    const isReset = () => askRaw(port, 'GET /livez HTTP/1.1').then(({ status }) => status === 0);
+    await expect.poll(isReset, { timeout: 10_000 }).toBe(false);
+    if (!idle.closed) await once(idle.resume(), 'close');
+    expect(await say(peer, 'hello')).toBe('nobody: hello');
+  });
+
+  it('is an ordinary request anywhere else', async () => {
+    const { url, port } = await startSockets();
+    expect(await dial(`${url}/elsewhere`)).toBe(404);
+    expect(await dial(`${url}/live/`)).toBe(404);
+    expect(await dial(`${url}/`)).toBe(200);
+    const upgrade = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: h2c'];
+    expect((await askRaw(port, 'GET /admin HTTP/1.1', upgrade)).status).toBe(200);
+    expect((await askRaw(port, 'GET /live HTTP/1.1')).status).toBe(404);
+  });
+
+  it('is refused where another site opens it, and let in where no browser does', async () => {
+    const own = await startSockets();
+    expect(await dial(`${own.url}/live`, { origin: 'https://evil.example' })).toBe(403);
+    expect(await dial(`${own.url}/live`, { origin: 'null' })).toBe(403);
+    expect(await dial(`${own.url}/live`, { headers: { 'sec-fetch-site': 'cross-site' } })).toBe(403);
+    expect(await dial(`${own.url}/live`, { headers: { 'sec-fetch-site': 'same-site' } })).toBe(403);
+    await dialOpen(`${own.url}/live`, { origin: `http://127.0.0.1:${own.port}` });
+    await dialOpen(`${own.url}/live`);
+  });
+
+  it('says what to set once, and not with each handshake', async () => {
+    const { url, lines } = await startSockets();
+    for (let time = 0; time < 2; time++) {
+      const headers = { 'X-Forwarded-For': '6.6.6.6' };
+      expect(await dial(`${url}/live`, { headers, origin: 'https://weir.example' })).toBe(403);
+    }
+    expect(lines.filter(({ level }) => level === 40).map(({ msg }) => msg)).toEqual([
+      expect.stringContaining('set TRUST_PROXY'),
+      expect.stringContaining('set PUBLIC_ORIGINS'),
+    ]);
+  });
+
+  it('is for the configured hosts and origins alone', async () => {
+    const { url } = await startSockets({ publicOrigins: ['https://weir.example'] });
+    const headers = { host: 'weir.example' };
+    expect(await dial(`${url}/live`, { origin: 'https://weir.example' })).toBe(421);
+    expect(await dial(`${url}/live`, { headers, origin: 'http://weir.example' })).toBe(403);
+    await dialOpen(`${url}/live`, { headers, origin: 'https://weir.example' });
+  });
+
+  it("comes behind the owner's steps, which may refuse it or know who it is", async () => {
+    const gate: RequestHandler = async (req, res, next) => {
+      await sleep(10);
+      if (req.get('x-key') === 'ada') {
+        Object.assign(req, { user: `ada at ${req.ip}` });
+        next();
+      } else if (req.get('x-key') === 'broken') {
+        throw new Error('canary in a step');
+      } else {
+        res.status(401).send('Who are you?');
+      }
+    };
+    const { url, lines } = await startSockets({ steps: [gate] });
+    expect(await dial(`${url}/live`)).toBe(401);
+    expect(await dial(`${url}/live`, { headers: { 'x-key': 'broken' } })).toBe(500);
+    expect(lines).toContainEqual(expect.objectContaining({ msg: 'A request failed.', url: '/live' }));
+    const peer = await dialOpen(`${url}/live`, { headers: { 'x-key': 'ada' } });
+    expect(await say(peer, 'x')).toBe('ada at 127.0.0.1: x');
+  });
+
+  it('whose handler fails is closed, and the failure has its line', async () => {
+    const { port, lines } = await startSockets({
+      upgrades: {
+        '/live': async () => {
+          await sleep(5);
+          throw new Error('no room');
+        },
+      },
+    });
+    const handshake = 'GET /live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    expect(await sendRaw(port, handshake, { patience: 2000 })).toBe('');
+    expect(lines).toContainEqual(expect.objectContaining({ msg: 'A request failed.', origin: 'step', url: '/live' }));
+  });
+
+  it('outlives the time that a silent connection of HTTP has', async () => {
+    const { url } = await startSockets({
+      upgrades: {
+        '/live': (request, socket, head) => {
+          expect((socket as unknown as { timeout: number }).timeout).toBe(0);
+          return echo['/live']?.(request, socket, head);
+        },
+      },
+    });
+    expect(await say(await dialOpen(`${url}/live`), 'x')).toBe('nobody: x');
+  });
+});
+
+describe('a drain', () => {
+  it('closes sockets with 1001, and ends when they are closed', async () => {
+    const { url, drain } = await startSockets();
+    const peers = await Promise.all([dialOpen(`${url}/live`), dialOpen(`${url}/live`)]);
+    const closed = Promise.all(peers.map((peer) => once(peer, 'close')));
+    const before = performance.now();
+    expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+    expect(performance.now() - before).toBeLessThan(900);
+    expect((await closed).map(([code]) => code)).toEqual([1001, 1001]);
+  });
+
+  it('does not wait for a peer that never answers', async () => {
+    const { port, drain } = await startSockets();
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13';
+    const silent = sendRaw(
+      port,
+      `GET /live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${key}\r\n\r\n`,
+      { patience: 5000 },
+    );
+    await sleep(100);
+    expect(await drain.start()).toEqual({ cut: 0, owed: 0 });
+    expect((await silent).endsWith('\x88\x02\x03\xe9')).toBe(true);
+  });
+});
+
+describe("an existing app's server", () => {
+  function createExisting() {
+    const app = express4().get('/plain', (_req: unknown, res: Response) => res.send('plain'));
+    return { app, server: createServer(app) };
+  }
+
+  it.each(['polling', 'websocket'])('socket.io, by %s', async (transport) => {
+    const existingApp = createExisting();
+    const sockets = new SocketServer(existingApp.server, { cors: { origin: 'https://other.example' } });
+    sockets.on('connection', (socket) => socket.on('ask', (text, answer) => answer(`heard ${text}`)));
+    const { port } = await startSockets({ existingApp });
+    const client = dialSocketIo(`http://127.0.0.1:${port}`, {
+      transports: [transport],
+      extraHeaders: { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' },
+    });
+    onTestFinished(async () => {
+      client.close();
+      await sockets.close();
+    });
+    expect(await client.timeout(5000).emitWithAck('ask', 'this')).toBe('heard this');
+    expect(await (await fetch(`http://127.0.0.1:${port}/plain`)).text()).toBe('plain');
+    // The app calls next().
+    const missing = await fetch(`http://127.0.0.1:${port}/missing`);
+    expect([missing.status, await missing.text()]).toEqual([404, '<h1>Page not found</h1>']);
+  });
+
+  it('`ws`, together with upgrade.ts', async () => {
+    const existingApp = createExisting();
+    const theirs = new WebSocketServer({ server: existingApp.server, path: '/theirs' });
+    theirs.on('connection', (peer) => peer.on('message', () => peer.send('theirs')));
+    const { url } = await startSockets({ existingApp });
+    const peer = await dialOpen(`${url}/theirs`, { origin: 'https://other.example' });
+    peer.send('hello');
+    expect(String((await once(peer, 'message'))[0])).toBe('theirs');
+    expect(await dial(`${url}/live`, { origin: 'https://other.example' })).toBe(403);
+    const own = await dialOpen(`${url}/live`);
+    own.send('hello');
+    expect(String((await once(own, 'message'))[0])).toBe('nobody: hello');
+  });
+});

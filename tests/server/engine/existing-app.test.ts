@@ -1,0 +1,288 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import express, { type RequestHandler } from 'express';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { loadExistingApp } from '../../../src/server/engine/existing-app.ts';
+import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
+import apps from '../../fixtures/existing/apps.cjs';
+import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from '../../support/app.ts';
+import { EXISTING_APPS } from '../../support/existing-apps.ts';
+import { askRaw, sendRaw } from '../../support/raw-http.ts';
+
+/** Of the connection, of this moment, and of ours by contract. */
+const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
+
+async function ask(port: number, { line, headers = [], body = '' }: (typeof EXISTING_APPS)[string]['asks'][number]) {
+  const head = [line, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n');
+  const text = await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 10_000 });
+  const end = text.indexOf('\r\n\r\n');
+  const [status, ...fields] = text.slice(0, end).split('\r\n');
+  return { status, headers: fields.filter((field) => !OTHERS.test(field)).sort(), body: text.slice(end + 4) };
+}
+
+describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
+  let mounted: TestServer;
+  const alone = createServer(create());
+  beforeAll(async () => {
+    mounted = await startTestServer({ existingApp: { app: create() }, compression: true });
+    await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    mounted.close();
+    alone.close();
+    alone.closeAllConnections();
+  });
+
+  it.each(asks.map((one) => [one.line.slice(0, 60), one] as const))('%s', async (_line, one) => {
+    const expected = await ask((alone.address() as AddressInfo).port, one);
+    expect(expected.status).toMatch(/^HTTP\/1\.1 [1-5]\d\d /);
+    expect(await ask(mounted.port, one)).toEqual(expected);
+  });
+});
+
+describe('a proxy', () => {
+  it('hands on what comes from afar as it came, stream by stream', async () => {
+    const far = createServer(apps.createStreams());
+    await new Promise<void>((resolve) => far.listen(0, '127.0.0.1', resolve));
+    const target = `http://127.0.0.1:${(far.address() as AddressInfo).port}`;
+    const alone = createServer(apps.createProxy(target));
+    await new Promise<void>((resolve) => alone.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const server of [far, alone]) server.close().closeAllConnections();
+    });
+    const port = await mount(apps.createProxy(target), { compression: true });
+    for (const path of ['/far/events', '/far/long', '/far/nowhere']) {
+      const one = { line: `GET ${path} HTTP/1.1`, headers: ['Accept-Encoding: gzip'] };
+      expect(await ask(port, one)).toEqual(await ask((alone.address() as AddressInfo).port, one));
+    }
+  });
+});
+
+it('streams events to a browser that would take them compressed', async () => {
+  const app = express();
+  let send: (text: string) => void = () => undefined;
+  app.get('/events', (_req, res) => {
+    res.type('text/event-stream').flushHeaders();
+    send = (text) => void res.write(text);
+  });
+  const port = await mount(app, { compression: true });
+  const reply = await fetch(`http://127.0.0.1:${port}/events`, { headers: { 'accept-encoding': 'gzip, br' } });
+  expect(reply.headers.get('content-encoding')).toBeNull();
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (const text of ['data: one\n\n', 'data: two\n\n']) {
+    send(text);
+    expect((await reader?.read())?.value).toBe(text);
+  }
+  await reader?.cancel();
+});
+
+async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions = {}): Promise<number> {
+  const server = await startTestServer({ existingApp: { app, rawPaths }, ...options });
+  onTestFinished(() => server.close());
+  return server.port;
+}
+
+type MountOptions = TestAppOptions & { readonly rawPaths?: boolean };
+
+/** Says what it was asked for. */
+const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
+
+it('gets the URL that a step has rewritten', async () => {
+  const rewrite: RequestHandler = (req, _res, next) => {
+    if (req.url.startsWith('/old')) req.url = req.url.replace('/old', '/new');
+    next();
+  };
+  const app = express().use((req, res) => void res.json([req.url, req.originalUrl]));
+  const port = await mount(app, { steps: [rewrite] });
+  expect((await askRaw(port, 'GET /old?a=1 HTTP/1.1')).body).toBe('["/new?a=1","/old?a=1"]');
+  expect((await askRaw(port, 'GET /other HTTP/1.1')).body).toBe('["/other","/other"]');
+});
+
+describe('what the app passes on', () => {
+  const app = express().disable('x-powered-by');
+  app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
+  app.get('/conflict', () => {
+    throw Object.assign(new Error('canary'), { status: 409, headers: { 'Retry-After': '5' } });
+  });
+  app.get('/broken', () => {
+    throw new Error('canary');
+  });
+
+  it.each([
+    ['/nowhere', 404],
+    ['/conflict', 409],
+    ['/broken', 500],
+  ])('is answered by us at %s, with our headers', async (path, status) => {
+    const reply = await askRaw(await mount(app), `GET ${path} HTTP/1.1`);
+    expect(reply.status).toBe(status);
+    expect(reply.headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.any(String),
+      'cache-control': 'no-store',
+    });
+    expect(reply.headers['retry-after']).toBe(status === 409 ? '5' : undefined);
+    expect(reply.headers['x-error-digest'] !== undefined).toBe(status === 500);
+    expect(reply.body).not.toContain('canary');
+  });
+});
+
+it('leaves headers that a step has set', async () => {
+  const step: RequestHandler = (_req, res, next) => {
+    res.set({ 'X-Frame-Options': 'SAMEORIGIN', 'X-Content-Type-Options': 'nosniff' });
+    next();
+  };
+  const port = await mount(sayUrl, { steps: [step], routes: express.Router() });
+  const { headers } = await askRaw(port, 'GET /x HTTP/1.1');
+  expect(headers).toMatchObject({ 'x-frame-options': 'SAMEORIGIN', 'x-content-type-options': 'nosniff' });
+  expect(headers['permissions-policy']).toBeUndefined();
+});
+
+it.each([
+  ['as TRUST_PROXY says, where the app says nothing', undefined, '203.0.113.9'],
+  ['as the app itself says', false, '127.0.0.1'],
+])('believes a proxy %s', async (_, own, address) => {
+  const app = express().get('/whose', (req, res) => void res.send(req.ip));
+  if (own !== undefined) app.set('trust proxy', own);
+  const port = await mount(app, { trustProxy: ['loopback'] });
+  const headers = ['Host: localhost', 'X-Forwarded-For: 203.0.113.9'];
+  expect((await askRaw(port, 'GET /whose HTTP/1.1', headers)).body).toBe(address);
+});
+
+it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
+  'gets no body in Brotli, which it could decode (skipped where Node is mended)',
+  async () => {
+    const port = await mount(express().use(express.json(), (req, res) => void res.json(req.body)));
+    const body = brotliCompressSync('{"a":1}').toString('latin1');
+    const headers = ['Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+    const reply = await askRaw(port, 'POST /x HTTP/1.1', [...headers, 'Content-Encoding: BR'], body);
+    expect(reply.status).toBe(415);
+  },
+);
+
+describe('what is ours', () => {
+  it.each([
+    ['PROPFIND /admin', 405],
+    ['PROPFIND /api/echo', 405],
+    ['PURGE /livez', 405],
+    ['TRACE /x', 405],
+    ['GET /admin?q=100%', 400],
+    ['GET /_data/admin?q=%E4', 400],
+    [`GET /admin?q=${'x'.repeat(9000)}`, 414],
+    [`GET /${'x'.repeat(9000)}`, 414],
+    ['GET //x', 400],
+    ['GET /a%2Fb', 400],
+    ['POST /caf%c3%a9', 308],
+  ])('is refused as without an app: %s', async (line, status) => {
+    expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
+  });
+});
+
+describe('raw paths', () => {
+  const open = () => mount(sayUrl, { rawPaths: true, files: new Map([['/mine.txt', {} as never]]) });
+
+  it.each([
+    '//x',
+    '/x//y',
+    '/a%2Fb',
+    '/a%2fb/',
+    '/caf%c3%a9',
+    '/%78',
+    '/a%',
+    '/a%zz',
+    '/%E4',
+    '/a\\b',
+    '/a%5cb',
+    '/a%252fb',
+  ])('gives %s to the app as it came', async (path) => {
+    const port = await open();
+    expect(await askRaw(port, `GET ${path}?q=%E4 HTTP/1.1`)).toMatchObject({
+      status: 200,
+      body: `GET ${path}?q=%E4`,
+    });
+    expect((await askRaw(port, `POST ${path} HTTP/1.1`)).body).toBe(`POST ${path}`);
+  });
+
+  it.each([
+    '//admin',
+    '/%61dmin',
+    '/%2561dmin',
+    '/%41PI/x',
+    '/\\admin',
+    '/%5cadmin',
+    '/%2fadmin',
+    '//api/x',
+    '/%2561pi',
+    '/desk%2f',
+    '//_data/x',
+    '//livez',
+    '//mine.txt',
+    '/%2f%2fmetrics',
+    '/x/../admin',
+    '/x/..%2fadmin',
+    '/x/%252e%252e/y',
+    '/..',
+    '/%00',
+    '/%2500',
+    '/%0a',
+    '/%25252561dmin',
+  ])('keeps %s from the app', async (path) => {
+    const { status, body } = await askRaw(await open(), `GET ${path} HTTP/1.1`);
+    expect(body).not.toContain(`GET ${path}`);
+    expect([200, 308, 400, 404]).toContain(status);
+  });
+
+  it.each([
+    '/%73ecret/a',
+    '//secret/a',
+    '/secret%2fa',
+    '/secret%5ca',
+    '/%2573ecret/a',
+    '//secret',
+    '/Secret//a',
+    '/x/../secret',
+  ])('is seen by a step as the path that it may be: %s', async (path) => {
+    const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
+    const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
+    expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
+  });
+});
+
+describe('an app that is named by its file', () => {
+  function writeApp(text: string): string {
+    const root = mkdtempSync(join(tmpdir(), 'spillway-existing-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(root, 'node_modules'));
+    writeFileSync(join(root, 'app.cjs'), text);
+    return root;
+  }
+
+  it('is loaded with its server', async () => {
+    const root = writeApp(`const app = require('express4')();
+      app.server = require('node:http').createServer(app);
+      module.exports = app;`);
+    const { log, lines } = spyOnLog();
+    const loaded = await loadExistingApp({ app: './app.cjs', rawPaths: true }, root, log);
+    expect(loaded).toMatchObject({ app: expect.any(Function), server: expect.any(Server), rawPaths: true });
+    expect(await loadExistingApp('./app.cjs', root, log)).not.toHaveProperty('rawPaths');
+    expect(lines).toEqual([]);
+  });
+
+  it('is told of where its own packages are not installed', async () => {
+    const root = writeApp('');
+    mkdirSync(join(root, 'legacy'));
+    writeFileSync(join(root, 'package.json'), '{}');
+    writeFileSync(join(root, 'legacy/package.json'), '{ "dependencies": { "express": "4" } }');
+    writeFileSync(join(root, 'legacy/app.cjs'), "module.exports = require('express4')();");
+    const { log, lines } = spyOnLog();
+    await loadExistingApp('./legacy/app.cjs', root, log);
+    expect(lines).toMatchObject([{ msg: expect.stringContaining('Run `npm ci --prefix legacy`.') }]);
+    mkdirSync(join(root, 'legacy/node_modules'));
+    await loadExistingApp('./legacy/app.cjs', root, log);
+    expect(lines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { escapeControls } from '../../../../src/server/engine/monitoring/logger.ts';
+
+const logger = fileURLToPath(new URL('../../../../src/server/engine/monitoring/logger.ts', import.meta.url));
+
+interface Line {
+  readonly time: string;
+  readonly at: number;
+  readonly msg: string;
+}
+
+/** What a process printed that logged, and then waited without ending. */
+async function readLog(script: string): Promise<Line[]> {
+  const code = `import { createLogger } from ${JSON.stringify(logger)};
+    const { log, flush } = await createLogger({ level: 'info', terminal: false });
+    ${script}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (text.includes('"last"}\n')) break;
+  }
+  child.kill('SIGKILL');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+it('writes lines by itself, each with the time at which it was logged', async () => {
+  const lines = await readLog(`
+    for (const ms of [0, 7, 600, 700]) setTimeout(() => log.info({ at: Date.now() }, String(ms)), ms);
+    setTimeout(() => log.info({ at: Date.now() }, 'last'), 1100);
+    setTimeout(() => {}, 60_000);`);
+  expect(lines.map(({ msg }) => msg)).toEqual(['0', '7', '600', '700', 'last']);
+  for (const { time, at } of lines) {
+    expect(time).toBe(new Date(time).toISOString());
+    expect(Math.abs(Date.parse(time) - at)).toBeLessThanOrEqual(50);
+  }
+});
+
+it('writes all that it holds when it is asked to', async () => {
+  const lines = await readLog(`
+    for (let line = 0; line < 500; line++) log.info({ at: line }, 'line');
+    flush();
+    process.exit();`);
+  // A write that was under way may come behind: a line says when it was made, not its place.
+  expect(lines.map(({ at }) => at).sort((left, right) => left - right)).toEqual([...Array(500).keys()]);
+});
+
+it('writes no character that a terminal or a reader of lines would obey', async () => {
+  const words = '\u0000\u001b[31m\r\n\u007f\u0085\u009b31m\u2028\u2029 \ud800 “ü€😀”';
+  const { escaped, msg } = JSON.parse(
+    escapeControls(JSON.stringify({ escaped: escapeControls(JSON.stringify(words)), msg: words })),
+  ) as { escaped: string; msg: string };
+  expect(escaped).toMatch(/^[ -~“ü€😀”]+$/u);
+  expect([JSON.parse(escaped), msg]).toEqual([words, words]);
+  const [line] = await readLog("log.info('red \\u009b\\u2028'); log.info('last'); setTimeout(() => {}, 60_000);");
+  expect(line?.msg).toBe('red \u009b\u2028');
+});

@@ -1,0 +1,73 @@
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { visitorId } from '../../../../src/server/engine/monitoring/visitor-id.ts';
+import type { ProductReporting } from '../../../../src/server/engine/product.ts';
+import { RequestInfo, requestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
+
+type Find = NonNullable<ProductReporting['visitorId']>;
+
+/** Asks for the id of a real request, as often as it is told. */
+async function ask(find: Find, { times = 1, requests = 1 } = {}) {
+  const warn = vi.fn();
+  const asked = vi.fn(find);
+  const step = visitorId({ visitorId: asked, log: { warn } });
+  const ids: (string | undefined)[] = [];
+  const server = createServer((req, res) => {
+    setRequestInfo(req, new RequestInfo({ requestId: 'r', method: 'GET', address: '::1', origin: 'http://x' }));
+    step(req, res, () => {
+      for (let time = 0; time < times; time++) ids.push(requestInfo(req).readVisitorId());
+      res.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  for (let index = 0; index < requests; index++) {
+    await new Promise((resolve) => {
+      get({ port, agent: false, headers: { Cookie: 'user=ann' } }, (reply) => reply.resume().on('end', resolve));
+    });
+  }
+  return { ids, warn, asked };
+}
+
+it('is what the owner says, asked once a request and only where it is wanted', async () => {
+  const { ids, asked } = await ask((req) => req.headers.cookie?.replace('user=', ''), { times: 3 });
+  expect(ids).toEqual(['ann', 'ann', 'ann']);
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect((await ask(() => 'ann', { times: 0 })).asked).not.toHaveBeenCalled();
+});
+
+it.each<[string, Find, RegExp]>([
+  [
+    'throws',
+    () => {
+      throw new Error('no session');
+    },
+    /failed/,
+  ],
+  ['answers with a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /no text/],
+  ['answers with a number', (() => 7) as unknown as Find, /no text/],
+  ['answers with nothing', () => '', /no text/],
+])('is not known where it %s, which is told once a minute', async (_how, find, words) => {
+  const { ids, warn, asked } = await ask(find, { requests: 3 });
+  expect(ids).toEqual([undefined, undefined, undefined]);
+  expect(asked).toHaveBeenCalledTimes(1);
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(warn.mock.calls[0]?.[1]).toMatch(words);
+});
+
+it('is left alone for a minute where it stands still', async () => {
+  const slow: Find = () => {
+    const end = performance.now() + 30;
+    while (performance.now() < end);
+    return 'ann';
+  };
+  const { ids, warn } = await ask(slow, { requests: 3 });
+  expect(ids).toEqual(['ann', undefined, undefined]);
+  expect(warn).toHaveBeenCalledTimes(1);
+});
+
+it('is cut where it is long', async () => {
+  expect((await ask(() => 'x'.repeat(10_000))).ids[0]).toHaveLength(200);
+});

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { BOOT_ID, createContentPolicy } from '../../../../src/server/engine/protection/content-policy.ts';
+
+/** Pages that may have `style` attributes. */
+const STYLED = { styleAttributes: true };
+
+const REST =
+  "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
+
+it('lets in what carries the nonce', () => {
+  expect(createContentPolicy({}, STYLED).forNonce('abc')).toBe(
+    `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${REST}`,
+  );
+});
+
+it('lets no style attribute count where no page has one', () => {
+  const policy = createContentPolicy({}, { styleAttributes: false });
+  for (const text of [policy.forNonce('abc'), policy.forStatic()]) expect(text).not.toMatch(/style-src-attr|unsafe/);
+});
+
+it('lets its two scripts alone into a page that is kept', () => {
+  const { bootScript, forStatic } = createContentPolicy({}, { ...STYLED, earlyScript: 'early()' });
+  const [early, boot] = ['early()', bootScript].map(
+    (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+  expect(forStatic()).toBe(`default-src 'none'; script-src ${early} ${boot} 'strict-dynamic'; ${REST}`);
+  expect(bootScript).not.toMatch(/<|-->/);
+});
+
+it('names where violations are reported to', () => {
+  const policy = createContentPolicy({}, { ...STYLED, reportPath: '/_report/browser' });
+  for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
+    expect(text).toMatch(/; report-uri \/_report\/browser$/);
+  }
+  expect(createContentPolicy({}, STYLED).reportOnly()).not.toContain('report');
+});
+
+it('takes further sources, and refuses what would write a policy of its own', () => {
+  const sources = { image: ['https://images.example'], frame: ['https://video.example'] };
+  const policy = createContentPolicy(sources, STYLED).forStatic();
+  expect(policy).toContain("img-src 'self' data: https://images.example;");
+  expect(policy).toContain('frame-src https://video.example;');
+  for (const source of ["x; script-src 'unsafe-inline'", 'a b', 'a,b', '']) {
+    expect(() => createContentPolicy({ connect: [source] }, STYLED)).toThrow(/Give each source/);
+  }
+});
+
+describe('the boot script', () => {
+  function boot(urls: string[], withTrustedTypes = true) {
+    const added: { type: string; async: boolean; src: string }[] = [];
+    const names: string[] = [];
+    const trustedTypes = {
+      createPolicy: (name: string, rules: object) => {
+        names.push(name);
+        return rules;
+      },
+    };
+    const self = withTrustedTypes ? { trustedTypes } : {};
+    runInNewContext(createContentPolicy({}, STYLED).bootScript, {
+      URL,
+      self,
+      location: { origin: 'https://example.com', href: 'https://example.com/a/b' },
+      document: {
+        getElementById: (id: string) => (id === BOOT_ID ? { textContent: JSON.stringify(urls) } : null),
+        createElement: () => ({}),
+        head: { appendChild: (element: (typeof added)[number]) => added.push(element) },
+      },
+    });
+    return { added, names };
+  }
+
+  it.each([true, false])('inserts each asset as an async module, Trusted Types: %s', (withTrustedTypes) => {
+    const { added, names } = boot(['/assets/main-x.js', '/assets/page-y.js'], withTrustedTypes);
+    expect(added).toEqual([
+      { type: 'module', async: true, src: 'https://example.com/assets/main-x.js' },
+      { type: 'module', async: true, src: 'https://example.com/assets/page-y.js' },
+    ]);
+    expect(names).toEqual(withTrustedTypes ? ['boot'] : []);
+  });
+
+  it.each([
+    'https://evil.example/assets/x.js',
+    '//evil.example/assets/x.js',
+    '/other/x.js',
+    '/assets/../x.js',
+    'data:text/javascript,1',
+    'javascript:alert(1)',
+  ])('throws at %s', (url) => {
+    expect(() => boot([url])).toThrow(/assets of this site/);
+  });
+});

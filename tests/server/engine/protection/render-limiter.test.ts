@@ -1,0 +1,199 @@
+import { describe, expect, it, vi } from 'vitest';
+import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
+import {
+  createRenderLimiter,
+  type RenderLimiterOptions,
+  type Waiting,
+} from '../../../../src/server/engine/protection/render-limiter.ts';
+
+/** How long the limiter renders in one turn (ms). */
+const SLICE = 50;
+
+/** A limiter whose turns and clock the test drives. */
+function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { renderMs?: number } = {}) {
+  let due: (() => void)[] = [];
+  const clock = { ms: 0 };
+  const begun: unknown[] = [];
+  const limiter = createRenderLimiter({ now: () => clock.ms, onNextTurn: (turn) => void due.push(turn), ...options });
+  return {
+    limiter,
+    clock,
+    /** The names of what was rendered, in this order. */
+    begun,
+    /** Asks for a turn, and renders as soon as it is given one. */
+    render(name: unknown): void {
+      const run = (): void => {
+        begun.push(name);
+        clock.ms += renderMs;
+      };
+      const turn = limiter.acquire(SOMEBODY, false);
+      if (turn) void turn.then((isFree) => isFree && run());
+      else run();
+    },
+    /** Goes on to the next turn of the loop, after so many milliseconds, or so many turns further. */
+    async turn(ms = 0, count = 1) {
+      clock.ms += ms;
+      for (let done = 0; done < count; done++) {
+        const now = due;
+        due = [];
+        for (const callback of now) {
+          callback();
+          await Promise.resolve();
+          await Promise.resolve();
+        }
+      }
+    },
+  };
+}
+
+const SOMEBODY: Waiting = { endedBy: undefined };
+
+/** 0, 1, 2, … */
+const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('a limiter for renders', () => {
+  it('lets renders through at once, for as long as a slice takes, and then in the next turn', async () => {
+    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(7)) render(name);
+    expect([begun, limiter.queued]).toEqual([countTo(5), 2]);
+    await turn();
+    expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
+  });
+
+  it('takes from the queue for as long as a slice takes, in the order in which they came', async () => {
+    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(17)) render(name);
+    expect(limiter.queued).toBe(12);
+    await turn();
+    expect([begun, limiter.queued]).toEqual([countTo(10), 7]);
+    // Who comes now stands behind those who wait.
+    render(17);
+    await turn();
+    await turn();
+    expect([begun, limiter.queued]).toEqual([countTo(18), 0]);
+  });
+
+  it('is free again as soon as nobody waits', async () => {
+    const { limiter, render, begun, turn } = createTestGate({ renderMs: 20 });
+    for (const name of countTo(6)) render(name);
+    expect(limiter.queued).toBe(3);
+    await turn();
+    // The slice that emptied the queue has its time anew: those who come now have not waited yet.
+    render(6);
+    expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
+    await turn(0, 2);
+    render(7);
+    expect(begun).toEqual(countTo(8));
+  });
+
+  it('knows how long the next one would wait: by the oldest, and by how the queue moves', async () => {
+    const { limiter, clock, render, turn } = createTestGate({ renderMs: 10 });
+    render(0);
+    expect(limiter.waitMs).toBe(0);
+    clock.ms += SLICE;
+    for (let more = 0; more < 200; more++) render(more);
+    clock.ms += 30;
+    expect(limiter.waitMs).toBe(30);
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(limiter.queued).toBe(100);
+    for (let more = 0; more < 200; more++) render(more);
+    expect(limiter.waitMs).toBeGreaterThan(300 * 8);
+    expect(limiter.waitMs).toBeLessThan(300 * 12);
+  });
+
+  it('refuses who would wait too long, and who has, but nothing that must be answered', async () => {
+    const onRefuse = vi.fn();
+    const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
+    render(0);
+    const [first, second, must] = [
+      limiter.acquire(SOMEBODY, true),
+      limiter.acquire(SOMEBODY, true),
+      limiter.acquire(SOMEBODY, false),
+    ];
+    clock.ms += 101;
+    expect(await limiter.acquire(SOMEBODY, true)).toBe(false);
+    expect(onRefuse).toHaveBeenCalledTimes(1);
+    const late = limiter.acquire(SOMEBODY, false);
+    await turn();
+    expect(await first).toBe(true);
+    await turn(200, 8);
+    expect([await second, await must]).toEqual([false, true]);
+    expect(onRefuse).toHaveBeenCalledTimes(2);
+    await turn(500, 8);
+    expect(await late).toBe(true);
+  });
+
+  it('renders one in a turn where renders wait long, and leaves turns for others between them', async () => {
+    const { limiter, clock, render, turn } = createTestGate({ renderMs: 4, maxWaitMs: 100 });
+    render(0);
+    clock.ms += SLICE;
+    for (const name of [1, 2, 3, 4]) render(name);
+    await turn(21);
+    expect(limiter.queued).toBe(3);
+    await turn(0, 7);
+    expect(limiter.queued).toBe(3);
+    await turn();
+    expect(limiter.queued).toBe(2);
+    // Seven turns at most, and no more time than the render took.
+    await turn(2);
+    expect(limiter.queued).toBe(2);
+    await turn(6);
+    expect(limiter.queued).toBe(1);
+  });
+
+  it('leaves turns for others as long as each brings a new connection, one for each render', async () => {
+    const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
+    for (const name of countTo(3)) render(name);
+    limiter.noteConnection();
+    await turn();
+    render(3);
+    expect([begun, limiter.queued]).toEqual([countTo(3), 1]);
+    limiter.noteConnection();
+    await turn();
+    expect(limiter.queued).toBe(1);
+    // None came in this one.
+    await turn();
+    expect([begun, limiter.queued]).toEqual([countTo(4), 0]);
+    // However many come: the two renders of the slice before leave two turns.
+    await turn(0, 2);
+    for (const name of [4, 5]) render(name);
+    for (const queued of [1, 2]) {
+      limiter.noteConnection();
+      await turn();
+      render(5 + queued);
+      expect(limiter.queued).toBe(queued);
+    }
+    limiter.noteConnection();
+    await turn();
+    expect([begun, limiter.queued]).toEqual([countTo(8), 0]);
+  });
+
+  it('spends no turn on visitors who left, and does not call that a refusal', async () => {
+    const onRefuse = vi.fn();
+    const { limiter, clock, turn } = createTestGate({ onRefuse });
+    limiter.acquire(SOMEBODY, true);
+    clock.ms += SLICE;
+    const gone = limiter.acquire({ endedBy: new VisitorGone() }, true);
+    const there = limiter.acquire(SOMEBODY, true);
+    await turn();
+    expect([await gone, await there]).toEqual([false, true]);
+    expect(onRefuse).not.toHaveBeenCalled();
+  });
+
+  it('counts the pages in progress, each once', () => {
+    const { limiter } = createTestGate();
+    const leave = limiter.enter();
+    limiter.enter();
+    expect(limiter.pages).toBe(2);
+    leave();
+    leave();
+    expect(limiter.pages).toBe(1);
+  });
+
+  it('keeps its order through thousands', async () => {
+    const { render, begun, turn } = createTestGate();
+    for (const name of countTo(5000)) render(name);
+    while (begun.length < 5000) await turn();
+    expect(begun).toEqual(countTo(5000));
+  });
+});

@@ -1,0 +1,126 @@
+import request from 'supertest';
+import { describe, expect, it, vi } from 'vitest';
+import { PLAIN_PAGE_POLICY } from '../../../../src/server/engine/errors/last-resort.ts';
+import type { Level } from '../../../../src/server/engine/protection/overload.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
+import { createFakePages, createTestApp } from '../../../support/app.ts';
+
+/** The app at a level that the test sets. `/admin` is kept in memory, `/orders` is rendered each time. */
+function createApp() {
+  const count = vi.fn();
+  const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
+  const app = createTestApp({
+    overload,
+    metrics: { count, observeRequest() {} },
+    pages: createFakePages({ isRendered: (path) => /^(?:\/_data)?\/orders$/.test(path) }),
+    desk: {
+      covers: (path) => path === '/desk',
+      step: (req, res, next) => (req.path === '/desk' ? void res.send('desk') : next()),
+      isOperator: () => false,
+      knowOperator: (_req, _res, next) => next(),
+      endStreams() {},
+    },
+    files: new Map(),
+    routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.send('<urlset/>') : next()),
+  });
+  return { app, overload, count };
+}
+
+interface Case {
+  readonly name: string;
+  readonly path: string;
+  /** 4 for never. */
+  readonly refusedFrom: Level | 4;
+  readonly method?: 'get' | 'post' | 'head';
+  readonly headers?: Record<string, string>;
+}
+
+const PREFETCH = { Purpose: 'prefetch' };
+
+const CASES: readonly Case[] = [
+  { name: 'a prefetch of page data', path: '/_data/orders', refusedFrom: 1, headers: PREFETCH },
+  { name: 'a prefetch of a page', path: '/orders', refusedFrom: 1, headers: PREFETCH },
+  { name: 'a page', path: '/orders', refusedFrom: 2 },
+  { name: 'the head of a page', path: '/orders', refusedFrom: 2, method: 'head' },
+  { name: 'page data', path: '/_data/orders', refusedFrom: 2 },
+  { name: 'a form', path: '/orders', refusedFrom: 3, method: 'post' },
+  { name: 'a page out of memory', path: '/admin', refusedFrom: 3 },
+  { name: 'the API', path: '/api/echo', refusedFrom: 3 },
+  { name: "a route of the owner's", path: '/sitemap.xml', refusedFrom: 3 },
+  { name: 'the desk', path: '/desk', refusedFrom: 4 },
+  { name: 'health', path: '/livez', refusedFrom: 4 },
+  { name: 'readiness', path: '/readyz', refusedFrom: 4 },
+  { name: 'an asset, found or not', path: '/assets/nothing.js', refusedFrom: 4 },
+];
+
+describe('when there is too much to do', () => {
+  it.each(CASES)(
+    '$name is answered, until it is refused',
+    async ({ path, refusedFrom, method = 'get', headers = {} }) => {
+      const { app, overload, count } = createApp();
+      for (const level of [0, 1, 2, 3] as const) {
+        overload.level = level;
+        count.mockClear();
+        const reply = await request(app)[method](path).set(headers);
+        expect([level, reply.status === 503]).toEqual([level, level >= refusedFrom]);
+        expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(
+          Number(level >= refusedFrom),
+        );
+        if (level < refusedFrom) continue;
+        expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
+        expect(reply.headers).toMatchObject({
+          'cache-control': 'no-store',
+          'x-frame-options': 'DENY',
+          'x-content-type-options': 'nosniff',
+        });
+        expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
+      }
+    },
+  );
+
+  it('a visitor gets a small page that comes again by itself', async () => {
+    const { app, overload } = createApp();
+    overload.level = 2;
+    const reply = await request(app).get('/orders').set('Accept', 'text/html');
+    expect(reply.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PLAIN_PAGE_POLICY,
+      refresh: reply.headers['retry-after'],
+    });
+    expect(reply.text).toMatch(/<h1>One moment, please<\/h1>/);
+    expect(reply.text).toContain('color-scheme:light dark');
+    expect(reply.text.length).toBeLessThan(1500);
+    const head = await request(app).head('/orders');
+    expect([head.headers['content-length'], head.text]).toEqual([reply.headers['content-length'], undefined]);
+  });
+
+  it('who posted a form is not sent for the page without it, and the body is left unread', async () => {
+    const { app, overload } = createApp();
+    overload.level = 3;
+    const reply = await request(app).post('/orders').type('form').send({ text: 'typed' });
+    expect(reply.headers.refresh).toBeUndefined();
+    expect(reply.text).toContain('nothing was done with what you sent');
+    const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
+    expect([background.status, background.body]).toEqual([503, { busy: true }]);
+  });
+
+  it('page data and the API say so in JSON', async () => {
+    const { app, overload } = createApp();
+    overload.level = 3;
+    expect((await request(app).get('/_data/orders')).body).toEqual({ busy: true });
+    const reply = await request(app).get('/api/echo');
+    expect(reply.headers['content-type']).toMatch('application/problem+json');
+    expect(reply.body).toMatchObject({ status: 503, title: 'Service Unavailable' });
+  });
+
+  it('counts what was refused, and why', async () => {
+    const { app, overload, count } = createApp();
+    overload.level = 2;
+    await request(app).get('/orders');
+    await request(app).get('/_data/orders').set('Purpose', 'prefetch');
+    expect(count.mock.calls).toEqual([
+      ['spillway_requests_shed_total', { what: 'page', reason: 'renders' }],
+      ['spillway_requests_shed_total', { what: 'prefetch', reason: 'renders' }],
+    ]);
+  });
+});
