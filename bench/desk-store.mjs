@@ -6,7 +6,7 @@ import { toThin } from '../src/server/desk/journal-entry.ts';
 import { openPostgres } from '../src/server/desk/store/postgres.ts';
 import { openSqlite } from '../src/server/desk/store/sqlite.ts';
 import { openStore } from '../src/server/desk/store/store.ts';
-import { toCrockford, toOccurrence } from '../src/shared/engine/address.ts';
+import { toCrockford, toOccurrence } from '../src/shared/engine/reporting/address.ts';
 import { usePostgres } from '../tests/support/use-postgres.ts';
 
 /**

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { build, stopBuilder } from '../build.mjs';
-import { REPORT_TAGS } from '../src/shared/engine/report-tags.ts';
+import { REPORT_TAGS } from '../src/shared/engine/reporting/report-tags.ts';
 import { findFreePort } from '../tests/support/free-port.ts';
 import { usePostgres } from '../tests/support/use-postgres.ts';
 import { judge, serve, TOKEN } from './served.mjs';

@@ -1,5 +1,5 @@
 // What the wire format costs beside JSON alone: `node bench/wire.mjs`. Rounds are interleaved; medians are shown.
-import { createDecoder, encode } from '../src/shared/engine/wire.ts';
+import { createDecoder, encode } from '../src/shared/engine/wire/wire.ts';
 
 const options = { toError: () => ({ kind: 'failure', status: 500 }) };
 

@@ -26,7 +26,7 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  * what asks a container how it is.
  */
 export const serverParts = {
-  sentry: 'src/server/reporting/sentry.ts',
+  sentry: 'src/server/sentry/sentry.ts',
   keeper: 'src/server/desk/keeper/worker.ts',
   mail: 'src/server/desk/notify/send-mail.ts',
   'health-check': 'src/server/boot/health-check.ts',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 
 /**
- * Scripts that stand in the document itself, as text: `import script from 'inline:src/client/engine/early-script.ts'`.
+ * Scripts that stand in the document itself, as text: `import script from 'inline:src/client/engine/hydration/early-script.ts'`.
  * They are written, checked and tested as modules of the client, and the server puts them into pages.
  */
 

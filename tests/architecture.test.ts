@@ -123,9 +123,9 @@ describe('who may import whom', () => {
   });
 
   it.each([
-    ['@sentry/node', 'src/server/reporting/sentry.ts'],
-    ['@sentry/react', 'src/client/reporting/sentry.ts'],
-    ['@sentry/browser', 'src/client/reporting/sentry.ts'],
+    ['@sentry/node', 'src/server/sentry/sentry.ts'],
+    ['@sentry/react', 'src/client/engine/reporting/sentry.ts'],
+    ['@sentry/browser', 'src/client/engine/reporting/sentry.ts'],
   ])('takes %s into one file alone', (sdk, file) => {
     const takes = new RegExp(`(?:\\bfrom|\\bimport\\(?)\\s*['"]${sdk}(?:/[^'"]*)?['"]`);
     const wrong = files.filter((path) => path !== file && takes.test(readFileSync(join(root, path), 'utf8')));

@@ -19,31 +19,35 @@ const products = {
   '#product-client/': 'src/client/product/',
 };
 const renamed = { Late: 'Await', LateProps: 'AwaitProps' };
-const renamedFiles = { 'src/shared/engine/await.tsx': 'src/shared/engine/late.tsx' };
 const statement = /^(import|export)(\s+type)?\s*\{([^}]*)\}\s*from\s*'(\.[^']+)';$/gm;
 
-/** @returns {Map<string, string>} the index that has a name, by `file#name` */
+/**
+ * @returns {(path: string, name: string) => string | undefined} the index that has a name, by the file that declares
+ * it, or declared it in 0.1.0
+ */
 export function readIndexes(root) {
+  const moves = JSON.parse(readFileSync(join(root, 'moves.json'), 'utf8'));
   const known = new Map();
   for (const [index, path] of Object.entries(indexes)) {
     const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
     for (const [, , , clause, from] of text.matchAll(statement)) {
       const file = posix.join(posix.dirname(path), from);
-      for (const { name } of listNames(clause)) {
-        known.set(`${file}#${name}`, index);
-        if (renamedFiles[file]) known.set(`${renamedFiles[file]}#${name}`, index);
-      }
+      for (const { name } of listNames(clause)) known.set(`${file}#${name}`, index);
     }
   }
-  return known;
+  return (path, name) => {
+    let present = path;
+    for (const [from, to] of moves) if (from === present) present = to;
+    return known.get(`${present}#${name}`);
+  };
 }
 
 /**
  * @param {string} path of the file, relative to the root
  * @param {string} text
- * @param {Map<string, string>} known what `readIndexes` returned
+ * @param {ReturnType<typeof readIndexes>} find what `readIndexes` returned
  */
-export function rewrite(path, text, known) {
+export function rewrite(path, text, find) {
   /** By module, what is imported from it, and where. */
   const merged = new Map();
   const renames = [];
@@ -56,7 +60,7 @@ export function rewrite(path, text, known) {
     const slots = new Map();
     for (const item of listNames(clause)) {
       const name = renamed[item.name] ?? item.name;
-      const to = known.get(`${target}#${name}`) ?? toProduct(path, target);
+      const to = find(target, name) ?? toProduct(path, target);
       if (!to) {
         kept.push(item);
         continue;
@@ -141,10 +145,10 @@ function listFiles(root) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-  const known = readIndexes(root);
+  const find = readIndexes(root);
   for (const path of listFiles(root)) {
     const text = readFileSync(join(root, path), 'utf8');
-    const next = rewrite(path, text, known);
+    const next = rewrite(path, text, find);
     if (next === text) continue;
     writeFileSync(join(root, path), next);
     console.log(path);

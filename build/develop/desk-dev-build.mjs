@@ -16,7 +16,7 @@ const devEntry = 'src/client/desk/develop.ts';
  * @property {import('esbuild').Metafile} metafile
  * @property {import('esbuild').OutputFile[]} outputFiles
  * @property {{ path: string, contents: Uint8Array }[]} sheets
- * @property {import('../../src/shared/engine/manifest.ts').AppAssets} assets
+ * @property {import('../../src/shared/engine/wire/manifest.ts').AppAssets} assets
  * @property {string} name changes where the desk did: its pages have to reload
  */
 

@@ -20,7 +20,7 @@ import { createStableNames } from './stable-names.mjs';
 const devEntry = 'src/client/engine/develop/entry.ts';
 /** What joins product and engine. It is no part of either, and stays what it is while its text does. */
 const wiring = product.entry;
-const engineEntry = 'src/client/engine/hydrate.tsx';
+const engineEntry = 'src/client/engine/hydration/hydrate.tsx';
 const serverEntry = 'src/server/main.ts';
 const routeTables = [product.table];
 const clientFolder = 'dist/client';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { ASSET_PREFIX } from '../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../shared/engine/wire/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
 import {
   parseHttpUrls,
@@ -39,7 +39,7 @@ import {
   whole,
 } from './engine/settings.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
-import { type Dsn, parseDsn } from './reporting/dsn.ts';
+import { type Dsn, parseDsn } from './sentry/dsn.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;

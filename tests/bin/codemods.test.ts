@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readIndexes, rewrite } from '../../bin/codemods/0.2.0.mjs';
 
-const known = readIndexes(fileURLToPath(new URL('../..', import.meta.url)));
+const find = readIndexes(fileURLToPath(new URL('../..', import.meta.url)));
 
 describe('0.2.0', () => {
   it.each([
@@ -62,7 +62,7 @@ const Late = 'mine';
 `,
     ],
   ])('rewrites %s, once', (_, path, before, after) => {
-    expect(rewrite(path, before, known)).toBe(after);
-    expect(rewrite(path, after, known)).toBe(after);
+    expect(rewrite(path, before, find)).toBe(after);
+    expect(rewrite(path, after, find)).toBe(after);
   });
 });

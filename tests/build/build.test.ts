@@ -8,7 +8,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasCurrentBuild } from '../../build/stamp.mjs';
 import { build, stopBuilder } from '../../build.mjs';
-import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = { log: () => undefined };
@@ -68,9 +68,9 @@ const app = {
     import { renderToPipeableStream } from 'react-dom/server';
     import { routes } from '../shared/product/routes.tsx';
     const { default: Home, name } = await routes[0].children[0].page();
-    const { part } = await import('./reporting/sentry.ts');
+    const { part } = await import('./sentry/sentry.ts');
     console.log(name, typeof renderToPipeableStream, process.env.NODE_ENV, typeof createElement(Home), part);`,
-  'src/server/reporting/sentry.ts': `export const part = 'a part of its own';`,
+  'src/server/sentry/sentry.ts': `export const part = 'a part of its own';`,
   'src/server/desk/keeper/worker.ts': '',
   'src/server/desk/notify/send-mail.ts': '',
   'src/server/terminal.ts': `console.log('the command');`,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Found } from '../../src/server/desk/store/records.ts';
-import { toOccurrence } from '../../src/shared/engine/address.ts';
-import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
+import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { shareBrowser, watch } from '../support/browser.ts';
 import {
   AGENT,

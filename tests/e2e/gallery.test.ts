@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Browser, Page, Response as PageResponse, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Found } from '../../src/server/desk/store/records.ts';
-import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { shareBrowser } from '../support/browser.ts';
 import {
   ADDRESS,

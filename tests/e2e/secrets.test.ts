@@ -5,7 +5,7 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredFailure } from '../../src/server/desk/store/records.ts';
-import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { shareBrowser } from '../support/browser.ts';
 import { findCanaries, type Leftover, readFolder, readPacked, toCanary } from '../support/canaries.ts';
 import { lookUp } from '../support/gallery.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ACTION_ACCEPT } from '../../src/shared/engine/protocol.ts';
+import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
 import {
   createOwnedApp,
   createVisitor,

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forbidden } from '../../src/shared/engine/outcome.ts';
+import { forbidden } from '../../src/shared/engine/routing/outcome.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../support/required-headers.ts';

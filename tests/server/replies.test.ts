@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Level } from '../../src/server/engine/protection/overload.ts';
-import { ACTION_ACCEPT } from '../../src/shared/engine/protocol.ts';
+import { ACTION_ACCEPT } from '../../src/shared/engine/wire/protocol.ts';
 import { scoreReply } from '../support/observatory.ts';
 import { parseReply, type RawReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../support/required-headers.ts';

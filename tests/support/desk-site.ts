@@ -21,7 +21,7 @@ import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
-import type { AssetManifest } from '../../src/shared/engine/manifest.ts';
+import type { AssetManifest } from '../../src/shared/engine/wire/manifest.ts';
 import { Minute } from '../../src/shared/units.ts';
 import { createTestApp, spyOnLog } from './app.ts';
 import { createTestLog } from './desk.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { type Desk, type DeskOptions, openDesk } from '../../src/server/desk/desk.ts';
 import type { DeskLog } from '../../src/server/desk/desk-log.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
-import { toOccurrence } from '../../src/shared/engine/address.ts';
+import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
 /** The keeper's thread as it is built: to load its sources takes three times as long. */

@@ -1,12 +1,12 @@
 import { Outlet, useParams, useSearchParams } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
-import { Await } from '../../src/shared/engine/await.tsx';
-import type { DocumentProps } from '../../src/shared/engine/document.ts';
-import type { ErrorPageProps } from '../../src/shared/engine/engine-context.ts';
-import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/hooks.ts';
-import { forbidden, redirect } from '../../src/shared/engine/outcome.ts';
-import { defineRoutes, type PageProps } from '../../src/shared/engine/routes.ts';
+import { Await } from '../../src/shared/engine/rendering/await.tsx';
+import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
+import type { ErrorPageProps } from '../../src/shared/engine/rendering/engine-context.ts';
+import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/rendering/hooks.ts';
+import { forbidden, redirect } from '../../src/shared/engine/routing/outcome.ts';
+import { defineRoutes, type PageProps } from '../../src/shared/engine/routing/routes.ts';
 import { createRenderPage, createVisitPage } from './render-page.tsx';
 
 interface OrderData {

@@ -9,14 +9,14 @@ import { renderPage } from '../../src/server/engine/pages/render-page.tsx';
 import type { LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { Ending, type Visit } from '../../src/server/engine/pages/visit.ts';
 import { RequestInfo } from '../../src/server/engine/request/request-info.ts';
-import type { DocumentProps } from '../../src/shared/engine/document.ts';
-import type { ErrorPages } from '../../src/shared/engine/engine-context.ts';
-import { toShownError } from '../../src/shared/engine/page-error.ts';
-import type { ActionOutcome, PageError, PagePayload } from '../../src/shared/engine/payload.ts';
-import { NOT_FOUND_ROUTE } from '../../src/shared/engine/protocol.ts';
-import { createRouteTree } from '../../src/shared/engine/route-objects.ts';
-import type { PageModule, RouteDefinition } from '../../src/shared/engine/routes.ts';
-import { encode } from '../../src/shared/engine/wire.ts';
+import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
+import type { ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
+import { toShownError } from '../../src/shared/engine/rendering/page-error.ts';
+import { createRouteTree } from '../../src/shared/engine/routing/route-objects.ts';
+import type { PageModule, RouteDefinition } from '../../src/shared/engine/routing/routes.ts';
+import type { ActionOutcome, PageError, PagePayload } from '../../src/shared/engine/wire/payload.ts';
+import { NOT_FOUND_ROUTE } from '../../src/shared/engine/wire/protocol.ts';
+import { encode } from '../../src/shared/engine/wire/wire.ts';
 import { noScrubber } from './unguarded.ts';
 
 export interface RenderPageOptions {

@@ -18,7 +18,7 @@ import { sendText } from '../../src/server/engine/request/refuse.ts';
 import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
-import { toCrockford } from '../../src/shared/engine/address.ts';
+import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';
 
 export interface Forwarded {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Dsn, parseDsn } from '../../src/server/reporting/dsn.ts';
+import { type Dsn, parseDsn } from '../../src/server/sentry/dsn.ts';
 
 /** What an upstream got. */
 export interface Received {

@@ -1,4 +1,4 @@
-import { listPatterns, type RouteLine } from '../../shared/engine/routes.ts';
+import { listPatterns, type RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { Config } from '../config.ts';
 import { listPathPatterns } from '../engine/errors/scrub/secret-path.ts';
 import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts';

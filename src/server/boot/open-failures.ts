@@ -1,4 +1,4 @@
-import type { RouteLine } from '../../shared/engine/routes.ts';
+import type { RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ToVisitor } from '../desk/tunnel/visitors.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';

@@ -1,4 +1,4 @@
-import type { AssetManifest } from '../../shared/engine/manifest.ts';
+import type { AssetManifest } from '../../shared/engine/wire/manifest.ts';
 import { type Config, readConfig } from '../config.ts';
 import { requireDataFolder } from '../desk/data-folder.ts';
 import { type ListedTokens, listTokens } from '../desk/sign-in/list-tokens.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AssetManifest } from '../../shared/engine/manifest.ts';
+import type { AssetManifest } from '../../shared/engine/wire/manifest.ts';
 import { ConfigError } from '../engine/settings.ts';
 
 /** @throws ConfigError where nothing was built */

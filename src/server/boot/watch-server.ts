@@ -6,7 +6,7 @@ import type { InFlight } from '../engine/connection/in-flight.ts';
 import type { Metrics } from '../engine/monitoring/metrics.ts';
 import type { Overload } from '../engine/protection/overload.ts';
 import type { RenderLimiter } from '../engine/protection/render-limiter.ts';
-import type { Outbox } from '../reporting/outbox.ts';
+import type { Outbox } from '../sentry/outbox.ts';
 
 export interface WatchedServer {
   readonly metrics: Pick<Metrics, 'gauge' | 'gauges'>;

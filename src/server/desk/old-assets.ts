@@ -1,4 +1,4 @@
-import { ASSET_PREFIX } from '../../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../../shared/engine/wire/protocol.ts';
 import { MAX_OLD_ASSET_BYTES, UNKNOWN_ASSET_TIME } from './limits.ts';
 
 /**

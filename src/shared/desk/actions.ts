@@ -1,4 +1,4 @@
-import { createActionUses } from '../engine/actions.ts';
+import { createActionUses } from '../engine/routing/actions.ts';
 import type { IncidentActions } from './pages/incident/incident.tsx';
 import type { IncidentsActions } from './pages/incidents/incidents.tsx';
 import type { NotificationsActions } from './pages/notifications/notifications.tsx';

@@ -1,4 +1,4 @@
-import type { DocumentProps } from '../engine/document.ts';
+import type { DocumentProps } from '../engine/rendering/document.ts';
 
 /** The page around every page of the desk. Without the product's manifest and icon: the desk stands without it. */
 export function Document({ lang, head, children }: DocumentProps) {

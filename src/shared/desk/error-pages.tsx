@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+import type { ErrorPageProps, ErrorPages } from '../engine/rendering/engine-context.ts';
 
 /** What an operator sees in the place of a page that ended otherwise. Who is not signed in gets the form of `pages/root`. */
 export const errorPages: ErrorPages = {

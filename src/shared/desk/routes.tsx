@@ -1,4 +1,4 @@
-import { defineRoutes } from '../engine/routes.ts';
+import { defineRoutes } from '../engine/routing/routes.ts';
 
 /** All pages of the desk are at this path or below it, and so is their data. */
 export const DESK_PATH = '/desk';

@@ -1,15 +1,15 @@
 // What pages import, as `#engine`. The build takes each name from the file that it comes from, so that a page brings
 // no more than it uses. Within the engine, import that file.
 
-export { type ActionData, type ActionName, createActionUses } from './actions.ts';
-export { Await } from './await.tsx';
-export type { DocumentProps } from './document.ts';
-export type { ErrorPageProps, ErrorPages } from './engine-context.ts';
-export { FailureHelp } from './failure-help.tsx';
-export { useData, useHost, useNonce, usePageError, useRefresh } from './hooks.ts';
-export { createHref } from './href.ts';
-export { Link, NavLink } from './link.tsx';
-export { forbidden, notFound, publicError, redirect, unauthorized } from './outcome.ts';
-export type { ActionOutcome, PageError } from './payload.ts';
-export { readAction } from './protocol.ts';
-export { defineRoutes, type PageProps, type RouteDefinition, type RouteIdOf } from './routes.ts';
+export { Await } from './rendering/await.tsx';
+export type { DocumentProps } from './rendering/document.ts';
+export type { ErrorPageProps, ErrorPages } from './rendering/engine-context.ts';
+export { FailureHelp } from './rendering/failure-help.tsx';
+export { useData, useHost, useNonce, usePageError, useRefresh } from './rendering/hooks.ts';
+export { type ActionData, type ActionName, createActionUses } from './routing/actions.ts';
+export { createHref } from './routing/href.ts';
+export { Link, NavLink } from './routing/link.tsx';
+export { forbidden, notFound, publicError, redirect, unauthorized } from './routing/outcome.ts';
+export { defineRoutes, type PageProps, type RouteDefinition, type RouteIdOf } from './routing/routes.ts';
+export type { ActionOutcome, PageError } from './wire/payload.ts';
+export { readAction } from './wire/protocol.ts';

@@ -1,5 +1,5 @@
 import { Millisecond, Second } from '../units.ts';
-import { DIGEST_HEADER, RETRY_HEADER } from './protocol.ts';
+import { DIGEST_HEADER, RETRY_HEADER } from './wire/protocol.ts';
 
 export interface RetryOptions {
   /** How often the request may be made (a count, the first try included). */

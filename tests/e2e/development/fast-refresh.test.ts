@@ -374,7 +374,7 @@ describe('what cannot be exchanged', () => {
   });
 
   test('is the engine too', async () => {
-    app.edit('src/client/engine/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
+    app.edit('src/client/engine/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
     await poll(() => documents).toEqual(['/', '/', '/']);
   });
 });

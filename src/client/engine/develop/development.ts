@@ -7,10 +7,10 @@ import {
   type DevState,
   type ThrownInBrowser,
 } from '../../../shared/engine/develop-protocol.ts';
-import type { PageError } from '../../../shared/engine/payload.ts';
-import type { PageModule } from '../../../shared/engine/routes.ts';
+import type { PageModule } from '../../../shared/engine/routing/routes.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { Millisecond } from '../../../shared/units.ts';
-import type { RootHooks } from '../reporting.ts';
+import type { RootHooks } from '../reporting/reporting.ts';
 import { importModule, repeatCutRequests, untilAnswered } from './cut-requests.ts';
 import { hideOverlay, showProblems } from './overlay.ts';
 import { keepPlace, restorePlace } from './place.ts';

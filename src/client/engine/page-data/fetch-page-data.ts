@@ -1,7 +1,7 @@
-import type { PagePayload, RedirectPayload } from '../../../shared/engine/payload.ts';
-import { BUILD_HEADER, DIGEST_HEADER, toDataUrl, WIRE_TYPE } from '../../../shared/engine/protocol.ts';
 import { fetchWithRetry } from '../../../shared/engine/retry.ts';
-import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire.ts';
+import type { PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
+import { BUILD_HEADER, DIGEST_HEADER, toDataUrl, WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
+import { createDecoder, type Decoder, WireFailure } from '../../../shared/engine/wire/wire.ts';
 import { Second } from '../../../shared/units.ts';
 
 export interface PageResult {

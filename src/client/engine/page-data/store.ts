@@ -1,5 +1,5 @@
 import { PAGE_DATA_ATTEMPTS, PREFETCH_CONCURRENCY, STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
-import type { PagePayload } from '../../../shared/engine/payload.ts';
+import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { createPageCache } from './cache.ts';
 import { fetchPageData, fetchPageVersion, type PageDataResult } from './fetch-page-data.ts';
 import { createQueue, type JobView, type PrefetchPriority } from './queue.ts';

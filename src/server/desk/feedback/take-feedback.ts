@@ -7,8 +7,8 @@ import {
   FEEDBACK_KEY,
   FEEDBACK_TRAP,
   MAX_FEEDBACK_LENGTH,
-} from '../../../shared/engine/feedback-protocol.ts';
-import { isOutcome } from '../../../shared/engine/outcome.ts';
+} from '../../../shared/engine/reporting/feedback-protocol.ts';
+import { isOutcome } from '../../../shared/engine/routing/outcome.ts';
 import { KiB, Second } from '../../../shared/units.ts';
 import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { toOccurrence } from '../../../shared/engine/address.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { parseAddress } from '../address.ts';

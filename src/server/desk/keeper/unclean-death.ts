@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { toOccurrence } from '../../../shared/engine/address.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { ErrorRecord, Failure } from '../../engine/errors/failure.ts';
 import type { MemoryStory } from '../beat.ts';
 import type { DeadRun } from '../store/run-table.ts';

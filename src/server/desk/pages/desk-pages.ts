@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { Document } from '../../../shared/desk/document.tsx';
 import { errorPages } from '../../../shared/desk/error-pages.tsx';
 import { DESK_PATH, routes } from '../../../shared/desk/routes.tsx';
-import { type AssetManifest, toAppManifest } from '../../../shared/engine/manifest.ts';
+import { type AssetManifest, toAppManifest } from '../../../shared/engine/wire/manifest.ts';
 import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { unclaimedMethods } from '../../engine/api/resource.ts';
 import { errorHandler } from '../../engine/errors/error-handler.ts';

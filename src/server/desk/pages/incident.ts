@@ -2,7 +2,7 @@ import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
-import { notFound, redirect } from '../../../shared/engine/outcome.ts';
+import { notFound, redirect } from '../../../shared/engine/routing/outcome.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import {
   type ActingPage,

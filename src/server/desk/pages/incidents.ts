@@ -2,7 +2,7 @@ import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../../share
 import type { ChangedMany, IncidentsActions } from '../../../shared/desk/pages/incidents/incidents.tsx';
 import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
-import { redirect } from '../../../shared/engine/outcome.ts';
+import { redirect } from '../../../shared/engine/routing/outcome.ts';
 import { Hour } from '../../../shared/units.ts';
 import {
   type ActingPage,

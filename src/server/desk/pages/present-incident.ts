@@ -5,7 +5,7 @@ import type {
   ReleaseShape,
   SimilarShape,
 } from '../../../shared/desk/shapes.ts';
-import { explainReactError } from '../../../shared/engine/react-errors.ts';
+import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import type { Feedback } from '../journal-entry.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
 import { findSiteLine } from '../store/site-line.ts';

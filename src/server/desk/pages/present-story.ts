@@ -1,5 +1,5 @@
 import type { InFlightShape, StoryShape } from '../../../shared/desk/shapes.ts';
-import { explainReactError } from '../../../shared/engine/react-errors.ts';
+import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import type { FailureKind } from '../../engine/errors/failure.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { presentGrowth } from './present-growth.ts';
@@ -46,7 +46,7 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
   }
 }
 
-/** What React said comes beside the error where that is another one (`client/reporting/sentry.ts`). */
+/** What React said comes beside the error where that is another one (`client/engine/reporting/sentry.ts`). */
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
   const react = toRecord(toRecord(extra?.contexts).react);
   const said = typeof react.said === 'string' ? react.said : (errors[0]?.message ?? '');

@@ -1,5 +1,5 @@
 import { KIND_WORDS } from '../../../shared/desk/words.ts';
-import { explainReactError } from '../../../shared/engine/react-errors.ts';
+import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import type { Incident } from '../store/records.ts';
 
 /**

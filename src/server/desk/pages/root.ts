@@ -1,6 +1,6 @@
 import type { RootActions, RootData } from '../../../shared/desk/pages/root/root.tsx';
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
-import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/outcome.ts';
+import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/routing/outcome.ts';
 import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../engine/pages/server-page.ts';
 import type { Proof } from '../sign-in/access.ts';
 import type { SignedIn } from '../sign-in/sign-in.ts';

@@ -1,4 +1,4 @@
-import { publicError } from '../../../shared/engine/outcome.ts';
+import { publicError } from '../../../shared/engine/routing/outcome.ts';
 import { QueryFailedError, type QueryFailure, StoreError } from '../store/sql.ts';
 
 export const AWAY =

@@ -1,4 +1,4 @@
-import { toOccurrence } from '../../../shared/engine/address.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { KiB } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../address.ts';
 import type { Feedback } from '../journal-entry.ts';

@@ -1,5 +1,5 @@
-import { toOccurrence } from '../../../shared/engine/address.ts';
 import { MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';

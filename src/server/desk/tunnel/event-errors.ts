@@ -1,4 +1,4 @@
-import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { KiB } from '../../../shared/units.ts';
 import type { ErrorRecord, StackFrame } from '../../engine/errors/failure.ts';
 import { isRecord, type JsonRecord, toLine, toList, toPosition, toRecord, toText } from './report-json.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { toOccurrence } from '../../../shared/engine/address.ts';
 import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
-import { REPORT_TAGS } from '../../../shared/engine/report-tags.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
 import { Day, Hour, Minute, Second } from '../../../shared/units.ts';
 import type { Breadcrumb, Failure, FailureKind, RequestRecord } from '../../engine/errors/failure.ts';
 import { readEventErrors } from './event-errors.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/noise.ts';
-import { listPatterns, type RouteLine } from '../../../shared/engine/routes.ts';
+import { isNotFoundTransaction, noiseOf } from '../../../shared/engine/reporting/ignored-errors.ts';
+import { listPatterns, type RouteLine } from '../../../shared/engine/routing/routes.ts';
 import type { BodyReader } from '../../engine/api/body-reader.ts';
 import { createDigest } from '../../engine/errors/digest/create-digest.ts';
 import type { SiteTable } from '../../engine/errors/digest/site-table.ts';

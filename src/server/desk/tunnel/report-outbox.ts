@@ -1,4 +1,4 @@
-/** What waits for the upstream, see `reporting/outbox.ts`. */
+/** What waits for the upstream, see `sentry/outbox.ts`. */
 export interface ReportOutbox {
   /**
    * @param category what the upstream's rate limits call it

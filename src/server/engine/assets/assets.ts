@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
-import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { acceptsEncoding } from '../request/accept-encoding.ts';
 import { parseRange } from '../request/byte-range.ts';
 import { sendText } from '../request/refuse.ts';

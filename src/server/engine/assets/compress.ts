@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';
 import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
-import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
+import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
 
 /** Node's own default, 11, takes 200 ms for a page. */
 const BROTLI_QUALITY = 4;

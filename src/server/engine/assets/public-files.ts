@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
-import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { MAX_BUFFERED_FILE_BYTES } from '../../limits.ts';
 
 /** One encoding of a file. */

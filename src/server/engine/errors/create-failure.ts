@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
-import { toOccurrence } from '../../../shared/engine/address.ts';
+import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import type { RequestInfo } from '../request/request-info.ts';
 import { createDigest } from './digest/create-digest.ts';
 import type { FramePaths } from './digest/frame-file.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import type { PageError } from '../../../shared/engine/payload.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { API_POLICY } from '../protection/content-policy.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { isOutcome, type Outcome } from '../../../shared/engine/outcome.ts';
-import type { PageError } from '../../../shared/engine/payload.ts';
-import { RETRY_HEADER } from '../../../shared/engine/protocol.ts';
+import { isOutcome, type Outcome } from '../../../shared/engine/routing/outcome.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
+import { RETRY_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../monitoring/count.ts';
 import {

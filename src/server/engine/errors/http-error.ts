@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { PageError, PageErrorKind } from '../../../shared/engine/payload.ts';
+import type { PageError, PageErrorKind } from '../../../shared/engine/wire/payload.ts';
 import { isError, read } from './digest/read-error.ts';
 
 /**

@@ -4,8 +4,8 @@ import {
   FEEDBACK_KEY,
   FEEDBACK_TRAP,
   MAX_FEEDBACK_LENGTH,
-} from '../../../shared/engine/feedback-protocol.ts';
-import type { PageError } from '../../../shared/engine/payload.ts';
+} from '../../../shared/engine/reporting/feedback-protocol.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { escapeHtml } from './escape-html.ts';
 import { describeStatus } from './http-error.ts';
 

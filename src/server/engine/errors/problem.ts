@@ -1,5 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import type { PageError } from '../../../shared/engine/payload.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { describeStatus } from './http-error.ts';
 
 /** RFC 9457. Where `type` is `about:blank`, `title` is the phrase of the status. */

@@ -1,6 +1,6 @@
-import script from 'inline:src/client/engine/early-script.ts';
-import type { BrowserReporting } from '../../../shared/engine/browser-report.ts';
-import { toScriptText } from '../../../shared/engine/wire.ts';
+import script from 'inline:src/client/engine/hydration/early-script.ts';
+import type { BrowserReporting } from '../../../shared/engine/reporting/browser-report.ts';
+import { toScriptText } from '../../../shared/engine/wire/wire.ts';
 
 /**
  * The first script of every document: it keeps what fails before the page's own script is there. It is

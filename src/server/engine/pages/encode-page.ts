@@ -1,5 +1,5 @@
-import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/payload.ts';
-import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/engine/wire.ts';
+import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/wire/payload.ts';
+import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/engine/wire/wire.ts';
 import type { LoadedPage } from './load-page.ts';
 import type { PageHouse } from './page-house.ts';
 import { createPayload } from './payload.ts';

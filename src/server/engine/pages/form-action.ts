@@ -1,4 +1,4 @@
-import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
+import { ACTION_FIELD } from '../../../shared/engine/wire/protocol.ts';
 import { type ActionArgs, type EngineContext, invalid, type Refusal } from './server-page.ts';
 
 /** A schema of zod, Valibot, ArkType and others: https://standardschema.dev */

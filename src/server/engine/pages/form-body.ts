@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import { publicError } from '../../../shared/engine/outcome.ts';
-import { ACTION_FIELD } from '../../../shared/engine/protocol.ts';
+import { publicError } from '../../../shared/engine/routing/outcome.ts';
+import { ACTION_FIELD } from '../../../shared/engine/wire/protocol.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import { decodeFormText } from '../request/decode-utf8.ts';
 

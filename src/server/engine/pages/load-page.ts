@@ -1,6 +1,6 @@
-import type { PageError } from '../../../shared/engine/payload.ts';
-import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
-import { holdRejections } from '../../../shared/engine/wire.ts';
+import type { PageError } from '../../../shared/engine/wire/payload.ts';
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
+import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { EngineContext, LoaderArgs, ServerPage } from './server-page.ts';

@@ -1,7 +1,7 @@
 import { createStaticHandler, type DataRouteObject, type Params } from 'react-router';
-import { NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
-import type { RouteTree } from '../../../shared/engine/route-objects.ts';
-import type { RenderMode } from '../../../shared/engine/routes.ts';
+import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
+import type { RenderMode } from '../../../shared/engine/routing/routes.ts';
+import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { spellPath } from '../protection/path-spelling.ts';
 
 /** Which routes a path leads to. */

@@ -1,7 +1,7 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import type { ActionOutcome, RedirectPayload } from '../../../shared/engine/payload.ts';
-import { WIRE_TYPE } from '../../../shared/engine/protocol.ts';
-import type { Encoded } from '../../../shared/engine/wire.ts';
+import type { ActionOutcome, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
+import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
+import type { Encoded } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { encodePage } from './encode-page.ts';
 import { type Loaded, type LoadedPage, loadPage, readVersion, runGuards } from './load-page.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LATE_ATTRIBUTE } from '../../../shared/engine/protocol.ts';
-import { toScriptText } from '../../../shared/engine/wire.ts';
+import { LATE_ATTRIBUTE } from '../../../shared/engine/wire/protocol.ts';
+import { toScriptText } from '../../../shared/engine/wire/wire.ts';
 
 type SinkEvent = 'close' | 'drain' | 'error';
 

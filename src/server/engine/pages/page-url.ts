@@ -1,4 +1,4 @@
-import { DATA_PREFIX } from '../../../shared/engine/protocol.ts';
+import { DATA_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 
 /**
  * Returns the page's own URL from that of its page data, with or without a search; `undefined` for any other URL.

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { AssetManifest } from '../../../shared/engine/manifest.ts';
-import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
+import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
+import type { ActionOutcome, PagePayload } from '../../../shared/engine/wire/payload.ts';
 import type { LoadedPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
 

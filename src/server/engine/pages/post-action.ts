@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
-import type { ActionOutcome } from '../../../shared/engine/payload.ts';
-import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../shared/engine/protocol.ts';
+import type { ActionOutcome } from '../../../shared/engine/wire/payload.ts';
+import { ACTION_ACCEPT, NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { readForm } from './form-body.ts';
 import { loadPage } from './load-page.ts';
 import { sendActionData, sendRedirectData } from './page-data.ts';

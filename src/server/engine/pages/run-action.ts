@@ -1,5 +1,5 @@
-import type { ActionOutcome, PageError } from '../../../shared/engine/payload.ts';
-import { readAction } from '../../../shared/engine/protocol.ts';
+import type { ActionOutcome, PageError } from '../../../shared/engine/wire/payload.ts';
+import { readAction } from '../../../shared/engine/wire/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { toTypedValues } from './form-body.ts';
 import { type Loaded, type LoadedPage, type PageTable, runGuards, untilEnd } from './load-page.ts';

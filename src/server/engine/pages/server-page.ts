@@ -1,5 +1,5 @@
 import type { Params } from 'react-router';
-import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/routes.ts';
+import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/routing/routes.ts';
 
 /** What every loader, action and guard finds in its `context`, whatever the owner adds. */
 export interface EngineContext {

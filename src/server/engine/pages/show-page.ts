@@ -1,9 +1,9 @@
 import type { Response as ExpressResponse } from 'express';
-import type { Engine } from '../../../shared/engine/engine-context.ts';
-import FailureHelpView from '../../../shared/engine/failure-help-view.tsx';
-import type { ActionOutcome, PagePayload } from '../../../shared/engine/payload.ts';
-import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/protocol.ts';
-import { encode, toScriptText } from '../../../shared/engine/wire.ts';
+import type { Engine } from '../../../shared/engine/rendering/engine-context.ts';
+import FailureHelpView from '../../../shared/engine/rendering/failure-help-view.tsx';
+import type { ActionOutcome, PagePayload } from '../../../shared/engine/wire/payload.ts';
+import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
+import { encode, toScriptText } from '../../../shared/engine/wire/wire.ts';
 import { sendLastResort } from '../errors/error-handler.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';

@@ -1,6 +1,6 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { Params } from 'react-router';
-import { WHOLE_KEY } from '../../../shared/engine/protocol.ts';
+import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
 import type { FailureContext } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';

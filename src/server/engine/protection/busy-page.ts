@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ACTION_ACCEPT } from '../../../shared/engine/protocol.ts';
+import { ACTION_ACCEPT } from '../../../shared/engine/wire/protocol.ts';
 import { PLAIN_PAGE_POLICY, renderPlainPage } from '../errors/last-resort.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { toPageUrl } from '../pages/page-url.ts';

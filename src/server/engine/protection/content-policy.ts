@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ASSET_PREFIX } from '../../../shared/engine/protocol.ts';
+import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 
 /** Sources that an owner adds to the policy of every page, such as `{ connect: ['https://api.example'] }`. */
 export interface ContentSources {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useRefresh } from '../../engine/hooks.ts';
+import { useRefresh } from '../../engine/rendering/hooks.ts';
 import { createLiveLink, type LiveState } from './live-link.ts';
 import { LIVE_PATH } from './live-protocol.ts';
 

@@ -5,8 +5,8 @@ import {
   type PageResult,
   readPageData,
 } from '../../../../src/client/engine/page-data/fetch-page-data.ts';
-import type { PagePayload } from '../../../../src/shared/engine/payload.ts';
-import { encode, type LatePromise } from '../../../../src/shared/engine/wire.ts';
+import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
+import { encode, type LatePromise } from '../../../../src/shared/engine/wire/wire.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson; charset=utf-8', 'X-Build-Id': 'b1' };
 const bytes = new TextEncoder();

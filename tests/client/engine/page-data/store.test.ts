@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPageDataStore, type PageDataStoreOptions } from '../../../../src/client/engine/page-data/store.ts';
-import type { PagePayload } from '../../../../src/shared/engine/payload.ts';
+import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
 

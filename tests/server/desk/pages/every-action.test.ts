@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pages } from '../../../../src/server/desk/pages/index.ts';
 import { routes } from '../../../../src/shared/desk/routes.tsx';
-import type { RouteDefinition } from '../../../../src/shared/engine/routes.ts';
+import type { RouteDefinition } from '../../../../src/shared/engine/routing/routes.ts';
 import { ADA, type DeskSite, startDeskSite, VERA } from '../../../support/desk-site.ts';
 import { takeIn, wholeOf } from '../../../support/stores.ts';
 

@@ -12,8 +12,8 @@ import { emptySiteTable } from '../../../../src/server/engine/errors/digest/site
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
-import { toOccurrence } from '../../../../src/shared/engine/address.ts';
-import { REPORT_TAGS } from '../../../../src/shared/engine/report-tags.ts';
+import { toOccurrence } from '../../../../src/shared/engine/reporting/address.ts';
+import { REPORT_TAGS } from '../../../../src/shared/engine/reporting/report-tags.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createTestApp, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';

@@ -4,7 +4,7 @@ import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
-import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/outcome.ts';
+import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
 import { spyOnLog } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 

@@ -1,6 +1,6 @@
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import {
   leakIn,
   parseData,

@@ -1,7 +1,13 @@
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import {
+  forbidden,
+  notFound,
+  publicError,
+  redirect,
+  unauthorized,
+} from '../../../../src/shared/engine/routing/outcome.ts';
 import {
   CanaryError,
   leakIn,

@@ -2,8 +2,8 @@ import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
 import { oncePerVisit } from '../../../../src/server/engine/pages/once-per-visit.ts';
 import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { unauthorized } from '../../../../src/shared/engine/routing/outcome.ts';
 import { parseData, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const POST = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };

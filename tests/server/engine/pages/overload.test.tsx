@@ -4,7 +4,7 @@ import { Suspense, use } from 'react';
 import { expect, it, vi } from 'vitest';
 import { createOverload } from '../../../../src/server/engine/protection/overload.ts';
 import { createRenderLimiter } from '../../../../src/server/engine/protection/render-limiter.ts';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { forbidden, redirect } from '../../../../src/shared/engine/outcome.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
+import { forbidden, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/engine/wire/protocol.ts';
 import {
   BUILD_ID,
   createGate,

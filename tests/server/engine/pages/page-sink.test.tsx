@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { PageSink, type PageTarget } from '../../../../src/server/engine/pages/page-sink.ts';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import {
   createGate,
   parseData,

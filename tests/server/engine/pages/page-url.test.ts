@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { toPageUrl } from '../../../../src/server/engine/pages/page-url.ts';
-import { toDataUrl } from '../../../../src/shared/engine/protocol.ts';
+import { toDataUrl } from '../../../../src/shared/engine/wire/protocol.ts';
 
 it.each([
   ['', '/', '/_data/'],

@@ -6,12 +6,18 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import { type ActionArgs, conflict, invalid } from '../../../../src/server/engine/pages/server-page.ts';
-import { createActionUses } from '../../../../src/shared/engine/actions.ts';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { Form } from '../../../../src/shared/engine/form.tsx';
-import { useActionOutcome, useData } from '../../../../src/shared/engine/hooks.ts';
-import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useActionOutcome, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { createActionUses } from '../../../../src/shared/engine/routing/actions.ts';
+import { Form } from '../../../../src/shared/engine/routing/form.tsx';
+import {
+  forbidden,
+  notFound,
+  publicError,
+  redirect,
+  unauthorized,
+} from '../../../../src/shared/engine/routing/outcome.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/engine/wire/protocol.ts';
 import {
   BUILD_ID,
   CanaryError,

@@ -1,9 +1,15 @@
 import { type ReactNode, Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData, usePageError } from '../../../../src/shared/engine/hooks.ts';
-import { forbidden, notFound, publicError, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData, usePageError } from '../../../../src/shared/engine/rendering/hooks.ts';
+import {
+  forbidden,
+  notFound,
+  publicError,
+  redirect,
+  unauthorized,
+} from '../../../../src/shared/engine/routing/outcome.ts';
 import {
   CanaryError,
   leakIn,

@@ -1,9 +1,9 @@
 import { Suspense, use } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
-import { notFound } from '../../../../src/shared/engine/outcome.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { notFound } from '../../../../src/shared/engine/routing/outcome.ts';
 import { BUILD_ID, createGate, parseDocument, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 function Layout() {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 
 import { expect, it } from 'vitest';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
 

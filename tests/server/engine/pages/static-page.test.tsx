@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Suspense, use } from 'react';
 import { Outlet, useLocation } from 'react-router';
 import { describe, expect, it } from 'vitest';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData, useHost } from '../../../../src/shared/engine/hooks.ts';
-import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/engine/outcome.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData, useHost } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { forbidden, notFound, redirect, unauthorized } from '../../../../src/shared/engine/routing/outcome.ts';
 import {
   CanaryError,
   leakIn,

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { hasNginx, startNginx } from '../../../support/nginx.ts';
 import {
   parseData,

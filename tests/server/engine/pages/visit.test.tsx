@@ -4,8 +4,8 @@ import { Suspense } from 'react';
 import { Outlet } from 'react-router';
 import { describe, expect, it } from 'vitest';
 import type { LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
-import { Await } from '../../../../src/shared/engine/await.tsx';
-import { useData } from '../../../../src/shared/engine/hooks.ts';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import {
   createGate,
   parseData,

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { describe, expect, it, vi } from 'vitest';
 import { PLAIN_PAGE_POLICY } from '../../../../src/server/engine/errors/last-resort.ts';
 import type { Level } from '../../../../src/server/engine/protection/overload.ts';
-import { ACTION_ACCEPT } from '../../../../src/shared/engine/protocol.ts';
+import { ACTION_ACCEPT } from '../../../../src/shared/engine/wire/protocol.ts';
 import { createFakePages, createTestApp } from '../../../support/app.ts';
 
 /** The app at a level that the test sets. `/admin` is kept in memory, `/orders` is rendered each time. */

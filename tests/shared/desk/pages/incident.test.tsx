@@ -151,7 +151,7 @@ describe('what is told of a kind', () => {
       components: [
         { name: 'time', place: '', isOwn: false },
         { name: 'Clock', place: 'src/shared/product/ui/clock.tsx:12', isOwn: true },
-        { name: 'RouteView', place: 'src/shared/engine/route-view.tsx:14', isOwn: false },
+        { name: 'RouteView', place: 'src/shared/engine/routing/route-view.tsx:14', isOwn: false },
       ],
     });
     expect(read(html)).toContain(

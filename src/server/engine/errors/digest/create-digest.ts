@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toCrockford } from '../../../../shared/engine/address.ts';
+import { toCrockford } from '../../../../shared/engine/reporting/address.ts';
 import { KiB } from '../../../../shared/units.ts';
 import type { ErrorRecord, Failure, FailureKind, Site } from '../failure.ts';
 import { findSite, isOwn } from './find-site.ts';

@@ -214,6 +214,6 @@ function homeOf(path: string): Home {
   const [, side = '', family = '', ...rest] = path.split('/');
   if (!/^(?:server|client|shared)$/.test(side)) return 'product';
   // What lies in the side's own folder joins engine and product: `main.ts`, `app.ts`.
-  if (/^(?:engine|boot|reporting)$/.test(family) || rest.length === 0) return 'engine';
+  if (/^(?:engine|boot|sentry)$/.test(family) || rest.length === 0) return 'engine';
   return family === 'desk' ? 'desk' : 'product';
 }

@@ -1,4 +1,4 @@
-import { DATA_PREFIX } from '../../../../shared/engine/protocol.ts';
+import { DATA_PREFIX } from '../../../../shared/engine/wire/protocol.ts';
 import type { Scrubber } from '../scrub.ts';
 import { REDACTED } from './secret-patterns.ts';
 

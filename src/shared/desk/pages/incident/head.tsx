@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentData, PlaceShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import type { PageProps } from '../../../engine/routes.ts';
+import type { PageProps } from '../../../engine/routing/routes.ts';
 import { News } from '../../live/news.tsx';
 import { useHeld } from '../../live/use-held.ts';
 import type { IncidentData } from '../../shapes.ts';

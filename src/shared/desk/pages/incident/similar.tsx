@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { toIncidentHref } from '../../href.ts';
 import type { SimilarShape } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';

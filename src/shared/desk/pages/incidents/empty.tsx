@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';
 import type { IncidentsData } from '../../shapes.ts';
 import styles from './empty.module.css';

@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { Form } from '../../actions.ts';
 import { NOBODY, SORTS, SPANS, WITHIN } from '../../choices.ts';
 import { pickKept, toListHref, USUAL_VIEW } from '../../href.ts';

@@ -1,6 +1,6 @@
 import { useRef } from 'react';
-import { Link } from '../../../engine/link.tsx';
-import type { PageProps } from '../../../engine/routes.ts';
+import { Link } from '../../../engine/routing/link.tsx';
+import type { PageProps } from '../../../engine/routing/routes.ts';
 import { Form, submitAs, useActionOutcome } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
 import { News } from '../../live/news.tsx';

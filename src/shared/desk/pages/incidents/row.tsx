@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { SPANS } from '../../choices.ts';
 import { toIncidentHref } from '../../href.ts';
 import type { IncidentRow, IncidentState, PlaceShape, SpanName } from '../../shapes.ts';

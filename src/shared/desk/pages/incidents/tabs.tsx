@@ -1,4 +1,4 @@
-import { Link } from '../../../engine/link.tsx';
+import { Link } from '../../../engine/routing/link.tsx';
 import { toListHref } from '../../href.ts';
 import type { IncidentState, IncidentsData, ViewShape } from '../../shapes.ts';
 import { STATE_WORDS, toCount } from '../../words.ts';

@@ -1,5 +1,5 @@
-import { Link } from '../../../engine/link.tsx';
-import type { PageProps } from '../../../engine/routes.ts';
+import { Link } from '../../../engine/routing/link.tsx';
+import type { PageProps } from '../../../engine/routing/routes.ts';
 import { Form, useActionOutcome } from '../../actions.ts';
 import type { NotificationsData } from '../../shapes.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';

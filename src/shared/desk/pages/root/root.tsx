@@ -1,9 +1,9 @@
 import { Outlet, useLocation } from 'react-router';
-import { ErrorView } from '../../../engine/error-view.tsx';
-import { usePageError } from '../../../engine/hooks.ts';
-import { Link, NavLink } from '../../../engine/link.tsx';
-import { ACTION_FIELD } from '../../../engine/protocol.ts';
-import type { PageProps } from '../../../engine/routes.ts';
+import { ErrorView } from '../../../engine/rendering/error-view.tsx';
+import { usePageError } from '../../../engine/rendering/hooks.ts';
+import { Link, NavLink } from '../../../engine/routing/link.tsx';
+import type { PageProps } from '../../../engine/routing/routes.ts';
+import { ACTION_FIELD } from '../../../engine/wire/protocol.ts';
 import { Form } from '../../actions.ts';
 import { toListHref, USUAL_VIEW } from '../../href.ts';
 import { LiveMark } from '../../live/live-mark.tsx';

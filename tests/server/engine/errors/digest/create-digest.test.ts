@@ -45,9 +45,9 @@ describe('the site', () => {
   });
 
   it('is not in the engine, where the application called it', () => {
-    const engine = 'href src/shared/engine/href.ts';
+    const engine = 'href src/shared/engine/routing/href.ts';
     expect(digestOf([{ at: [engine, CART] }]).site?.path).toBe('src/shared/product/cart.ts');
-    expect(digestOf([{ at: [engine] }]).site?.path).toBe('src/shared/engine/href.ts');
+    expect(digestOf([{ at: [engine] }]).site?.path).toBe('src/shared/engine/routing/href.ts');
   });
 
   it('is not in a helper that throws for its caller', () => {

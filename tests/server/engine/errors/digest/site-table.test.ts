@@ -27,7 +27,7 @@ describe('a source file that runs as it is', () => {
     ['src/lib/cart.ts', 'product'],
     ['src/shared/desk/list.tsx', 'desk'],
     ['src/server/engine/pages/pages.ts', 'engine'],
-    ['src/server/reporting/sentry.ts', 'engine'],
+    ['src/server/sentry/sentry.ts', 'engine'],
     ['src/server/main.ts', 'engine'],
     ['node_modules/@scope/pkg/lib/index.js', 'dependency'],
   ])('%s belongs to the %s', (file, home) => {

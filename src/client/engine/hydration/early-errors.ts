@@ -1,0 +1,92 @@
+import type {
+  BrowserReporting,
+  BrowserTrace,
+  EarlyErrors,
+  Happening,
+} from '../../../shared/engine/reporting/browser-report.ts';
+
+declare global {
+  interface Window {
+    /** Absent where the document's first script did not run. */
+    spillwayEarly?: EarlyErrors;
+  }
+}
+
+/**
+ * Keeps what fails from the document's first byte on, and adds trace headers (F8) to requests of this
+ * site. It stands in every document, so each line of it is paid for by every visitor: all that can
+ * wait is in `reporting.ts`.
+ */
+export function keepEarlyErrors(settings: BrowserReporting): void {
+  const kept: Happening[] = [];
+  const ownFetch = fetch.bind(window);
+  let trace: BrowserTrace | undefined;
+  const early: EarlyErrors = {
+    settings,
+    kept,
+    take: (happened) => kept.push(happened),
+    fetch: ownFetch,
+    trace: () => (trace ??= readTrace()),
+  };
+  window.spillwayEarly = early;
+
+  for (const type of ['error', 'unhandledrejection']) {
+    // Capturing: what does not load tells its element alone.
+    addEventListener(type, (event) => early.take({ at: Date.now(), event: event as Happening['event'] }), true);
+  }
+  // What is still here then, nobody came for: the page's own script did not load, or not in time.
+  addEventListener('pagehide', () => {
+    for (const happened of kept.splice(0)) sendBeacon(settings, happened);
+  });
+
+  window.fetch = (input, init) => {
+    try {
+      if (new URL(input instanceof Request ? input.url : input, document.baseURI).origin === location.origin) {
+        // What `fetch` makes of its arguments anyway: a stream, a signal and a referrer stay as they were given.
+        input = new Request(input, init);
+        init = undefined;
+        const { headers } = input;
+        const { traceId, spanId, sampled, baggage } = early.trace();
+        headers.set('sentry-trace', `${traceId}-${spanId}${sampled && `-${sampled}`}`);
+        headers.set('traceparent', `00-${traceId}-${spanId}-0${sampled || 1}`);
+        headers.append('baggage', baggage);
+      }
+    } catch {
+      // The browser's own says what is wrong with it.
+    }
+    return ownFetch(input, init);
+  };
+}
+
+/** The trace of the server's render, or one of this document's own: a page that is kept must not carry somebody's. */
+function readTrace(): BrowserTrace {
+  const read = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
+  const [traceId = '', parentId, sampled = ''] = read('sentry-trace')?.split('-') ?? [toHex(16)];
+  return { traceId, parentId, spanId: toHex(8), sampled, baggage: read('baggage') ?? `sentry-trace_id=${traceId}` };
+}
+
+function toHex(bytes: number): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(bytes)), (byte) => (byte + 256).toString(16).slice(1)).join(
+    '',
+  );
+}
+
+/** Tells what failed and no more: the page's own script has better words, once it is there. */
+function sendBeacon(settings: BrowserReporting, { at, event: { target, message, reason } }: Happening): void {
+  const { tagName, src } = target as HTMLScriptElement;
+  // An image or a preload is nothing that a page cannot do without.
+  const value = message ?? reason ?? (tagName === 'SCRIPT' && src);
+  if (!value) return;
+  const event_id = toHex(16);
+  const parts = [
+    { event_id, dsn: settings.dsn ?? `https://spillway@${location.host}/1` },
+    { type: 'event' },
+    {
+      event_id,
+      timestamp: at / 1000,
+      tags: { 'spillway.build': settings.build },
+      exception: { values: [{ type: tagName ? 'LoadError' : 'Error', value: `${value}` }] },
+    },
+  ];
+  navigator.sendBeacon(settings.tunnel, parts.map((part) => JSON.stringify(part)).join('\n'));
+}

@@ -1,0 +1,204 @@
+import { type ComponentType, lazy, type ReactNode, startTransition, useState } from 'react';
+import { hydrateRoot } from 'react-dom/client';
+import type { DataRouter, Location } from 'react-router';
+import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
+import { type Engine, EngineContext, type ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
+import { toShownError } from '../../../shared/engine/rendering/page-error.ts';
+import { createRouteTree } from '../../../shared/engine/routing/route-objects.ts';
+import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
+import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
+import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
+import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
+import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
+import { listenToLinks } from '../navigation/link-events.ts';
+import type { Navigator } from '../navigation/navigator.ts';
+import { hasSaveData } from '../navigation/save-data.ts';
+import type { LoadReporter } from '../reporting/deliver-reports.ts';
+import { createReporting } from '../reporting/reporting.ts';
+import { readPayload } from './read-payload.ts';
+import { createRouteLoader } from './route-loader.ts';
+
+export interface HydrateOptions {
+  readonly routes: readonly RouteDefinition[];
+  /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
+  readonly base?: string;
+  readonly document: ComponentType<DocumentProps>;
+  readonly errorPages: ErrorPages;
+  /** Brings what sends reports of failures, in a chunk of its own. */
+  readonly loadReporter: LoadReporter;
+}
+
+/**
+ * Makes the page that the server sent live. It renders through a stand-in of the router; the router
+ * itself, and all that only a visitor who goes on needs, follows when the browser is idle or at the
+ * first click, Back or submit, whichever comes first.
+ */
+export async function hydrate({
+  routes,
+  base = '',
+  document: Document,
+  errorPages,
+  loadReporter,
+}: HydrateOptions): Promise<void> {
+  const develop = process.env.SPILLWAY_DEV ? await import('../develop/development.ts') : undefined;
+  const tree = createRouteTree(routes);
+  let routeIds: readonly string[] = [];
+  let live: Navigator | undefined;
+  const reporting = createReporting({
+    early: window.spillwayEarly,
+    loadDelivery: async (early) =>
+      (await import('../reporting/deliver-reports.ts')).deliverReports(early, loadReporter),
+    toRoute() {
+      const shown = live?.router.state.matches.at(-1)?.route.id ?? routeIds.at(-1) ?? '';
+      return tree.definitions.get(shown)?.path;
+    },
+    rootHooks: develop?.rootOptions,
+  });
+  const { payload, etag } = readPayload();
+  routeIds = payload.routes;
+  const loader = createRouteLoader(tree.definitions);
+  await loader.load(payload.routes);
+
+  const styles = new Map<string, readonly string[]>();
+  function onPage(page: PagePayload): void {
+    for (const [id, hrefs] of Object.entries(page.styles)) styles.set(id, hrefs);
+  }
+  onPage(payload);
+
+  const location = readLocation();
+  let exchange: ((router: DataRouter) => void) | undefined;
+  let navigator: Promise<Navigator> | undefined;
+  function getNavigator(): Promise<Navigator> {
+    navigator ??= loadNavigator();
+    return navigator;
+  }
+  async function loadNavigator(): Promise<Navigator> {
+    try {
+      const { createNavigator } = await import('../navigation/navigator.ts');
+      const created = createNavigator({
+        tree,
+        base,
+        payload,
+        etag,
+        location,
+        loader,
+        onPage,
+        onFailure: reporting.report,
+      });
+      live = created;
+      startTransition(() => exchange?.(created.router));
+      return created;
+    } catch (error) {
+      reporting.report(error);
+      throw error;
+    }
+  }
+
+  // React Router calls these with arguments that the real router understands: they are passed on as they are.
+  type AnyCall = (...args: unknown[]) => Promise<void>;
+  const standIn = createStandIn(
+    tree,
+    payload,
+    location,
+    {
+      navigate: async (...args) => (await getNavigator()).router.navigate.apply(null, args as never),
+      fetch: async (...args) => ((await getNavigator()).router.fetch as AnyCall)(...args),
+      revalidate: async () => (await getNavigator()).router.revalidate(),
+      // After the effects of this commit: one of them registers the key with the new router.
+      deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
+    },
+    window as unknown as DataRouter['window'], // React Router's type names the members that it uses
+  );
+
+  const engine: Engine = {
+    host: window.location.host,
+    errorPages,
+    modules: loader.modules,
+    styles,
+    toPageError: toShownError,
+    onCommit: (commit) => live?.onCommit(commit),
+    refresh: async () => (await getNavigator()).refresh(),
+    // Where it does not come, the page of a failure stands without it.
+    failureHelp: lazy(() =>
+      import('../../../shared/engine/rendering/failure-help-view.tsx').catch(() => ({ default: () => null })),
+    ),
+    onShownError(error, thrown, onAddress) {
+      develop?.onShownError(error);
+      return reporting.onShownError(error, thrown, onAddress);
+    },
+  };
+
+  function Root(): ReactNode {
+    const [router, setRouter] = useState<DataRouter>(standIn);
+    exchange = setRouter;
+    return <RouterView router={router} />;
+  }
+
+  hydrateRoot(
+    document,
+    <EngineContext value={engine}>
+      <Document lang={document.documentElement.lang} head={null}>
+        <Root />
+      </Document>
+    </EngineContext>,
+    reporting.rootHooks,
+  );
+
+  listenToLinks({
+    navigate: (url, options) => void getNavigator().then((live) => live.navigate(url, options), leaveFor(url)),
+    submit: (form, submitter) =>
+      void getNavigator().then(
+        (live) => live.submit(form, submitter),
+        () => submitNatively(form, submitter),
+      ),
+  });
+  addEventListener('popstate', () => void getNavigator().catch(() => window.location.reload()), { once: true });
+  whenIdle(() => {
+    const exchanged = getNavigator().catch(ignore);
+    // Who pays for data gets it where something fails.
+    if (!hasSaveData()) void exchanged.then(() => whenIdle(reporting.start));
+  });
+  develop?.attachPage({
+    exchanged: getNavigator().then(ignore),
+    revalidate: async () => (await getNavigator()).router.revalidate(),
+    // The map is the loader's own; nothing but development writes to it from outside.
+    replaceModule: (id, module) => void (loader.modules as Map<string, PageModule>).set(id, module),
+    replaceStyles: (id, hrefs) => void styles.set(id, hrefs),
+  });
+}
+
+/** The router's chunk did not come: the link is an ordinary one. */
+function leaveFor(url: URL): () => void {
+  return () => window.location.assign(url);
+}
+
+/**
+ * As a form that is none of ours: with its button's name and value, which `form.submit()` leaves out.
+ * Not at once: a form whose submit event is still under way takes no other.
+ */
+function submitNatively(form: HTMLFormElement, submitter: HTMLElement | null): void {
+  setTimeout(() => {
+    form.removeAttribute('data-form');
+    form.requestSubmit(submitter);
+    form.setAttribute('data-form', '');
+  });
+}
+
+function readLocation(): Location {
+  // Somebody was sent this address by a visitor without scripts: here it is the page itself.
+  const url = new URL(window.location.href);
+  if (url.searchParams.has(WHOLE_KEY)) {
+    url.searchParams.delete(WHOLE_KEY);
+    history.replaceState(history.state, '', url);
+  }
+  const { pathname, search, hash } = window.location;
+  const state = history.state as { usr?: unknown; key?: string } | null; // React Router's own, from before a reload
+  return { pathname, search, hash, state: state?.usr ?? null, key: state?.key ?? 'default', mask: undefined };
+}
+
+function whenIdle(run: () => void): void {
+  if ('requestIdleCallback' in window) requestIdleCallback(run, { timeout: 2000 });
+  else setTimeout(run, 200);
+}
+
+function ignore(): void {}

@@ -1,0 +1,66 @@
+import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
+import { LATE_ATTRIBUTE, PAYLOAD_ID } from '../../../shared/engine/wire/protocol.ts';
+import { createDecoder } from '../../../shared/engine/wire/wire.ts';
+
+export interface DocumentPayload {
+  readonly payload: PagePayload;
+  /** The validator of the same data under `/_data`; absent while values are still to come. */
+  readonly etag: string | undefined;
+}
+
+/**
+ * Reads what the server put into the document. The block stands before the script that runs this, so
+ * it is there; late values are read as their blocks arrive, and rejected when the document ends
+ * without them.
+ */
+export function readPayload(): DocumentPayload {
+  const block = document.getElementById(PAYLOAD_ID);
+  if (!block)
+    throw new Error(
+      'The document carries no payload: it was not rendered by this server, or something on the way cut it.',
+    );
+  const decoder = createDecoder();
+  const payload = decoder.head(block.textContent ?? '') as PagePayload; // written by our own server, in this shape
+  if (decoder.pending > 0) {
+    const seen = new WeakSet<Element>();
+    const readLate = (): void => {
+      for (const late of document.querySelectorAll(`script[${LATE_ATTRIBUTE}]`)) {
+        if (seen.has(late)) continue;
+        seen.add(late);
+        decoder.late(late.textContent ?? '');
+      }
+    };
+    // A block is added to the tree before its text is parsed, and the parser can stop in between:
+    // it is whole once something follows it, or the document has ended.
+    const observer = new MutationObserver(() => readWhole(readLate));
+    observer.observe(document.documentElement, { childList: true, subtree: true });
+    whenParsed(() => {
+      observer.disconnect();
+      readLate();
+      decoder.abort(new Error('The connection ended before all of the page was there.'));
+    });
+    readWhole(readLate);
+  }
+  return { payload, etag: block.dataset.etag };
+
+  function readWhole(read: () => void): void {
+    const blocks = document.querySelectorAll(`script[${LATE_ATTRIBUTE}]`);
+    const last = blocks[blocks.length - 1];
+    if (last && !isWhole(last.textContent)) return;
+    read();
+  }
+}
+
+function isWhole(text: string | null): boolean {
+  try {
+    JSON.parse(text ?? '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function whenParsed(done: () => void): void {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', done, { once: true });
+  else done();
+}

@@ -1,0 +1,60 @@
+import type { Commit } from '../../../shared/engine/rendering/engine-context.ts';
+import { isTextField } from './is-text-field.ts';
+
+const LIVE_REGION_ID = 'spillway-announcer';
+
+/**
+ * What a document load does by itself, done after a navigation without one: focus, announcement, scroll.
+ *
+ * @param shown the path of the page that stands
+ */
+export function createAfterNavigation(shown: string): (commit: Commit) => void {
+  let path = shown;
+  // There before its first words: a region that comes together with them is often not read.
+  const region = createLiveRegion();
+  return function afterNavigation({ location, restoreScrollPosition, preventScrollReset }) {
+    const isOtherPage = path !== location.pathname;
+    path = location.pathname;
+    const target = location.hash ? document.getElementById(decode(location.hash.slice(1))) : null;
+    // A field that both pages have, such as a search in the layout, is still typed in.
+    if (target || (isOtherPage && !isTextField(document.activeElement))) moveFocus(target);
+    // The title is in the document by then; a screen reader would otherwise not hear of the new page.
+    if (isOtherPage) region.textContent = document.title;
+    scroll(restoreScrollPosition, target, preventScrollReset);
+  };
+}
+
+function moveFocus(target: HTMLElement | null): void {
+  const place = target ?? document.querySelector<HTMLElement>('main') ?? document.body;
+  if (!place.hasAttribute('tabindex')) {
+    place.tabIndex = -1;
+    place.addEventListener('blur', () => place.removeAttribute('tabindex'), { once: true });
+  }
+  place.focus({ preventScroll: true });
+}
+
+function createLiveRegion(): HTMLElement {
+  const region = document.createElement('div');
+  region.id = LIVE_REGION_ID;
+  region.role = 'status';
+  region.ariaLive = 'assertive';
+  region.style.cssText =
+    'position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap';
+  document.body.append(region);
+  return region;
+}
+
+function scroll(saved: number | false | null, target: HTMLElement | null, keep: boolean): void {
+  if (saved === false) return;
+  if (typeof saved === 'number') window.scrollTo(0, saved);
+  else if (target) target.scrollIntoView();
+  else if (!keep) window.scrollTo(0, 0);
+}
+
+function decode(hash: string): string {
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
+}

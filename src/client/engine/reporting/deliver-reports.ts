@@ -1,0 +1,200 @@
+import { MAX_PAGE_REPORTS } from '../../../shared/engine/limits.ts';
+import { isPageError } from '../../../shared/engine/rendering/page-error.ts';
+import { isAddress } from '../../../shared/engine/reporting/address.ts';
+import type {
+  BrowserFailureKind,
+  BrowserReport,
+  EarlyErrors,
+  Happening,
+} from '../../../shared/engine/reporting/browser-report.ts';
+import type { ToldAddress } from '../../../shared/engine/wire/payload.ts';
+import { Second } from '../../../shared/units.ts';
+import { causesOf, isLoadFailure } from './judge-thrown.ts';
+import { toMinimalEnvelope } from './minimal-envelope.ts';
+import type { Deliver } from './reporting.ts';
+import { isMeant, isNetworkFailure, read } from './thrown.ts';
+
+/** Sends reports: the SDK, in a chunk of its own. */
+export interface BrowserReporter {
+  report(report: BrowserReport): void;
+}
+
+export type LoadReporter = (early: EarlyErrors) => Promise<BrowserReporter>;
+
+/** A failure that was told of. */
+interface Told {
+  address: ToldAddress | undefined;
+  readonly listeners: ((told: ToldAddress) => void)[];
+}
+
+type Details = Partial<Omit<BrowserReport, 'thrown' | 'via' | 'onAddress'>>;
+
+/** A request that fails because its page goes is nobody's failure, and the page goes within this time (ms). */
+const LEAVING_TIME = 1 * Second;
+
+/**
+ * Judges what happened in a page, and has it sent: each failure once, whichever of React's hooks, the
+ * router and the window tell of it; one that the server caused as an echo of it, once; what was meant,
+ * or caused by leaving, not at all.
+ */
+export function deliverReports(early: EarlyErrors, loadReporter: LoadReporter): Deliver {
+  const send = createSender(early, loadReporter);
+  const told = new WeakMap<WeakKey, Told>();
+  /** What was thrown last that is no object, and so has no identity. */
+  let plain: { readonly thrown: unknown; readonly told: Told } | undefined;
+  const echoed = new Set<string>();
+  const missing = new Set<string>();
+  let left = MAX_PAGE_REPORTS;
+
+  function tell(thrown: unknown, via: string, details: Details): Told | undefined {
+    const chain = causesOf(thrown);
+    if (isPageError(thrown) || chain.some(isMeant)) return undefined;
+    const known = chain.map((link) => (isObject(link) ? told.get(link) : undefined)).find(Boolean);
+    if (known) return known;
+    const echo = [...chain.map((link) => read(link, 'digest')), details.echo].find(isAddress);
+    const created: Told = { address: echo === undefined ? undefined : { digest: echo }, listeners: [] };
+    for (const link of chain) if (isObject(link)) told.set(link, created);
+    if (!isObject(thrown)) plain = { thrown, told: created };
+    if (echo !== undefined && echoed.has(echo)) return created;
+    if (echo !== undefined) echoed.add(echo);
+    if (left-- <= 0) return created;
+    const { origin, pathname } = location;
+    send({
+      at: Date.now(),
+      url: origin + pathname,
+      ...details,
+      kind: details.kind ?? toKind(thrown),
+      thrown,
+      via,
+      echo,
+      onAddress(told) {
+        created.address ??= told;
+        for (const listener of created.listeners) listener(told);
+      },
+    });
+    return created;
+  }
+
+  function tellUnlessLeaving(thrown: unknown, via: string, details: Details): void {
+    if (!isNetworkFailure(thrown)) {
+      tell(thrown, via, details);
+      return;
+    }
+    const timer = setTimeout(() => {
+      removeEventListener('pagehide', cancel);
+      tell(thrown, via, details);
+    }, LEAVING_TIME);
+    const cancel = () => clearTimeout(timer);
+    addEventListener('pagehide', cancel, { once: true });
+  }
+
+  function tellMissing(element: Element, details: Details): void {
+    const url = toNeededUrl(element);
+    if (!url?.startsWith(`${location.origin}/`) || missing.has(url)) return;
+    missing.add(url);
+    tell(withoutStack('LoadError', `${url} could not be loaded.`), 'onerror', { ...details, kind: 'load' });
+  }
+
+  /** React's word on what it mended by rendering anew. */
+  function tellRecovered(thrown: unknown, details: Details): void {
+    const said = String(read(thrown, 'message'));
+    // Without an address its place was meant to end otherwise, or its server gave it up.
+    if (isServersPlace(said) && !isAddress(read(thrown, 'digest'))) return;
+    const cause = read(thrown, 'cause') ?? thrown;
+    const kind = cause === thrown && isMismatch(said) ? 'hydration' : toKind(cause);
+    tell(cause, 'react.recoverable', { ...details, kind, said });
+  }
+
+  function tellShown({ error, thrown, onAddress }: NonNullable<Happening['shown']>, details: Details): void {
+    if (error.digest !== undefined) {
+      const { digest } = error;
+      tell(withoutStack('ServerError', `The server failed: ${digest}`), 'router', { ...details, echo: digest });
+      return;
+    }
+    const shown = plain && plain.thrown === thrown ? plain.told : tell(thrown, 'router', details);
+    if (shown?.address === undefined) shown?.listeners.push(onAddress);
+    else onAddress(shown.address);
+  }
+
+  return function deliver({ at, event, details, shown }) {
+    const { type, target, error, message, reason } = event;
+    const known = { ...details, at };
+    if (shown) tellShown(shown, known);
+    else if (type === 'react.recoverable') tellRecovered(reason, known);
+    else if (type === 'unhandledrejection') tellUnlessLeaving(reason, 'onunhandledrejection', known);
+    else if (target instanceof Element) tellMissing(target, known);
+    else if (type === 'error') tellUnlessLeaving(error ?? message, 'onerror', { ...known, place: toPlace(event) });
+    else tell(reason, type, known);
+  };
+}
+
+/** Gives reports to the SDK, or sends them itself: while the page goes before the SDK is there, and where it does not come. */
+function createSender(early: EarlyErrors, loadReporter: LoadReporter): (report: BrowserReport) => void {
+  const queue: BrowserReport[] = [];
+  let reporter: BrowserReporter | undefined;
+
+  function sendMinimal(report: BrowserReport): void {
+    const { settings } = early;
+    const eventId = crypto.getRandomValues(new Uint32Array(4)).reduce((id, part) => id + toHex(part), '');
+    navigator.sendBeacon(settings.tunnel, toMinimalEnvelope(report, { settings, host: location.host, eventId }));
+  }
+
+  function handOver(loaded: BrowserReporter): void {
+    reporter = loaded;
+    for (const report of queue.splice(0)) send(report);
+  }
+
+  function send(report: BrowserReport): void {
+    try {
+      if (reporter) reporter.report(report);
+      else queue.push(report);
+    } catch {
+      sendMinimal(report); // what reports failures must not be one
+    }
+  }
+
+  addEventListener('pagehide', () => queue.splice(0).forEach(sendMinimal));
+  loadReporter(early).then(handOver, () => handOver({ report: sendMinimal }));
+  return send;
+}
+
+function toKind(thrown: unknown): BrowserFailureKind | undefined {
+  if (read(thrown, 'name') === 'RouteLoadError' || isLoadFailure(thrown)) return 'load';
+  return isNetworkFailure(thrown) ? 'network' : undefined;
+}
+
+/** "The server could not finish this Suspense boundary": words in development, numbers in production. */
+function isServersPlace(said: string): boolean {
+  return /React error #419;|could not finish this Suspense/.test(said);
+}
+
+/** All of them are explained in `shared/engine/rendering/react-errors.ts`. */
+function isMismatch(said: string): boolean {
+  return /React error #4(?:18|2\d);|[Hh]ydrat/.test(said);
+}
+
+/** An error that is told of far from where it happened: the place that makes it says nothing. */
+function withoutStack(name: string, message: string): Error {
+  const error = new Error(message);
+  error.name = name;
+  error.stack = '';
+  return error;
+}
+
+/** A page can do without an image or a preload. */
+function toNeededUrl(element: Element): string | undefined {
+  if (element instanceof HTMLScriptElement) return element.src;
+  return element instanceof HTMLLinkElement && element.rel === 'stylesheet' ? element.href : undefined;
+}
+
+function toPlace({ filename, lineno, colno }: Happening['event']): string {
+  return `${filename}:${lineno}:${colno}`;
+}
+
+function isObject(value: unknown): value is WeakKey {
+  return Object(value) === value;
+}
+
+function toHex(part: number): string {
+  return part.toString(16).padStart(8, '0');
+}

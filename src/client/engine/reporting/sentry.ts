@@ -1,0 +1,175 @@
+import {
+  BrowserClient,
+  breadcrumbsIntegration,
+  consoleIntegration,
+  createTransport,
+  defaultStackParser,
+  type ErrorEvent,
+  getCurrentScope,
+  linkedErrorsIntegration,
+  type Scope,
+} from '@sentry/react';
+import { MAX_BREADCRUMBS, MAX_VALUE_LENGTH } from '../../../shared/engine/limits.ts';
+import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
+import { isAddress, toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import type { BrowserReport, EarlyErrors } from '../../../shared/engine/reporting/browser-report.ts';
+import { REPORT_TAGS } from '../../../shared/engine/reporting/report-tags.ts';
+import type { ToldAddress } from '../../../shared/engine/wire/payload.ts';
+import type { BrowserReporter } from './deliver-reports.ts';
+
+/** What browsers let requests carry that outlive their page, all of them together, with room for headers (bytes). */
+const MAX_KEEPALIVE_BYTES = 60_000;
+
+/** Who waits for the digest of an event, by its id. */
+type Answers = Map<string, (told: ToldAddress) => void>;
+
+type Post = Parameters<typeof createTransport>[1];
+
+/** Everything that the SDK would collect of a visitor by itself. */
+const NOTHING = {
+  userInfo: false,
+  cookies: false,
+  httpHeaders: { request: false, response: false },
+  httpBodies: [],
+  urlQueryParams: false,
+  graphQL: { document: false, variables: false },
+  genAI: { inputs: false, outputs: false },
+  mcp: { inputs: false, outputs: false },
+  databaseQueryData: false,
+  queues: false,
+  stackFrameVariables: false,
+  frameContextLines: 0,
+};
+
+/**
+ * Makes events of reports, and posts them to the tunnel. It takes nothing by itself: what the SDK's own
+ * handlers would hear, the engine has heard already. Noise (F9) is left to the tunnel, which counts it.
+ */
+export function createReporter(early: EarlyErrors): BrowserReporter {
+  const { settings } = early;
+  const answers: Answers = new Map();
+  const client = new BrowserClient({
+    dsn: settings.dsn ?? `https://spillway@${location.host}/1`,
+    tunnel: settings.tunnel,
+    release: settings.release,
+    environment: settings.environment,
+    transport: (options) => createTransport(options, createPost(early, answers)),
+    stackParser: defaultStackParser,
+    integrations: [breadcrumbsIntegration({ sentry: false }), consoleIntegration(), linkedErrorsIntegration()],
+    maxBreadcrumbs: MAX_BREADCRUMBS,
+    maxValueLength: MAX_VALUE_LENGTH,
+    dataCollection: NOTHING,
+  });
+  const scope = getCurrentScope();
+  scope.setClient(client);
+  scope.setTag(REPORT_TAGS.build, settings.build);
+  continueTrace(scope, early);
+  client.init();
+
+  return {
+    report(report) {
+      const { thrown } = report;
+      const hint = { originalException: thrown, mechanism: { type: report.via, handled: false } };
+      const own = toScope(scope, report);
+      const eventId = isError(thrown)
+        ? client.captureException(thrown, hint, own)
+        : client.captureEvent(toPlainEvent(report), hint, own);
+      if (report.onAddress) answers.set(eventId, report.onAddress);
+    },
+  };
+}
+
+function continueTrace(scope: Scope, early: EarlyErrors): void {
+  const { traceId, spanId, parentId, sampled } = early.trace();
+  scope.setPropagationContext({
+    traceId,
+    propagationSpanId: spanId,
+    parentSpanId: parentId,
+    ...(sampled && { sampled: sampled === '1' }),
+    sampleRand: Math.random(),
+  });
+}
+
+/** What is known of one report, beside the error. */
+function toScope(base: Scope, { at, url, route, kind, echo, componentStack, said }: BrowserReport): Scope {
+  const scope = base.clone();
+  if (kind) scope.setTag(REPORT_TAGS.kind, kind);
+  if (echo) scope.setTag(REPORT_TAGS.echo, echo);
+  if (componentStack || said) {
+    scope.setContext('react', { componentStack, said, meaning: said && explainReactError(said) });
+  }
+  scope.addEventProcessor((event) => {
+    event.timestamp = at / 1000;
+    event.request = { url };
+    if (route) event.transaction = route;
+    return event;
+  });
+  return scope;
+}
+
+/** An event of something thrown that is no error: it has no stack, and at best the place that the window told. */
+function toPlainEvent({ thrown, place = '' }: BrowserReport): ErrorEvent {
+  const [, filename, line, column] = /^(https?:.+):(\d+):(\d+)$/.exec(place) ?? [];
+  const frame = { filename, lineno: Number(line), colno: Number(column), function: '?', in_app: true };
+  const stacktrace = filename ? { stacktrace: { frames: [frame] } } : {};
+  return {
+    type: undefined,
+    level: 'error',
+    exception: { values: [{ type: 'NonError', value: toWords(thrown), ...stacktrace }] },
+  };
+}
+
+function toWords(thrown: unknown): string {
+  try {
+    return (typeof thrown === 'object' && JSON.stringify(thrown)) || String(thrown);
+  } catch {
+    return 'something that cannot be read';
+  }
+}
+
+/** Errors of other realms and of the browser itself too. */
+function isError(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error || /^\[object (?:\w*Error|\w*Exception)\]$/.test(Object.prototype.toString.call(thrown))
+  );
+}
+
+/** Posts envelopes, and hands on the address that the tunnel answers with. */
+function createPost({ settings, fetch }: EarlyErrors, answers: Answers): Post {
+  let bytesOnTheWay = 0;
+  return async function post({ body }) {
+    const bytes = body.length;
+    bytesOnTheWay += bytes;
+    try {
+      const keepalive = bytesOnTheWay <= MAX_KEEPALIVE_BYTES;
+      const response = await fetch(settings.tunnel, { method: 'POST', body: body as BodyInit, keepalive });
+      readAnswer(await response.text(), answers);
+      return {
+        statusCode: response.status,
+        headers: {
+          'x-sentry-rate-limits': response.headers.get('X-Sentry-Rate-Limits'),
+          'retry-after': response.headers.get('Retry-After'),
+        },
+      };
+    } finally {
+      bytesOnTheWay -= bytes;
+    }
+  };
+}
+
+/** `{"id":"…","digest":"7K3QM2XA"}`; without the digest where the server must look for it first, with `desk` for who is signed in there. */
+function readAnswer(text: string, answers: Answers): void {
+  const { id, digest, desk } = parseAnswer(text);
+  const tell = answers.get(String(id));
+  answers.delete(String(id));
+  const address = `${digest}-${toOccurrence(String(id))}`;
+  if (isAddress(address)) tell?.({ digest: address, ...(desk === true && { desk }) });
+}
+
+function parseAnswer(text: string): { readonly id?: unknown; readonly digest?: unknown; readonly desk?: unknown } {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,34 @@
+import { isOutcome, type Outcome } from '../routing/outcome.ts';
+import type { PageError } from '../wire/payload.ts';
+
+const STATUS_KINDS = new Set(['not-found', 'forbidden', 'unauthorized', 'public', 'failure', 'redirect']);
+
+/**
+ * Whether a value is a `PageError` as it came from the wire or from the funnel. Something thrown is
+ * none, whatever fields it has: its message must not be shown.
+ */
+export function isPageError(value: unknown): value is PageError {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return false;
+  return 'kind' in value && 'status' in value && STATUS_KINDS.has(String(value.kind));
+}
+
+/** An outcome in the form in which it is shown. */
+export function toOutcomeError(outcome: Outcome): PageError {
+  const { kind, status } = outcome;
+  if (kind === 'redirect') return { kind, status, location: outcome.location };
+  return kind === 'public' ? { kind, status, message: outcome.message } : { kind, status };
+}
+
+/** A failure of which the visitor learns nothing but that it happened. */
+export const UNKNOWN_FAILURE: PageError = { kind: 'failure', status: 500 };
+
+/** The same, where it is the browser's own. */
+export const BROWSER_FAILURE: PageError = { ...UNKNOWN_FAILURE, inBrowser: true };
+
+/** The browser's side of the funnel: what of an error may be shown, whichever way it came. */
+export function toShownError(error: unknown): PageError {
+  if (isPageError(error)) return error;
+  if (isOutcome(error)) return toOutcomeError(error);
+  if (error instanceof Error && 'pageError' in error && isPageError(error.pageError)) return error.pageError;
+  return BROWSER_FAILURE;
+}

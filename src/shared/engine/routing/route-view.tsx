@@ -1,0 +1,61 @@
+import { type ComponentType, type ReactNode, useContext, useLayoutEffect } from 'react';
+import {
+  UNSAFE_DataRouterDataContext as DataContext,
+  Outlet,
+  UNSAFE_DataRouterStateContext as StateContext,
+} from 'react-router';
+import { useEngine } from '../rendering/engine-context.ts';
+import { ErrorView } from '../rendering/error-view.tsx';
+import type { PageError } from '../wire/payload.ts';
+import { FRAME_ROUTE, NOT_FOUND_ROUTE } from '../wire/protocol.ts';
+import type { PageProps } from './routes.ts';
+
+/** A route of the table, or one of the two that the engine puts around it. */
+export function RouteView({ id }: { id: string }): ReactNode {
+  if (id === FRAME_ROUTE) return <Frame />;
+  if (id === NOT_FOUND_ROUTE) return null; // never shown: it always has an error
+  return <OwnRoute id={id} />;
+}
+
+function OwnRoute({ id }: { id: string }): ReactNode {
+  const { modules, styles, onRoute } = useEngine();
+  onRoute?.(id);
+  const data: unknown = useContext(DataContext)?.loaderData[id];
+  // The table of server halves was compiled against what each page takes: ServerPages<typeof routes>.
+  const Page = modules.get(id)?.default as ComponentType<PageProps<unknown>> | undefined;
+  if (!Page) throw new Error(`The module of route "${id}" was not loaded before it was rendered.`);
+  return (
+    <>
+      <RouteStyles hrefs={styles.get(id)} />
+      <Page data={data} />
+    </>
+  );
+}
+
+/** What stands in a route's place when it failed: its own boundary, or the owner's page for such an error. */
+export function RouteErrorView({ id, error }: { id: string; error: PageError }): ReactNode {
+  const { modules, styles } = useEngine();
+  const OwnBoundary = modules.get(id)?.ErrorBoundary;
+  return (
+    <>
+      <RouteStyles hrefs={styles.get(id)} />
+      {OwnBoundary ? <OwnBoundary /> : <ErrorView error={error} />}
+    </>
+  );
+}
+
+/** With a precedence React holds the page back until the sheet is there: no flash of unstyled content. */
+function RouteStyles({ hrefs }: { hrefs: readonly string[] | undefined }): ReactNode {
+  return hrefs?.map((href) => <link key={href} rel="stylesheet" href={href} precedence="page" />);
+}
+
+function Frame(): ReactNode {
+  const { onCommit } = useEngine();
+  const state = useContext(StateContext);
+  const location = state?.location;
+  // Scroll position and reset belong to the same commit as the location: they change together.
+  useLayoutEffect(() => {
+    if (state) onCommit?.(state);
+  }, [location]);
+  return <Outlet />;
+}

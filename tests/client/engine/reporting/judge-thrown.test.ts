@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { causesOf, isLoadFailure } from '../../../../src/client/engine/reporting/judge-thrown.ts';
+
+const hostile = new Proxy(new Error('never read'), {
+  get() {
+    throw new Error('a trap');
+  },
+});
+
+describe('causesOf', () => {
+  it('follows causes, and ends at a cycle', () => {
+    const inner: Error & { cause?: unknown } = new Error('inner');
+    const outer = new Error('outer', { cause: inner });
+    expect(causesOf(outer)).toEqual([outer, inner]);
+    inner.cause = outer;
+    expect(causesOf(outer)).toEqual([outer, inner]);
+  });
+
+  it('ends in a chain that goes on', () => {
+    let chain = new Error('0');
+    for (let link = 1; link < 50; link++) chain = new Error(String(link), { cause: chain });
+    expect(causesOf(chain)).toHaveLength(10);
+  });
+
+  it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
+    expect(causesOf(thrown)).toHaveLength(1);
+    expect(isLoadFailure(thrown)).toBe(false);
+  });
+});
+
+describe('isLoadFailure', () => {
+  it.each([
+    'Failed to fetch dynamically imported module: https://a.example/assets/a-X.js',
+    'error loading dynamically imported module: https://a.example/assets/a-X.js',
+    'Importing a module script failed.',
+  ])('knows what browsers say of a module that did not come: %s', (message) => {
+    expect(isLoadFailure(new TypeError(message))).toBe(true);
+  });
+
+  it('is not mistaken for a mistake', () => {
+    expect(isLoadFailure(new TypeError("Cannot read properties of undefined (reading 'import')"))).toBe(false);
+  });
+});

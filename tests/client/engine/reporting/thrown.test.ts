@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { isMeant, isNetworkFailure, read } from '../../../../src/client/engine/reporting/thrown.ts';
+import { notFound, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import { WireFailure } from '../../../../src/shared/engine/wire/wire.ts';
+
+function thrownBy(run: () => never): unknown {
+  try {
+    return run();
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+const hostile = new Proxy(new Error('never read'), {
+  get() {
+    throw new Error('a trap');
+  },
+});
+
+describe('what is meant', () => {
+  it.each([
+    [thrownBy(notFound)],
+    [thrownBy(() => redirect('/a'))],
+    [thrownBy(() => publicError(418, 'Tea.'))],
+    [new WireFailure({ kind: 'not-found', status: 404 })],
+    [new DOMException('Left.', 'AbortError')],
+  ])('is no failure: %#', (thrown) => {
+    expect(isMeant(thrown)).toBe(true);
+  });
+
+  it.each([
+    [new Error('AbortError')],
+    [new WireFailure({ kind: 'failure', status: 500 })],
+    [new DOMException('Late.', 'TimeoutError')],
+  ])('leaves what is one: %#', (thrown) => {
+    expect(isMeant(thrown)).toBe(false);
+  });
+});
+
+it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never throws: %#', (thrown) => {
+  expect(isMeant(thrown)).toBe(false);
+  expect(isNetworkFailure(thrown)).toBe(false);
+});
+
+describe('what browsers say', () => {
+  it.each(['Failed to fetch', 'network error', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
+    'of a request without an answer: %s',
+    (message) => {
+      expect(isNetworkFailure(new TypeError(message))).toBe(true);
+      expect(isNetworkFailure(new Error(message))).toBe(false);
+    },
+  );
+
+  it('is not mistaken for a mistake', () => {
+    const mistake = new TypeError("Cannot read properties of undefined (reading 'fetch')");
+    expect(isNetworkFailure(mistake)).toBe(false);
+  });
+});
+
+describe('read', () => {
+  it('reads of anything what it has', () => {
+    expect(read({ a: 1 }, 'a')).toBe(1);
+    expect(read(null, 'a')).toBeUndefined();
+    expect(read(hostile, 'a')).toBeUndefined();
+  });
+});

@@ -1,0 +1,156 @@
+import { PassThrough } from 'node:stream';
+import type { ReactNode } from 'react';
+import { renderToPipeableStream } from 'react-dom/server';
+import { describe, expect, it, vi } from 'vitest';
+import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
+import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
+import { toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
+import { notFound, publicError } from '../../../../src/shared/engine/routing/outcome.ts';
+import { createDecoder } from '../../../../src/shared/engine/wire/wire.ts';
+
+const nothing = () => null;
+const ERROR_PAGES: ErrorPages = {
+  notFound: nothing,
+  forbidden: nothing,
+  unauthorized: nothing,
+  public: nothing,
+  failure: nothing,
+};
+
+/** The markup in the moment in which the shell stands, and all of it. */
+function render(
+  children: ReactNode,
+  { toPageError = toShownError, onShell }: { toPageError?: Engine['toPageError']; onShell?: () => void } = {},
+): Promise<{ shell: string; whole: string }> {
+  const engine: Engine = { host: '', errorPages: ERROR_PAGES, modules: new Map(), styles: new Map(), toPageError };
+  return new Promise((resolve, reject) => {
+    const sink = new PassThrough();
+    let shell = '';
+    const stream = renderToPipeableStream(
+      // Without a document React waits for what could turn out to be one.
+      <EngineContext value={engine}>
+        <html lang="en">
+          <body>{children}</body>
+        </html>
+      </EngineContext>,
+      {
+        onShellReady() {
+          stream.pipe(sink);
+          let whole = '';
+          sink.on('data', (bytes: Buffer) => {
+            whole += bytes.toString();
+            if (shell !== '') return;
+            shell = whole;
+            onShell?.();
+          });
+          sink.on('end', () => resolve({ shell, whole }));
+        },
+        onShellError: reject,
+        onError: () => 'DIGEST',
+      },
+    );
+  });
+}
+
+describe('Await', () => {
+  it('shows the fallback, then the value', async () => {
+    const value = Promise.withResolvers<string>();
+    const { shell, whole } = await render(
+      <Await value={value.promise} fallback={<i>waiting</i>}>
+        {(late) => <b>{late}</b>}
+      </Await>,
+      { onShell: () => value.resolve('here') },
+    );
+    expect(shell).toContain('<i>waiting</i>');
+    expect(shell).not.toContain('here');
+    expect(whole).toContain('<b>here</b>');
+  });
+
+  it('shows what is no promise at once', async () => {
+    for (const value of ['here', 0, null, undefined, { a: 1 }]) {
+      const { whole } = await render(
+        <Await value={value} fallback={<i>waiting</i>}>
+          {(late) => <b>{JSON.stringify(late) ?? 'undefined'}</b>}
+        </Await>,
+      );
+      expect(whole).toMatch(/<b>.*<\/b>/);
+      expect(whole).not.toContain('waiting');
+    }
+  });
+
+  it('shows what the wire has settled already without a flash of the fallback', async () => {
+    const decoder = createDecoder();
+    const page = decoder.head('{"d":{"good":0,"bad":1},"p":[["promise",0,"good"],["promise",0,"bad"]]}') as {
+      good: Promise<string>;
+      bad: Promise<string>;
+    };
+    decoder.late('[0,0,{"d":"here"}]');
+    decoder.late('[1,1,{"d":{"kind":"failure","status":500,"digest":"7K3QM2XA-9F4W0R6B"}}]');
+    const { shell } = await render(
+      <>
+        <Await value={page.good} fallback={<i>waiting</i>}>
+          {(late) => <b>{late}</b>}
+        </Await>
+        <Await value={page.bad} fallback={<i>waiting</i>}>
+          {(late) => <b>{late}</b>}
+        </Await>
+      </>,
+    );
+    expect(shell).toContain('<b>here</b>');
+    expect(shell).toContain('<code>7K3QM2XA-9F4W0R6B</code>');
+    expect(shell).not.toContain('waiting');
+  });
+
+  it('reads one promise in several places, and asks about its failure in each', async () => {
+    const failure = Promise.reject(new Error('secret'));
+    const toPageError = vi.fn(() => ({ kind: 'failure', status: 500, digest: 'SAME' }) as const);
+    const { whole } = await render(
+      <>
+        <Await value={failure}>{() => null}</Await>
+        <Await value={failure}>{() => null}</Await>
+      </>,
+      { toPageError },
+    );
+    expect(whole.match(/<code>SAME<\/code>/g)).toHaveLength(2);
+    expect(whole).not.toContain('secret');
+  });
+
+  it('hands the failure to `failed`, where that is given', async () => {
+    const { whole } = await render(
+      <Await value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
+        {() => null}
+      </Await>,
+    );
+    expect(whole).toContain(
+      '<s>{&quot;kind&quot;:&quot;failure&quot;,&quot;status&quot;:500,&quot;inBrowser&quot;:true}</s>',
+    );
+  });
+
+  it('says in words what kind of end it was, and asks not to be indexed where the page lacks something', async () => {
+    const { whole: lost } = await render(<Await value={Promise.resolve().then(() => notFound())}>{() => null}</Await>);
+    expect(lost).toContain('This could not be found.');
+    expect(lost).toContain('<meta name="robots" content="noindex"/>');
+    const { whole: said } = await render(
+      <Await value={Promise.resolve().then(() => publicError(503, 'Closed <b>.'))}>{() => null}</Await>,
+    );
+    expect(said).toContain('Closed &lt;b&gt;.');
+    expect(said).not.toContain('noindex');
+  });
+
+  it('keeps its failure to itself: what stands beside it comes', async () => {
+    const Broken = (): ReactNode => {
+      throw new Error('secret');
+    };
+    const { whole } = await render(
+      <>
+        <Await value={Promise.resolve('x')} fallback={<i>waiting</i>}>
+          {() => <Broken />}
+        </Await>
+        <Await value={Promise.resolve('y')}>{(late) => <b>{late}</b>}</Await>
+      </>,
+    );
+    expect(whole).toContain('<b>y</b>');
+    expect(whole).toContain('"DIGEST"');
+    expect(whole).not.toContain('secret');
+  });
+});

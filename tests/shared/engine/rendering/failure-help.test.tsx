@@ -1,0 +1,37 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { expect, it } from 'vitest';
+import { type Engine, EngineContext } from '../../../../src/shared/engine/rendering/engine-context.ts';
+import { FailureHelp, type FailureHelpProps } from '../../../../src/shared/engine/rendering/failure-help.tsx';
+import FailureHelpView from '../../../../src/shared/engine/rendering/failure-help-view.tsx';
+
+const ERROR = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
+
+function render(props: FailureHelpProps, failureHelp: Engine['failureHelp'] = FailureHelpView): string {
+  const engine = { failureHelp } as Partial<Engine> as Engine; // no more of it is read
+  return renderToStaticMarkup(
+    <EngineContext value={engine}>
+      <FailureHelp {...props} />
+    </EngineContext>,
+  );
+}
+
+it('asks what the visitor was doing, by a form that needs no scripts', () => {
+  const html = render({ error: ERROR });
+  expect(html).toMatch(/<form[^>]* action="\?_feedback" method="post"/);
+  expect(html).toContain('name="address" value="7K3QM2XA-9F4W0R6B"');
+  expect(html).toMatch(/<textarea name="text" rows="3" required="" maxLength="4096">/);
+  expect(html).toMatch(/<label hidden="">Leave this empty<input tabindex="-1"[^>]*name="website"/i);
+  expect(html).not.toContain('/desk/');
+});
+
+it('leads who is signed in to the desk there, with the form or without', () => {
+  expect(render({ error: { ...ERROR, desk: true } })).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+  const html = render({ error: { ...ERROR, desk: true }, form: false });
+  expect(html).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
+  expect(html).not.toContain('<form');
+});
+
+it('is nothing where there is no address yet, or no engine around it', () => {
+  expect(render({ error: { kind: 'failure', status: 500, inBrowser: true } })).toBe('');
+  expect(renderToStaticMarkup(<FailureHelp error={ERROR} />)).toBe('');
+});

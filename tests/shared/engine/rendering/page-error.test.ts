@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { BROWSER_FAILURE, isPageError, toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
+import { forbidden, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import { WireFailure } from '../../../../src/shared/engine/wire/wire.ts';
+
+function thrownBy(run: () => never): unknown {
+  try {
+    return run();
+  } catch (thrown) {
+    return thrown;
+  }
+}
+
+describe('isPageError', () => {
+  it('knows what the funnel makes', () => {
+    expect(isPageError({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' })).toBe(true);
+    expect(isPageError({ kind: 'not-found', status: 404 })).toBe(true);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'failure'],
+    ['another kind', { kind: 'internal', status: 500 }],
+    ['no status', { kind: 'failure' }],
+    ['an error with such fields', Object.assign(new Error('secret'), { kind: 'public', status: 500 })],
+    ['an outcome', thrownBy(() => publicError(418, 'Tea.'))],
+  ])('does not take %s for one', (_name, value) => {
+    expect(isPageError(value)).toBe(false);
+  });
+});
+
+describe('toShownError', () => {
+  it('shows outcomes as what they are', () => {
+    expect(toShownError(thrownBy(forbidden))).toEqual({ kind: 'forbidden', status: 403 });
+    expect(toShownError(thrownBy(() => publicError(418, 'Tea.')))).toEqual({
+      kind: 'public',
+      status: 418,
+      message: 'Tea.',
+    });
+    expect(toShownError(thrownBy(() => redirect('/a')))).toEqual({ kind: 'redirect', status: 303, location: '/a' });
+  });
+
+  it('shows what the server said of a failure', () => {
+    const pageError = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
+    expect(toShownError(new WireFailure(pageError))).toEqual(pageError);
+    expect(toShownError(pageError)).toBe(pageError);
+  });
+
+  it.each([
+    ['an error', new Error('secret')],
+    ['an error that imitates a page error', Object.assign(new Error('secret'), { kind: 'public', status: 500 })],
+    [
+      'an error with a page error that is none',
+      Object.assign(new Error('secret'), { pageError: { message: 'secret' } }),
+    ],
+    ['a text', 'secret'],
+    ['undefined', undefined],
+  ])('shows nothing of %s but that it happened in the browser', (_name, thrown) => {
+    expect(toShownError(thrown)).toBe(BROWSER_FAILURE);
+  });
+});

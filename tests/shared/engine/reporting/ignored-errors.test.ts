@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isNotFoundTransaction,
+  noiseOf,
+  type SeenError,
+  type SeenReport,
+} from '../../../../src/shared/engine/reporting/ignored-errors.ts';
+
+const own = 'client/assets/home-X7K2QM2X.js';
+const extension = 'chrome-extension://abcdef/content.js';
+
+function error(message: string, files: readonly string[] = [], name = 'Error'): SeenError {
+  return { class: name, message, frames: files.map((file) => ({ file })) };
+}
+const report = (message: string, files?: readonly string[], name?: string): SeenReport => ({
+  errors: [error(message, files, name)],
+});
+
+describe('noise', () => {
+  it.each<[string, SeenReport, string]>([
+    ['an outcome', report('redirect', [own], 'Outcome'), 'outcome'],
+    ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
+    ['older browsers on resizing', report('ResizeObserver loop limit exceeded'), 'resize-observer'],
+    ['an extension in Chrome', report('x is null', [extension]), 'extension'],
+    [
+      'an extension in Firefox',
+      report('x is null', ['https://cdn.example/lib.js', 'moz-extension://a/b.js']),
+      'extension',
+    ],
+    ['an extension in Safari', report('x is null', ['webkit-masked-url://hidden/']), 'extension'],
+    ['an extension that was updated', report('Extension context invalidated.'), 'extension'],
+    [
+      'an extension without an answer',
+      report('Could not establish connection. Receiving end does not exist.'),
+      'extension',
+    ],
+    ['Facebook on iOS', report("Can't find variable: _AutofillCallbackHandler"), 'in-app-browser'],
+    ['Chrome on iOS', report("undefined is not an object (evaluating '__gCrWeb.instantSearch')"), 'in-app-browser'],
+    [
+      'a web view on iOS',
+      report("undefined is not an object (evaluating 'window.webkit.messageHandlers.x')"),
+      'in-app-browser',
+    ],
+    ['a web view on Android', report('Java object is gone'), 'in-app-browser'],
+    [
+      'a scanner of mails',
+      report(
+        'Non-Error promise rejection captured with value: Object Not Found Matching Id:3, MethodName:update, ParamCount:4',
+      ),
+      'scanner',
+    ],
+    [
+      'a film that was paused',
+      report('The play() request was interrupted by a call to pause().', [own], 'AbortError'),
+      'media',
+    ],
+    ['a page on a disk', { ...report('x is null', [own]), pageUrl: 'file:///C:/Users/ann/page.html' }, 'saved-page'],
+  ])('%s', (_name, seen, reason) => {
+    expect(noiseOf(seen)).toBe(reason);
+  });
+
+  it.each<[string, SeenReport]>([
+    ['a failure of our own', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
+    ['one that an extension called', report('x is null', [own, extension])],
+    [
+      'one in a browser before any table',
+      { ...report('x is null', ['https://a.example/assets/a.js', extension]), pageUrl: 'https://a.example/x' },
+    ],
+    ['a fetch through a wrapper of an extension', report('Failed to fetch', [extension, own], 'TypeError')],
+    ['our own words about an app', report('webkit.messageHandlers is missing', [own])],
+    ['an abort on a page that stays', report('The operation was aborted.', [own], 'AbortError')],
+    ['a fetch on a page that stays', report('Failed to fetch', [own], 'TypeError')],
+    [
+      'a chunk that does not load',
+      report('Failed to fetch dynamically imported module: https://x.example/a.js', [], 'TypeError'),
+    ],
+    [
+      'a page that was translated',
+      report(
+        "Failed to execute 'removeChild' on 'Node': The node to be removed is not a child of this node.",
+        [own],
+        'NotFoundError',
+      ),
+    ],
+    ['a script of somebody else', report('Script error.')],
+    ['a rejection with an event', report('Event `Event` (type=error) captured as promise rejection')],
+    ['nothing', { errors: [] }],
+    ['a message that only quotes', report('No text for "ResizeObserver loop limit exceeded"', [own])],
+  ])('%s is none', (_name, seen) => {
+    expect(noiseOf(seen)).toBeUndefined();
+  });
+});
+
+describe('transactions', () => {
+  it.each([
+    [{ contexts: { trace: { status: 'not_found' } } }, true],
+    [{ contexts: { response: { status_code: 404 } } }, true],
+    [{ contexts: { trace: { data: { 'http.response.status_code': 404 } } } }, true],
+    [{ tags: { 'http.status_code': '404' } }, true],
+    [{ contexts: { trace: { status: 'ok' }, response: { status_code: 200 } } }, false],
+    [{ contexts: { trace: { status: 'internal_error' } }, tags: { 'http.status_code': 500 } }, false],
+    [{ transaction: '/404' }, false],
+    [null, false],
+    ['404', false],
+    [{ contexts: null, tags: [] }, false],
+  ])('%j: %s', (payload, expected) => {
+    expect(isNotFoundTransaction(payload)).toBe(expected);
+  });
+});

@@ -1,0 +1,151 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { type Location, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
+import { describe, expect, it, vi } from 'vitest';
+import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
+import { useActionOutcome, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { createRouteTree } from '../../../../src/shared/engine/routing/route-objects.ts';
+import { RouterView } from '../../../../src/shared/engine/routing/router-view.tsx';
+import { createStandIn, toMatches } from '../../../../src/shared/engine/routing/stand-in.ts';
+import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
+
+const page = async () => ({ default: Outlet });
+const tree = createRouteTree([
+  {
+    id: 'root',
+    page,
+    children: [
+      { id: 'order', path: '/orders/:id', page, children: [{ id: 'line', path: '/orders/:id/lines/:line', page }] },
+      { id: 'fixed', path: '/fixed', page },
+    ],
+  },
+]);
+const LOCATION: Location = { pathname: '/orders/7', search: '?a=1', hash: '', state: null, key: 'default' } as Location;
+const PAYLOAD: PagePayload = {
+  build: 'b',
+  routes: ['@frame', 'root', 'order'],
+  params: { id: '7' },
+  data: { '@frame': null, root: { site: 'Weir' }, order: { id: 7 } },
+  styles: {},
+};
+
+function createHandlers() {
+  return {
+    navigate: vi.fn(async () => {}),
+    fetch: vi.fn(async () => {}),
+    revalidate: vi.fn(async () => {}),
+    deleteBlocker: vi.fn(),
+  };
+}
+
+function sayError({ error }: { error: { kind: string } }) {
+  return <em>{error.kind}</em>;
+}
+const ERROR_PAGES: ErrorPages = {
+  notFound: sayError,
+  forbidden: sayError,
+  unauthorized: sayError,
+  public: sayError,
+  failure: sayError,
+};
+
+function render(payload: PagePayload, views: Record<string, React.ComponentType>): string {
+  const engine: Engine = {
+    host: 'weir.example',
+    errorPages: ERROR_PAGES,
+    modules: new Map(Object.entries(views).map(([id, view]) => [id, { default: view }])),
+    styles: new Map(),
+    toPageError: (error) => error as never,
+  };
+  return renderToStaticMarkup(
+    <EngineContext value={engine}>
+      <RouterView router={createStandIn(tree, payload, LOCATION, createHandlers())} />
+    </EngineContext>,
+  );
+}
+
+describe('createStandIn', () => {
+  it('shows a page as the router would: data, parameters, location and matches', () => {
+    const html = render(PAYLOAD, {
+      root: function Root() {
+        return (
+          <main title={useData<{ site: string }>().site}>
+            <Outlet />
+          </main>
+        );
+      },
+      order: function Order() {
+        const matches = useMatches().map(({ id, pathname }) => `${id} ${pathname}`);
+        return (
+          <p>
+            {[useParams().id, useData<{ id: number }>().id, useLocation().search, useNavigation().state, matches].join(
+              '|',
+            )}
+          </p>
+        );
+      },
+    });
+    expect(html).toBe('<main title="Weir"><p>7|7|?a=1|idle|@frame /,root /,order /orders/7</p></main>');
+  });
+
+  it('shows an error in the place of its route', () => {
+    const html = render(
+      { ...PAYLOAD, errors: { order: { kind: 'forbidden', status: 403 } } },
+      {
+        root: () => (
+          <main>
+            <Outlet />
+          </main>
+        ),
+        order: () => <p>never</p>,
+      },
+    );
+    expect(html).toBe('<main><em>forbidden</em></main>');
+  });
+
+  it('has the outcome of an action for every component that asks for it by name', () => {
+    const Say = () => (
+      <i>
+        {useActionOutcome('root.subscribe')?.status ?? 'none'} {useActionOutcome('order.save')?.status ?? 'none'}
+        <Outlet />
+      </i>
+    );
+    const html = render({ ...PAYLOAD, action: { action: 'root.subscribe', status: 422 } }, { root: Say, order: Say });
+    expect(html).toBe('<i>422 none<i>422 none</i></i>');
+  });
+
+  it('hands on what it cannot do itself', () => {
+    const handlers = createHandlers();
+    const router = createStandIn(tree, PAYLOAD, LOCATION, handlers);
+    void router.navigate('/fixed');
+    void router.revalidate();
+    expect(handlers.navigate).toHaveBeenCalledWith('/fixed');
+    expect(handlers.revalidate).toHaveBeenCalledOnce();
+    router.deleteBlocker('1');
+    expect(handlers.deleteBlocker).toHaveBeenCalledWith('1');
+  });
+
+  it('writes addresses as the router does', () => {
+    const router = createStandIn(tree, PAYLOAD, LOCATION, createHandlers());
+    expect(router.createHref({ ...LOCATION, hash: '#b' })).toBe('/orders/7?a=1#b');
+  });
+});
+
+describe('toMatches', () => {
+  it('gives each route its part of the path, and all parameters', () => {
+    const matches = toMatches(
+      tree,
+      ['@frame', 'root', 'order', 'line'],
+      { id: 'ä', line: '2' },
+      '/orders/%C3%A4/lines/2',
+    );
+    expect(matches.map(({ pathname }) => pathname)).toEqual(['/', '/', '/orders/%C3%A4', '/orders/%C3%A4/lines/2']);
+    expect(matches.map(({ route }) => route.id)).toEqual(['@frame', 'root', 'order', 'line']);
+    for (const match of matches) expect(match.params).toEqual({ id: 'ä', line: '2' });
+  });
+
+  it('says which route it does not know', () => {
+    expect(() => toMatches(tree, ['gone'], {}, '/')).toThrow(
+      'The server named the route "gone", which this build does not have.',
+    );
+  });
+});
