@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+
+// Lists the places in the source whose failures would get another digest than in an earlier build:
+//
+//   node bench/lost-digests.mjs <an earlier dist/sites.json> [dist/sites.json]
+//
+// Each line is a place that is not found any more under its first names. If the code was moved or renamed, add it to
+// moves.json; if it was removed, nothing is lost. Exits with 1 if there is any.
+
+const [earlier, present = 'dist/sites.json'] = process.argv.slice(2);
+if (!earlier) throw new Error('Name the sites.json of an earlier build: node bench/lost-digests.mjs old/sites.json');
+
+/** The columns of a site in the table: path, function, detail, line, flags. */
+const columns = 5;
+
+/** @returns {Set<string>} what digests are made from */
+function listPlaces(file) {
+  const { strings, sites, firstNames = {} } = JSON.parse(readFileSync(file, 'utf8'));
+  const places = new Set();
+  for (let number = 0; number < sites.length / columns; number++) {
+    const [path, name, detail] = sites.slice(number * columns, number * columns + 3).map((index) => strings[index]);
+    const first = firstNames[number] ?? { path, function: name, detail };
+    places.add([first.path, first.function, first.detail].join('#').replace(/#+$/, ''));
+  }
+  return places;
+}
+
+const places = listPlaces(present);
+const lost = [...listPlaces(earlier)].filter((place) => !places.has(place));
+for (const place of lost) console.log(place);
+console.log(`${lost.length} of the earlier places are gone; there are ${places.size} now.`);
+process.exitCode = lost.length > 0 ? 1 : 0;
