@@ -32,5 +32,5 @@ export function changeFirstThings(app: OwnedApp): OwnedApp {
 export function failTests(app: OwnedApp): void {
   app.replace(SCHEMA, '  name:', '  river: z.string(),\n  name:');
   app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');
-  app.replace(HALF, 'import', "import { notFound } from '../../../shared/engine/outcome.ts';\nimport");
+  app.replace(HALF, 'import', "import { notFound } from '#engine';\nimport");
 }

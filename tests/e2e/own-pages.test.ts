@@ -5,7 +5,7 @@ import { exchanged, heading, hydrated } from './site.ts';
 
 const site = useOwnedSite({
   'src/shared/product/routes.tsx': `
-    import { defineRoutes } from '../engine/routes.ts';
+    import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
       {
         id: 'root',
@@ -22,9 +22,9 @@ const site = useOwnedSite({
     ]);`,
   'src/shared/product/pages/root.tsx': `
     import { Outlet, useSubmit } from 'react-router';
-    import { Form } from '../../engine/form.tsx';
-    import { useNonce } from '../../engine/hooks.ts';
-    import { Link } from '../../engine/link.tsx';
+    import { Form } from '../../engine/routing/form.tsx';
+    import { useNonce } from '#engine';
+    import { Link } from '#engine';
     const script = { __html: 'window.ranInline = true' };
     export default function Root() {
       const submit = useSubmit();
@@ -48,8 +48,8 @@ const site = useOwnedSite({
       return <><title>Find</title><h1>Find</h1><p>Looked for {search.get('q')}.</p></>;
     }`,
   'src/shared/product/pages/notes.tsx': `
-    import { Form } from '../../engine/form.tsx';
-    import { useActionOutcome } from '../../engine/hooks.ts';
+    import { Form } from '../../engine/routing/form.tsx';
+    import { useActionOutcome } from '../../engine/rendering/hooks.ts';
     function Note({ label, reset }) {
       const { errors, values } = useActionOutcome('notes.add') ?? {};
       return (
@@ -76,7 +76,7 @@ const site = useOwnedSite({
   'src/shared/product/pages/draft.tsx': `
     import { useState } from 'react';
     import { useBlocker } from 'react-router';
-    import { Link } from '../../engine/link.tsx';
+    import { Link } from '#engine';
     export default function Draft() {
       const [isDirty, setDirty] = useState(false);
       const { state, proceed } = useBlocker(isDirty);
@@ -91,7 +91,7 @@ const site = useOwnedSite({
       );
     }`,
   'src/shared/product/pages/list.tsx': `
-    import { Link } from '../../engine/link.tsx';
+    import { Link } from '#engine';
     export default function List() {
       return (
         <>
@@ -102,8 +102,8 @@ const site = useOwnedSite({
       );
     }`,
   'src/server/product/pages/index.ts': `
-    import { redirect } from '../../../shared/engine/outcome.ts';
-    import { invalid } from '../../engine/pages/server-page.ts';
+    import { redirect } from '#engine';
+    import { invalid } from '#engine/server';
     const notes = [];
     function add({ form }) {
       const { title, text } = Object.fromEntries(form);

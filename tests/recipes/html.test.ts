@@ -9,7 +9,7 @@ beforeAll(async () => {
   app = createOwnedApp(listBlocks(readProjectFile('docs/recipes/html.md')));
   app.write({
     'src/shared/product/pages/home/home.tsx': `
-      import { Link } from '../../../engine/link.tsx';
+      import { Link } from '#engine';
       export default function Home() { return <><h1>Home</h1><Link to="/article">Article</Link> <Link to="/plain">Plain</Link></>; }`,
     'src/shared/product/pages/plain/plain.tsx': `
       export default function Plain() { return <><h1>Plain</h1><p dangerouslySetInnerHTML={{ __html: '<i>text</i>' }} /></>; }`,

@@ -4,7 +4,7 @@ import type { OwnedApp } from '../support/owned-app.ts';
 export function takeAllAway(app: OwnedApp): OwnedApp {
   app.write({
     'src/server/product/index.ts': `
-      import { defineProduct } from '../engine/product.ts';
+      import { defineProduct } from '#engine/server';
       import { pages } from './pages/index.ts';
       import { settings } from './settings.ts';
       export const product = defineProduct({ settings, pages });`,

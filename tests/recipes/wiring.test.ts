@@ -15,7 +15,7 @@ const ACTIONS = 'src/shared/product/actions.ts';
 
 const files = {
   [TABLE]: `
-    import { defineRoutes } from '../engine/routes.ts';
+    import { defineRoutes } from '#engine';
     export const routes = defineRoutes([
       {
         id: 'root',
@@ -29,7 +29,7 @@ const files = {
   [HALVES]: `
     import type { Actions } from '../../../shared/product/actions.ts';
     import type { routes } from '../../../shared/product/routes.tsx';
-    import type { ServerPages } from '../../engine/pages/server-page.ts';
+    import type { ServerPages } from '#engine/server';
     import type { AppContext } from '../context.ts';
     import { order } from './order.ts';
     export const pages = {
@@ -41,11 +41,11 @@ const files = {
     import { href } from '../../href.ts';
     export default function Home() { return href('/orders/:id', { id: 7 }); }`,
   'src/shared/product/href.ts': `
-    import { createHref } from '../engine/href.ts';
+    import { createHref } from '#engine';
     import type { routes } from './routes.tsx';
     export const href = createHref<typeof routes>();`,
   'src/shared/product/pages/order/order.tsx': `
-    import type { PageProps } from '../../../engine/routes.ts';
+    import type { PageProps } from '#engine';
     import { Pay } from './pay.tsx';
     export interface OrderData { total: number; state: Promise<string> }
     export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
@@ -63,14 +63,14 @@ const files = {
       );
     }`,
   [ACTIONS]: `
-    import { createActionUses } from '../engine/actions.ts';
+    import { createActionUses } from '#engine';
     import type { OrderActions } from './pages/order/order.tsx';
     export interface Actions { order: OrderActions }
     export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();`,
   [HALF]: `
-    import { redirect } from '../../../shared/engine/outcome.ts';
+    import { redirect } from '#engine';
     import type { OrderActions, OrderData } from '../../../shared/product/pages/order/order.tsx';
-    import { invalid, type ServerPage } from '../../engine/pages/server-page.ts';
+    import { invalid, type ServerPage } from '#engine/server';
     import type { AppContext } from '../context.ts';
     export const order = {
       loader: async () => ({ total: 7, state: Promise.resolve('sent') }),

@@ -182,7 +182,7 @@ function end(child: ChildProcess): Promise<void> {
 
 /** A counter and a field beside a shared button, a context, a hook and a loader. */
 const PRODUCT: Readonly<Record<string, string>> = {
-  'src/shared/product/routes.tsx': `import { defineRoutes, type RouteIdOf } from '../engine/routes.ts';
+  'src/shared/product/routes.tsx': `import { defineRoutes, type RouteIdOf } from '#engine';
 
 export const routes = defineRoutes([
   {
@@ -197,7 +197,7 @@ export const routes = defineRoutes([
 
 export type RouteId = RouteIdOf<typeof routes>;
 `,
-  'src/shared/product/document.tsx': `import type { DocumentProps } from '../engine/document.ts';
+  'src/shared/product/document.tsx': `import type { DocumentProps } from '#engine';
 
 export function Document({ lang, head, children }: DocumentProps) {
   return (
@@ -211,7 +211,7 @@ export function Document({ lang, head, children }: DocumentProps) {
   );
 }
 `,
-  'src/shared/product/error-pages.tsx': `import type { ErrorPageProps, ErrorPages } from '../engine/engine-context.ts';
+  'src/shared/product/error-pages.tsx': `import type { ErrorPageProps, ErrorPages } from '#engine';
 
 function Failed({ error }: ErrorPageProps) {
   return <h1>{error.kind}</h1>;
@@ -237,7 +237,7 @@ export function useLabel() {
 }
 `,
   'src/shared/product/pages/root.tsx': `import { Outlet } from 'react-router';
-import { Link } from '../../engine/link.tsx';
+import { Link } from '#engine';
 import { Theme } from '../theme.ts';
 
 export default function Root() {
@@ -264,7 +264,7 @@ export function Button() {
 `,
   'src/shared/product/pages/home.module.css': '.title { color: rgb(1, 2, 3) }\n',
   'src/shared/product/pages/home.tsx': `import { useState } from 'react';
-import { useData } from '../../engine/hooks.ts';
+import { useData } from '#engine';
 import { Button } from '../ui/button.tsx';
 import { useLabel } from '../use-label.ts';
 import styles from './home.module.css';
@@ -303,11 +303,11 @@ export const pages = {
   other: null,
 };
 `,
-  'src/server/product/settings.ts': `import { defineSettings } from '../engine/product.ts';
+  'src/server/product/settings.ts': `import { defineSettings } from '#engine/server';
 
 export const settings = defineSettings({});
 `,
-  'src/server/product/index.ts': `import { defineProduct } from '../engine/product.ts';
+  'src/server/product/index.ts': `import { defineProduct } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 

@@ -20,7 +20,7 @@ module.exports = app;
   const files = {
     'legacy/app.js': existing,
     'legacy/package.json': '{ "type": "commonjs" }',
-    'src/server/product/index.ts': `import { defineProduct } from '../engine/product.ts';
+    'src/server/product/index.ts': `import { defineProduct } from '#engine/server';
 import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 
@@ -101,7 +101,7 @@ test('a failure in the browser is reported by the SDK in development too', async
 test('React for development, which compares attributes, has nothing to say of an inline script with a nonce', async () => {
   const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
   const ROOT = 'src/shared/product/pages/root.tsx';
-  app.edit(ROOT, 'import { Theme }', "import { useNonce } from '../../engine/hooks.ts';\nimport { Theme }");
+  app.edit(ROOT, 'import { Theme }', "import { useNonce } from '#engine';\nimport { Theme }");
   app.edit(ROOT, '<nav>', `${script}<nav>`);
   await expect.poll(async () => (await fetch(app.url)).text(), PATIENCE).toContain('ranInline');
   const { page, complaints } = await open('/');

@@ -5,10 +5,10 @@ const pages = 'src/shared/product/pages';
 /** A page that shows a heading and what is given, with React's hooks at hand. */
 const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Suspense, useEffect, useState } from 'react';
-  import { forbidden, notFound, redirect } from '../../engine/outcome.ts';
+  import { forbidden, notFound, redirect } from '#engine';
   import { Await } from '#engine';
-  import { Form } from '../../engine/form.tsx';
-  import { Link } from '../../engine/link.tsx';
+  import { Form } from '../../engine/routing/form.tsx';
+  import { Link } from '#engine';
   ${imports}
   const onServer = typeof document === 'undefined';
   ${outside}
@@ -90,8 +90,8 @@ const halves: Readonly<Record<string, string>> = {
   ),
   loader: server(`loader() { throw new Error('in a loader'); }`),
   acting: server(`actions: { fail() { throw new Error('in an action'); } }`),
-  moved: `import { redirect } from '../../../shared/engine/outcome.ts'; ${server(`loader: () => redirect('/other')`)}`,
-  lost: `import { notFound } from '../../../shared/engine/outcome.ts'; ${server(`loader: () => notFound()`)}`,
+  moved: `import { redirect } from '#engine'; ${server(`loader: () => redirect('/other')`)}`,
+  lost: `import { notFound } from '#engine'; ${server(`loader: () => notFound()`)}`,
 };
 
 const routeLines = Object.keys(shown).map(
@@ -104,7 +104,7 @@ export function createFailingApp(): OwnedApp {
   const app = createOwnedApp();
   app.write({
     'src/shared/product/routes.tsx': `
-      import { defineRoutes } from '../engine/routes.ts';
+      import { defineRoutes } from '#engine';
       export const routes = defineRoutes([
         { id: 'root', page: () => import('./pages/root/root.tsx'), children: [${routeLines.join('\n')}] },
       ]);`,
