@@ -35,6 +35,6 @@ USER 10001:10001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
   CMD ["node", "--max-old-space-size=16", "dist/server/health-check.js"]
 # Node's own limit for the heap is past the end of a small container. The rest of the memory is for the
-# keeper's thread, buffers and the code.
+# desk worker, buffers and the code.
 ENTRYPOINT ["node", "--max-old-space-size-percentage=60", "--disable-warning=ExperimentalWarning"]
 CMD ["dist/server/main.js"]

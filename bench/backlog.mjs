@@ -29,7 +29,7 @@ const desk = await openDesk({
   inFlight: () => [],
   onBlockedLoop: (report) => console.error('blocked', report.ms),
   log: { info() {}, warn: (fields, message) => console.error(message, fields), error: console.error },
-  keeperFile: fileURLToPath(new URL('../src/server/desk/keeper/worker.ts', import.meta.url)),
+  workerFile: fileURLToPath(new URL('../src/server/desk/worker/main.ts', import.meta.url)),
 });
 await desk.ask('readChanges');
 await sleep(1000); // what a start does besides

@@ -2,7 +2,7 @@ import './required-node.mjs';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toThin } from '../src/server/desk/journal-entry.ts';
+import { toThin } from '../src/server/desk/ingest/journal-entry.ts';
 import { openPostgres } from '../src/server/desk/store/postgres.ts';
 import { openSqlite } from '../src/server/desk/store/sqlite.ts';
 import { openStore } from '../src/server/desk/store/store.ts';
@@ -11,7 +11,7 @@ import { usePostgres } from '../tests/support/use-postgres.ts';
 
 /**
  * How fast the desk's store answers when it is full: `node bench/desk-store.mjs`. Fills it as the
- * keeper does, with whole events over 90 days, some incidents far more often than others, and asks what
+ * desk worker does, with whole events over 90 days, some incidents far more often than others, and asks what
  * the pages ask. The goal is 50 ms at the median, and 500 MB for the file.
  *
  * STORE sqlite or postgres (one that is started for this), OCCURRENCES, INCIDENTS, ASKED times each,

@@ -27,8 +27,8 @@ const serverExternals = ['pino', 'pino-pretty', 'pg-native'];
  */
 export const serverParts = {
   sentry: 'src/server/sentry/sentry.ts',
-  keeper: 'src/server/desk/keeper/worker.ts',
-  mail: 'src/server/desk/notify/send-mail.ts',
+  'desk-worker': 'src/server/desk/worker/main.ts',
+  mail: 'src/server/desk/notifications/send-mail.ts',
   'health-check': 'src/server/boot/health-check.ts',
 };
 

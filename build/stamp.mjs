@@ -23,7 +23,7 @@ export function toCommandFiles(command) {
 /** Without these there is nothing to serve, whatever the stamp says. */
 const outputFiles = [
   'dist/server/main.js',
-  'dist/server/keeper.js',
+  'dist/server/desk-worker.js',
   'dist/server/sentry.js',
   ...commands.flatMap(toCommandFiles),
   'dist/manifest.json',

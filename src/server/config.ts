@@ -3,20 +3,20 @@ import { resolve } from 'node:path';
 import { ASSET_PREFIX } from '../shared/engine/wire/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
 import {
+  type NamedToken,
+  ONLY_OPERATOR,
+  ONLY_VIEWER,
+  parseTokens,
+  TOKEN_SENTENCE,
+} from './desk/access/operator-tokens.ts';
+import {
   parseHttpUrls,
   parseMailAddress,
   parseMailAddresses,
   parsePrivateTargets,
   parseSmtpUrl,
   type WebhookFormat,
-} from './desk/notify/settings.ts';
-import {
-  type NamedToken,
-  ONLY_OPERATOR,
-  ONLY_VIEWER,
-  parseTokens,
-  TOKEN_SENTENCE,
-} from './desk/sign-in/operator-tokens.ts';
+} from './desk/notifications/settings.ts';
 import { parseSourceLink } from './desk/source-link.ts';
 import type { ConnectionTimes } from './engine/connection/http-server.ts';
 import {

@@ -17,7 +17,7 @@ it('tells what stands in the bundles from what is loaded when they run', () => {
           '../elsewhere/node_modules/send/node_modules/@scope/ms/index.js': { bytesInOutput: 1 },
         },
         imports: [
-          ...['node:fs', 'fs', './keeper.js', '/assets/a.js', 'https://example.com/a.js'].map(external),
+          ...['node:fs', 'fs', './desk-worker.js', '/assets/a.js', 'https://example.com/a.js'].map(external),
           ...['pino', 'pino/file', '@scope/sharp/lib'].map(external),
           { path: 'react', kind: 'import-statement' as const },
         ],

@@ -149,7 +149,7 @@ describe('a tab that was open across a deploy', () => {
     return context.newPage();
   }
 
-  /** What the desk knows of a report, once the keeper has taken it in: its digest was not known when it was journaled. */
+  /** What the desk knows of a report, once the desk worker has taken it in: its digest was not known when it was journaled. */
   async function findReported(id: string): Promise<Found> {
     const occurrence = toOccurrence(id);
     return vi.waitFor(async () => {

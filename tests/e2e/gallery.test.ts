@@ -37,7 +37,7 @@ afterAll(async () => {
   app?.remove();
 });
 
-/** The incident as soon as the keeper has taken it in, with all of the occurrence. */
+/** The incident as soon as the desk worker has taken it in, with all of the occurrence. */
 async function find(address: string): Promise<Found> {
   let found: Found | undefined;
   await expect

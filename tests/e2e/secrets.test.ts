@@ -181,7 +181,7 @@ async function expectRedacted({ status, address }: Asked, expected = 500): Promi
   return whole;
 }
 
-// Each waits for the keeper: all at once.
+// Each waits for the desk worker: all at once.
 describe.concurrent('what a request or the environment holds is known by its value', () => {
   test.each(
     [

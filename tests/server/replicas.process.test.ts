@@ -59,7 +59,7 @@ describe('a release and the one before it on one PostgreSQL', () => {
       'CREATE TABLE desk_owners (name TEXT PRIMARY KEY)' ] }`);
     const before = await openRelease({ databaseUrl, release: 'v1' });
     await before.desk.ask('readChanges');
-    const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
+    const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
     await after.desk.ask('readChanges');
     expect(await readSchema(databaseUrl)).toBe('99');
 
@@ -90,7 +90,7 @@ describe('a release and the one before it on one PostgreSQL', () => {
     const databaseUrl = await postgres.createDatabase();
     const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
     const dataDir = createFolder(onTestFinished);
-    const after = await openRelease({ databaseUrl, release: 'v2', keeperFile: later });
+    const after = await openRelease({ databaseUrl, release: 'v2', workerFile: later });
     await after.desk.ask('readChanges');
     await after.desk.close();
 
@@ -103,7 +103,7 @@ describe('a release and the one before it on one PostgreSQL', () => {
     ]);
     await before.desk.close();
 
-    const again = await openRelease({ databaseUrl, release: 'v2', dataDir, keeperFile: later });
+    const again = await openRelease({ databaseUrl, release: 'v2', dataDir, workerFile: later });
     await expect
       .poll(() => again.desk.ask('find', toAddress(failure)), PATIENCE)
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
@@ -149,14 +149,14 @@ async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
   return digest;
 }
 
-async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; keeperFile?: string }) {
+async function openRelease(options: { databaseUrl: string; release: string; dataDir?: string; workerFile?: string }) {
   const { log, lines } = createTestLog();
   const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), build: options.release, log, ...options });
   onTestFinished(() => desk.close());
   return { desk, lines };
 }
 
-/** The keeper of a release that has one migration more. @param migration its source */
+/** The desk worker of a release that has one migration more. @param migration its source */
 function laterRelease(migration: string): string {
   const folder = createFolder(onTestFinished);
   for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });
@@ -167,7 +167,7 @@ function laterRelease(migration: string): string {
   const end = text.indexOf('\n];\n');
   expect(end).toBeGreaterThan(0);
   writeFileSync(file, `${text.slice(0, end)}\n${migration},${text.slice(end)}`);
-  return join(folder, 'src/server/desk/keeper/worker.ts');
+  return join(folder, 'src/server/desk/worker/main.ts');
 }
 
 async function readSchema(databaseUrl: string): Promise<string | undefined> {

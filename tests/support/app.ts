@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import { type Logger, pino } from 'pino';
 import { type AppDeps, createApp } from '../../src/server/app.ts';
-import { takeCredentials } from '../../src/server/desk/sign-in/credentials.ts';
+import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
 import { jsonBody } from '../../src/server/engine/api/body-limits.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';
 import { toConnectionLimits } from '../../src/server/engine/connection/connection-limits.ts';

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BlockedLoop } from '../../src/server/desk/beat.ts';
+import type { BlockedLoop } from '../../src/server/desk/worker/processes/heartbeat.ts';
 import { openTestDesk } from './desk.ts';
 
 /** A server that stands still in one of these ways (HOW), and prints what its desk says of it. */

@@ -62,7 +62,7 @@ export function readLines(reply: Response): Record<string, unknown>[] {
 
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];
 
-/** A whole failure as the keeper prepares it, with a line of source. */
+/** A whole failure as the desk worker prepares it, with a line of source. */
 export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
   const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
   const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };

@@ -1,22 +1,22 @@
 import type { RequestListener } from 'node:http';
 import request, { type Test } from 'supertest';
 import type { AppDeps } from '../../src/server/app.ts';
+import { createCheckToken } from '../../src/server/desk/access/check-token.ts';
+import { takeCredentials } from '../../src/server/desk/access/credentials.ts';
+import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/access/operator-tokens.ts';
+import { toProxySignIn } from '../../src/server/desk/access/proxy-operator.ts';
+import type { SessionStore } from '../../src/server/desk/access/session-store.ts';
+import { createSignIn, makeTicket } from '../../src/server/desk/access/sign-in.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import { createDeskApi } from '../../src/server/desk/api/desk-api.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
 import { createDeskApp, createDeskOrigins } from '../../src/server/desk/desk-app.ts';
-import type { KeeperHandlers } from '../../src/server/desk/keeper/calls.ts';
 import { createDeskPages, type DeskPages } from '../../src/server/desk/pages/desk-pages.ts';
-import type { NotifyFacts } from '../../src/server/desk/pages/present-notify.ts';
-import { createCheckToken } from '../../src/server/desk/sign-in/check-token.ts';
-import { takeCredentials } from '../../src/server/desk/sign-in/credentials.ts';
-import { createOperatorTokens, type OperatorToken } from '../../src/server/desk/sign-in/operator-tokens.ts';
-import { toProxySignIn } from '../../src/server/desk/sign-in/proxy-operator.ts';
-import type { SessionStore } from '../../src/server/desk/sign-in/session-store.ts';
-import { createSignIn, makeTicket } from '../../src/server/desk/sign-in/sign-in.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
+import type { NotifyFacts } from '../../src/server/desk/views/present-notify.ts';
+import type { WorkerHandlers } from '../../src/server/desk/worker/calls.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
@@ -52,8 +52,8 @@ export interface DeskSiteOptions {
   readonly driver?: SqlDriver;
   /** Who is told, as the pages show it. */
   readonly notify?: NotifyFacts;
-  /** What the keeper does without the store. */
-  readonly calls?: Partial<KeeperHandlers>;
+  /** What the desk worker does without the store. */
+  readonly calls?: Partial<WorkerHandlers>;
   /** The failures that are not in the store yet; none by default. */
   readonly arriving?: Desk['arriving'];
   /** Of live pages (ms). */
@@ -93,9 +93,9 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { rule: 1, environment: 'test' });
   const sessions = options.sessions ?? store;
-  // As the keeper does, for the calls that are methods of the store.
+  // As the desk worker does, for the calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
-    const method = (options.calls?.[name as keyof KeeperHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
+    const method = (options.calls?.[name as keyof WorkerHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
     const [first, ...rest] = args;
     return method.apply(store, name === 'find' ? [parseAddress(first ?? ''), ...rest] : args);
   }) as unknown as Desk['ask'];

@@ -9,8 +9,8 @@ import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
-/** The keeper's thread as it is built: to load its sources takes three times as long. */
-const keeperFile = fileURLToPath(new URL('../../dist/server/keeper.js', import.meta.url));
+/** The desk worker as it is built: to load its sources takes three times as long. */
+const workerFile = fileURLToPath(new URL('../../dist/server/desk-worker.js', import.meta.url));
 
 /** A failure that nobody else has, with what a test asks of it. */
 export function createFailure(wanted: Partial<Failure> = {}): Failure {
@@ -57,7 +57,7 @@ export function createFolder(onEnd: (clean: () => void) => void): string {
 /** The default. */
 export const TEST_RETENTION = { maxAge: 90 * Day, maxBytes: 500 * MiB };
 
-/** A desk as the server opens it, its keeper in a thread of its own. */
+/** A desk as the server opens it, its desk worker in a thread of its own. */
 export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, 'dataDir'>): Promise<Desk> {
   return openDesk({
     build: 'build-1',
@@ -69,7 +69,7 @@ export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, '
     inFlight: () => [],
     onBlockedLoop: () => undefined,
     log: createTestLog().log,
-    keeperFile,
+    workerFile,
     ...options,
   });
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
-import type { MemoryStory } from '../../src/server/desk/beat.ts';
-import { presentOccurrence } from '../../src/server/desk/pages/present-occurrence.ts';
 import { toCallKey } from '../../src/server/desk/store/incident-key.ts';
+import { presentOccurrence } from '../../src/server/desk/views/present-occurrence.ts';
+import type { MemoryStory } from '../../src/server/desk/worker/processes/heartbeat.ts';
 import type { WholeShape } from '../../src/shared/desk/shapes.ts';
 import { openTestDesk } from './desk.ts';
 

@@ -1,5 +1,5 @@
 import { describe, onTestFinished } from 'vitest';
-import { toThin } from '../../src/server/desk/journal-entry.ts';
+import { toThin } from '../../src/server/desk/ingest/journal-entry.ts';
 import type { NewsRules } from '../../src/server/desk/store/note-news.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';

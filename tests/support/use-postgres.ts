@@ -105,7 +105,7 @@ async function start() {
   return running;
 }
 
-/** @param word for the keeper */
+/** @param word for the desk worker */
 async function stop(word = 'keep\n'): Promise<void> {
   const ended = running;
   running = undefined;

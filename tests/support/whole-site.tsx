@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readBearer } from '../../src/server/desk/access/bearer.ts';
 import { parseAddress } from '../../src/server/desk/address.ts';
 import type { Desk } from '../../src/server/desk/desk.ts';
-import { createKeepFeedback } from '../../src/server/desk/feedback/keep-feedback.ts';
-import { takeFeedback } from '../../src/server/desk/feedback/take-feedback.ts';
-import { readBearer } from '../../src/server/desk/sign-in/bearer.ts';
+import { createKeepFeedback } from '../../src/server/desk/ingest/feedback/keep-feedback.ts';
+import { takeFeedback } from '../../src/server/desk/ingest/feedback/take-feedback.ts';
 import { formBody } from '../../src/server/engine/api/body-limits.ts';
 import { createBodyReader } from '../../src/server/engine/api/body-reader.ts';
 import { resource } from '../../src/server/engine/api/resource.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
-import type { NotifySettings } from '../desk/notify/settings.ts';
+import type { NotifySettings } from '../desk/notifications/settings.ts';
 import type { DeskFacts } from '../desk/pages/context.ts';
-import { presentNotify } from '../desk/pages/present-notify.ts';
+import { presentNotify } from '../desk/views/present-notify.ts';
 
 /** What the desk says of where it is. */
 export function toDeskFacts(

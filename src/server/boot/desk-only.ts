@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { routes } from '../../shared/desk/routes.tsx';
 import { SETTINGS } from '../config.ts';
+import { tellNewcomer } from '../desk/access/tell-newcomer.ts';
 import { orClose } from '../desk/desk.ts';
 import { createDeskOrigins } from '../desk/desk-app.ts';
 import { createDeskPages } from '../desk/pages/desk-pages.ts';
-import { tellNewcomer } from '../desk/sign-in/tell-newcomer.ts';
 import { createBodyReader } from '../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toMaxConnections } from '../engine/connection/connection-limits.ts';

@@ -1,6 +1,6 @@
 import type { RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { Desk } from '../desk/desk.ts';
-import type { ToVisitor } from '../desk/tunnel/visitors.ts';
+import type { ToVisitor } from '../desk/ingest/tunnel/visitors.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';
 import { createTableLoader } from '../engine/errors/create-table-loader.ts';
 import type { SiteTable } from '../engine/errors/digest/site-table.ts';

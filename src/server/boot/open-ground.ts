@@ -1,7 +1,7 @@
 import type { AssetManifest } from '../../shared/engine/wire/manifest.ts';
 import { type Config, readConfig } from '../config.ts';
+import { type ListedTokens, listTokens } from '../desk/access/list-tokens.ts';
 import { requireDataFolder } from '../desk/data-folder.ts';
-import { type ListedTokens, listTokens } from '../desk/sign-in/list-tokens.ts';
 import { createLogger, type ServerLog } from '../engine/monitoring/logger.ts';
 import { createMetrics, type Metrics } from '../engine/monitoring/metrics.ts';
 import { readManifest } from './read-manifest.ts';

@@ -8,12 +8,12 @@ import type { ErrorPages } from '../../shared/engine/rendering/engine-context.ts
 import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
+import { tellNewcomer } from '../desk/access/tell-newcomer.ts';
 import { orClose } from '../desk/desk.ts';
 import { createDeskOrigins } from '../desk/desk-app.ts';
-import { openFeedback } from '../desk/feedback/open-feedback.ts';
+import { openFeedback } from '../desk/ingest/feedback/open-feedback.ts';
+import { openTunnel } from '../desk/ingest/tunnel/open-tunnel.ts';
 import { createDeskPages } from '../desk/pages/desk-pages.ts';
-import { tellNewcomer } from '../desk/sign-in/tell-newcomer.ts';
-import { openTunnel } from '../desk/tunnel/open-tunnel.ts';
 import { createBodyReader } from '../engine/api/body-reader.ts';
 import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toConnectionLimits, toMaxConnections } from '../engine/connection/connection-limits.ts';

@@ -7,17 +7,17 @@ import type { DeskRetention } from '../config.ts';
 import type { InFlightRequest } from '../engine/connection/in-flight.ts';
 import type { Failure, Reporter } from '../engine/errors/failure.ts';
 import type { Count } from '../engine/monitoring/count.ts';
-import type { BlockedLoop } from './beat.ts';
 import type { DeskLog } from './desk-log.ts';
 import { type FileLock, takeLock } from './file-lock.ts';
-import { createJournal, type Journal } from './journal.ts';
-import type { Feedback, Salt } from './journal-entry.ts';
-import type { CallAnswer, CallArguments, CallName } from './keeper/calls.ts';
-import { createSignals, type Signals, type StoreState } from './keeper/signals.ts';
-import { createKeeperThread, type KeeperThread, type WorkerState } from './keeper-thread.ts';
+import { createJournal, type Journal } from './ingest/journal.ts';
+import type { Feedback, Salt } from './ingest/journal-entry.ts';
 import { BEAT_INTERVAL, CLOSE_PATIENCE, PULSE_INTERVAL } from './limits.ts';
-import type { NotifySettings } from './notify/settings.ts';
+import type { NotifySettings } from './notifications/settings.ts';
 import { createFindOldAsset, type FindOldAsset } from './old-assets.ts';
+import type { CallAnswer, CallArguments, CallName } from './worker/calls.ts';
+import type { BlockedLoop } from './worker/processes/heartbeat.ts';
+import { createSignals, type Signals, type StoreState } from './worker/signals.ts';
+import { createWorkerThread, type WorkerState, type WorkerThread } from './worker/worker-thread.ts';
 
 /** Where failures are kept and looked up. Whatever happens to it, the site is served. */
 export interface Desk {
@@ -95,8 +95,8 @@ export interface DeskOptions {
   readonly count?: Count;
   /** The first wait before a store that is away, or that refuses something, is tried again (ms), for tests. */
   readonly retryFirst?: number;
-  /** Another entry of the keeper's thread, for tests. */
-  readonly keeperFile?: string;
+  /** Another entry of the desk worker, for tests. */
+  readonly workerFile?: string;
 }
 
 /** A second process on the same folder: its text says what to do. */
@@ -110,7 +110,7 @@ export class DeskInUseError extends Error {
 }
 
 /**
- * Takes the folder, and starts the keeper. It waits for no store: that is opened while pages load,
+ * Takes the folder, and starts the desk worker. It waits for no store: that is opened while pages load,
  * and what fails meanwhile is in the journal.
  *
  * @throws DeskInUseError where another process has the folder
@@ -125,8 +125,8 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
     signals,
     log: { warn: (message) => log.warn({}, message), error: (fields, message) => log.error(fields, message) },
   });
-  const keeper = createKeeperThread({
-    file: options.keeperFile ?? join(options.dist, 'server/keeper.js'),
+  const worker = createWorkerThread({
+    file: options.workerFile ?? join(options.dist, 'server/desk-worker.js'),
     start: {
       signals: signals.buffer,
       run,
@@ -151,7 +151,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
       }
     },
   });
-  return new OpenDesk({ journal, keeper, signals, locks, inFlight: options.inFlight, count: options.count });
+  return new OpenDesk({ journal, worker, signals, locks, inFlight: options.inFlight, count: options.count });
 }
 
 /** Closes the desk where a start fails: the next one would take this process for one that was killed. */
@@ -215,7 +215,7 @@ class OpenDesk implements Desk {
   readonly reporter: Reporter;
   readonly findOldAsset: FindOldAsset;
   readonly #journal: Journal;
-  readonly #keeper: KeeperThread;
+  readonly #worker: WorkerThread;
   readonly #signals: Signals;
   readonly #locks: Locks;
   readonly #inFlight: () => readonly InFlightRequest[];
@@ -225,20 +225,20 @@ class OpenDesk implements Desk {
 
   constructor(parts: {
     journal: Journal;
-    keeper: KeeperThread;
+    worker: WorkerThread;
     signals: Signals;
     locks: Locks;
     inFlight: () => readonly InFlightRequest[];
     count: Count | undefined;
   }) {
     this.#journal = parts.journal;
-    this.#keeper = parts.keeper;
+    this.#worker = parts.worker;
     this.#signals = parts.signals;
     this.#locks = parts.locks;
     this.#inFlight = parts.inFlight;
     this.#count = parts.count;
     this.reporter = { report: (failure) => this.journal(failure) };
-    this.findOldAsset = createFindOldAsset((path) => this.#keeper.ask('readAsset', path));
+    this.findOldAsset = createFindOldAsset((path) => this.#worker.ask('readAsset', path));
     this.#beat();
     this.#timers = [
       setInterval(() => this.#signals.pulse(), PULSE_INTERVAL).unref(),
@@ -251,11 +251,11 @@ class OpenDesk implements Desk {
   }
 
   get storedBytes(): Readonly<Record<string, number>> {
-    return this.#keeper.retained?.bytes ?? {};
+    return this.#worker.retained?.bytes ?? {};
   }
 
   get clockSkew(): number {
-    return this.#keeper.retained?.clockSkew ?? 0;
+    return this.#worker.retained?.clockSkew ?? 0;
   }
 
   journal(failure: Failure, sameVisitor?: readonly string[]): boolean {
@@ -273,18 +273,18 @@ class OpenDesk implements Desk {
     return this.#wakeIf(this.#journal.appendSalt(salt));
   }
 
-  /** One message wakes the keeper for all that comes until it looks. */
+  /** One message wakes the desk worker for all that comes until it looks. */
   #wakeIf(isStored: boolean): boolean {
-    if (isStored && this.#signals.setDirty()) this.#keeper.wake();
+    if (isStored && this.#signals.setDirty()) this.#worker.wake();
     return isStored;
   }
 
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>> {
-    return this.#keeper.ask(name, ...args);
+    return this.#worker.ask(name, ...args);
   }
 
   get condition(): DeskCondition {
-    const { state: worker } = this.#keeper;
+    const { state: worker } = this.#worker;
     const store = worker === 'running' ? this.#signals.storeState : worker === 'starting' ? 'opening' : 'away';
     return { store, journal: this.#journal.isFailing ? 'failing' : 'written', worker };
   }
@@ -294,16 +294,16 @@ class OpenDesk implements Desk {
   }
 
   get pendingQuestions(): number {
-    return this.#keeper.pending;
+    return this.#worker.pending;
   }
 
   flush(): Promise<void> {
-    return this.#keeper.ask('flush');
+    return this.#worker.ask('flush');
   }
 
   flushSync(timeoutMs: number): boolean {
     // Nobody will be there to hear the answer.
-    this.#keeper.ask('flush').catch(() => undefined);
+    this.#worker.ask('flush').catch(() => undefined);
     this.#signals.waiting = true;
     try {
       return this.#signals.waitFor(this.#journal.end, timeoutMs);
@@ -320,15 +320,15 @@ class OpenDesk implements Desk {
   async #close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#journal.close();
-    await Promise.race([this.#keeper.ask('close').catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
-    await this.#keeper.end();
+    await Promise.race([this.#worker.ask('close').catch(() => undefined), sleep(2 * CLOSE_PATIENCE)]);
+    await this.#worker.end();
     this.#locks.release();
   }
 
   #beat(): void {
     this.#journal.settle();
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-    this.#keeper.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss(), heap: { used, limit } });
+    this.#worker.beat({ inFlight: this.#inFlight(), memory: process.memoryUsage.rss(), heap: { used, limit } });
   }
 }
 

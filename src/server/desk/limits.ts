@@ -11,7 +11,7 @@ export const MAX_JOURNAL_BYTES = 256 * MiB;
 /** Different digests, hours and sides that can be counted while the journal is full (a count). */
 export const MAX_COUNT_SLOTS = 2048;
 
-// The keeper
+// The desk worker
 
 /** How long lines gather before they are taken in (ms): below the 250 ms that other replicas are promised. */
 export const GATHER_TIME = 100 * Millisecond;

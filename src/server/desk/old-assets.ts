@@ -52,7 +52,7 @@ export function createFindOldAsset(
       else noteUnknown(path);
       return file;
     } catch {
-      return undefined; // The store is away, which the keeper has told.
+      return undefined; // The store is away, which the desk worker has told.
     } finally {
       questions.delete(path);
     }

@@ -170,9 +170,9 @@ describe('the desk', () => {
 
   it('says that its worker crashes, and that it knows of no store then', async () => {
     const dataDir = createFolder(onTestFinished);
-    const keeperFile = join(dataDir, 'crash.mjs');
-    writeFileSync(keeperFile, "throw new Error('broken');");
-    const desk = await openTestDesk({ dataDir, keeperFile });
+    const workerFile = join(dataDir, 'crash.mjs');
+    writeFileSync(workerFile, "throw new Error('broken');");
+    const desk = await openTestDesk({ dataDir, workerFile });
     onTestFinished(() => desk.close());
     const crashed = { store: 'away', journal: 'written', worker: 'restarting' };
     await expect.poll(() => desk.condition, { timeout: 20_000 }).toEqual(crashed);

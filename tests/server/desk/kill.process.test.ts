@@ -91,7 +91,7 @@ describe('a process that is killed in the middle of a storm', () => {
 
   it('is told of with the requests that it had in flight', async () => {
     const dataDir = createFolder(onTestFinished);
-    // Long enough that its keeper has said that it lives.
+    // Long enough that its desk worker has said that it lives.
     await killAfter(300, { DATA_DIR: dataDir, RATE: '100' });
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());

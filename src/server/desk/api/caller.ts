@@ -2,9 +2,9 @@ import type { Request, RequestHandler } from 'express';
 import { Second } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
-import { readBearer } from '../sign-in/bearer.ts';
-import type { CheckToken } from '../sign-in/check-token.ts';
-import type { Operator } from '../sign-in/sign-in.ts';
+import { readBearer } from '../access/bearer.ts';
+import type { CheckToken } from '../access/check-token.ts';
+import type { Operator } from '../access/sign-in.ts';
 
 const callers = new WeakMap<Request, Operator>();
 

@@ -2,8 +2,8 @@ import { Hour } from '../../../shared/units.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import type { Desk } from '../desk.ts';
 import type { DeskFacts } from '../pages/context.ts';
-import { toDeletedWords } from '../pages/standing-words.ts';
 import type { Found, Incident } from '../store/records.ts';
+import { toDeletedWords } from '../views/standing-words.ts';
 
 /** What the resources of the desk are made of. */
 export interface ApiContext {

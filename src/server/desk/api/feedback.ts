@@ -1,8 +1,8 @@
 import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { presentFeedback } from '../pages/present-incident.ts';
 import { keyOf } from '../store/incident-key.ts';
+import { presentFeedback } from '../views/present-incident.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, requireIncident, UNKNOWN } from './context.ts';
 import { FeedbackList } from './replies.ts';

@@ -1,8 +1,8 @@
 import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { presentIncidentRow } from '../pages/present-incident-row.ts';
 import { ORDERS } from '../pages/read-view.ts';
+import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type ApiContext, readVersion } from './context.ts';
 import { BuildList, Found, IncidentList } from './replies.ts';
 import { FindQuery, ListQuery, toStoreFilter } from './requests.ts';

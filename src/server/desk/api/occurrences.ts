@@ -1,9 +1,9 @@
 import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
-import { presentOccurrence as presentForPage } from '../pages/present-occurrence.ts';
 import { keyOf } from '../store/incident-key.ts';
 import { QueryFailedError } from '../store/sql.ts';
+import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';
 import { authorOf } from './caller.ts';
 import { type ApiContext, readVersion, requireFound, requireIncident, UNKNOWN } from './context.ts';
 import { presentOccurrence } from './present.ts';

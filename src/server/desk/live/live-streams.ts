@@ -7,6 +7,8 @@ import type { Origins } from '../../engine/protection/origins.ts';
 import { onClose } from '../../engine/request/on-close.ts';
 import { refuse, sendText } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
+import type { Access, ReadAccess } from '../access/access.ts';
+import { sessionCookieOf } from '../access/credentials.ts';
 import {
   LIVE_PING_INTERVAL,
   LIVE_RETRY_LONGEST,
@@ -15,8 +17,6 @@ import {
   MAX_LIVE_STREAMS,
   MAX_LIVE_STREAMS_OF_SESSION,
 } from '../limits.ts';
-import type { Access, ReadAccess } from '../sign-in/access.ts';
-import { sessionCookieOf } from '../sign-in/credentials.ts';
 import type { ChangeWatch } from './watch-changes.ts';
 
 export interface LiveStreams {

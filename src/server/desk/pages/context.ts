@@ -1,8 +1,8 @@
 import type { EngineContext } from '../../engine/pages/server-page.ts';
+import type { Access } from '../access/access.ts';
+import type { Operator } from '../access/sign-in.ts';
 import type { Desk } from '../desk.ts';
-import type { Access } from '../sign-in/access.ts';
-import type { Operator } from '../sign-in/sign-in.ts';
-import type { NotifyFacts } from './present-notify.ts';
+import type { NotifyFacts } from '../views/present-notify.ts';
 
 /** What every loader, action and guard of the desk gets as `context`. */
 export interface DeskContext extends EngineContext {

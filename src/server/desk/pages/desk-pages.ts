@@ -14,13 +14,13 @@ import type { Origins } from '../../engine/protection/origins.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import type { Step } from '../../engine/request/step.ts';
 import type { TracedProject } from '../../engine/request/trace-headers.ts';
+import { createReadAccess } from '../access/access.ts';
+import { createIsOperator, type IsOperator, knowOperator } from '../access/know-operator.ts';
+import type { SignIn } from '../access/sign-in.ts';
 import type { Desk } from '../desk.ts';
 import { MAX_DESK_FORM_BYTES } from '../limits.ts';
 import { createLiveStreams } from '../live/live-streams.ts';
 import { createChangeWatch } from '../live/watch-changes.ts';
-import { createReadAccess } from '../sign-in/access.ts';
-import { createIsOperator, type IsOperator, knowOperator } from '../sign-in/know-operator.ts';
-import type { SignIn } from '../sign-in/sign-in.ts';
 import type { DeskContext, DeskFacts } from './context.ts';
 import { pages as serverPages } from './index.ts';
 

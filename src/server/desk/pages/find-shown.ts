@@ -5,8 +5,8 @@ import type { LoaderArgs } from '../../engine/pages/server-page.ts';
 import type { Address } from '../address.ts';
 import { keyOf, toDigest } from '../store/incident-key.ts';
 import type { Found, Occurrence } from '../store/records.ts';
-import type { AskStore, Shown } from './read-incident.ts';
-import { toDeletedWords } from './standing-words.ts';
+import type { AskStore, Shown } from '../views/read-incident.ts';
+import { toDeletedWords } from '../views/standing-words.ts';
 
 /**
  * Leads an address to where its incident is by now, and finds the occurrence that it names, or the

@@ -16,12 +16,12 @@ import { type Address, parseAddress } from '../address.ts';
 import type { ChangeOutcome, IncidentChange, StateChange } from '../store/change-incident.ts';
 import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
+import { readIncident } from '../views/read-incident.ts';
+import { toStandingWords } from '../views/standing-words.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { findShown } from './find-shown.ts';
 import { readVersion } from './incidents.ts';
-import { readIncident } from './read-incident.ts';
 import { readScope } from './read-view.ts';
-import { toStandingWords } from './standing-words.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Longest name of somebody who has an incident (characters). */

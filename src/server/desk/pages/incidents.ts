@@ -16,8 +16,8 @@ import type { StateChange } from '../store/change-incident.ts';
 import { isCursor } from '../store/cursor.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
 import type { ListedIncident } from '../store/list-incidents.ts';
+import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type DeskContext, operatorOf } from './context.ts';
-import { presentIncidentRow } from './present-incident-row.ts';
 import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 

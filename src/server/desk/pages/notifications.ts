@@ -1,11 +1,11 @@
 import type { NotificationsActions } from '../../../shared/desk/pages/notifications/notifications.tsx';
 import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
-import { LABELS } from '../notify/message.ts';
+import { LABELS } from '../notifications/message.ts';
 import { toDigest } from '../store/incident-key.ts';
 import type { ListedNotice } from '../store/notice-table.ts';
+import { presentTitle } from '../views/present-title.ts';
 import { type DeskContext, operatorOf } from './context.ts';
-import { presentTitle } from './present-title.ts';
 import { unlessAway } from './unless-away.ts';
 
 /** Messages of each kind that are shown (a count). */

@@ -2,8 +2,8 @@ import type { RootActions, RootData } from '../../../shared/desk/pages/root/root
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
 import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/routing/outcome.ts';
 import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../engine/pages/server-page.ts';
-import type { Proof } from '../sign-in/access.ts';
-import type { SignedIn } from '../sign-in/sign-in.ts';
+import type { Proof } from '../access/access.ts';
+import type { SignedIn } from '../access/sign-in.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { AWAY, unlessAway } from './unless-away.ts';
 

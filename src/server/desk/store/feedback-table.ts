@@ -1,7 +1,7 @@
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
 import { KiB } from '../../../shared/units.ts';
 import { type Address, parseAddress } from '../address.ts';
-import type { Feedback } from '../journal-entry.ts';
+import type { Feedback } from '../ingest/journal-entry.ts';
 import { MAX_SAID_WHOLES } from '../limits.ts';
 import { toDigest } from './incident-key.ts';
 import { listFamily } from './incident-table.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Minute } from '../../../shared/units.ts';
-import type { CountRecord } from '../journal-entry.ts';
+import type { CountRecord } from '../ingest/journal-entry.ts';
 import { listSecrets, useMarkKey } from './secret-table.ts';
 import { insertRows, placeholders, type Sql, type SqlDialect } from './sql.ts';
 import type { Intake } from './tally.ts';

@@ -1,5 +1,5 @@
 import type { InFlightRequest } from '../../engine/connection/in-flight.ts';
-import type { Beat, BlockedLoop, MemoryStory } from '../beat.ts';
+import type { Beat, BlockedLoop, MemoryStory } from '../worker/processes/heartbeat.ts';
 import type { Run } from './records.ts';
 import type { Sql, SqlDialect, SqlValue } from './sql.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Day } from '../../../shared/units.ts';
-import type { Salt } from '../journal-entry.ts';
+import type { Salt } from '../ingest/journal-entry.ts';
 import { insertRows, type Sql, type SqlDialect } from './sql.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { IncidentState } from '../../../shared/desk/shapes.ts';
 import { type Address, parseAddress } from '../address.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { Feedback, Salt } from '../journal-entry.ts';
+import type { Feedback, Salt } from '../ingest/journal-entry.ts';
+import type { JournalPosition } from '../ingest/segment-files.ts';
 import { FEEDBACK_AGE } from '../limits.ts';
-import type { JournalPosition } from '../segment-files.ts';
 import * as builds from './build-table.ts';
 import { noteChange, readChanges } from './change-feed.ts';
 import * as changes from './change-incident.ts';

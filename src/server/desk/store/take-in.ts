@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { Hour } from '../../../shared/units.ts';
 import { maskMessage } from '../../engine/errors/digest/mask-message.ts';
+import type { JournalPosition } from '../ingest/segment-files.ts';
 import { FIRST_WHOLES, MAX_OCCURRENCES_PER_HOUR, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
-import type { JournalPosition } from '../segment-files.ts';
 import { noteChange } from './change-feed.ts';
 import { packWhole, useDictionaries } from './dictionary-table.ts';
 import { withoutUnfoundedEchoes } from './echo-table.ts';

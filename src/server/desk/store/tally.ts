@@ -1,11 +1,11 @@
 import type { SideCounts } from '../../../shared/desk/shapes.ts';
 import { Hour } from '../../../shared/units.ts';
 import type { FailureKind, Site } from '../../engine/errors/failure.ts';
-import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../journal-entry.ts';
+import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../ingest/journal-entry.ts';
 import type { StoredFailure } from './records.ts';
 import { findSiteLine } from './site-line.ts';
 
-/** What the keeper takes in: a line of a journal, prepared. */
+/** What the desk worker takes in: a line of a journal, prepared. */
 export type Intake =
   | {
       readonly entry: 'whole';

@@ -1,11 +1,11 @@
 import { parseAddress } from '../address.ts';
-import type { CallAnswer, CallArguments } from '../keeper/calls.ts';
 import { LOOKUP_PATIENCE, RETRY_FIRST } from '../limits.ts';
-import type { AskStore, ReadCall } from '../pages/read-incident.ts';
 import type { Found } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import type { AskStore, ReadCall } from '../views/read-incident.ts';
+import type { CallAnswer, CallArguments } from '../worker/calls.ts';
 
-/** The store as the pages ask for it, without a keeper in between. */
+/** The store as the pages ask for it, without a desk worker in between. */
 export function createAskStore(store: Store): AskStore {
   const handlers: { [Name in ReadCall]: (...args: CallArguments<Name>) => Promise<CallAnswer<Name>> } = {
     find: (text, environment) => find(store, text, environment),

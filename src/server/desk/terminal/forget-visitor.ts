@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import { toSender } from '../../engine/request/to-sender.ts';
 import { parseAddress } from '../address.ts';
-import { clearLines, clearTaken } from '../clear-lines.ts';
-import type { JournalEntry } from '../journal-entry.ts';
+import { clearLines, clearTaken } from '../ingest/clear-lines.ts';
+import type { JournalEntry } from '../ingest/journal-entry.ts';
+import { hashAddress, hashId, toVisitorHash } from '../ingest/tunnel/visitors.ts';
 import { toSubject } from '../store/feedback-table.ts';
 import type { Forgotten } from '../store/forget-visitor.ts';
 import { NO_DAY, type Secret } from '../store/secret-table.ts';
 import type { Store } from '../store/store.ts';
-import { hashAddress, hashId, toVisitorHash } from '../tunnel/visitors.ts';
 import { listRunFolders } from './list-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JournalPosition, listSegments } from '../segment-files.ts';
+import { type JournalPosition, listSegments } from '../ingest/segment-files.ts';
 
 /** The journal of one process, dead or alive. */
 export interface RunFolder {

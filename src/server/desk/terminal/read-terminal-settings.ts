@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Day } from '../../../shared/units.ts';
 import { SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
-import { listTargets } from '../notify/list-targets.ts';
+import { listTargets } from '../notifications/list-targets.ts';
 import type { NewsRules } from '../store/note-news.ts';
 
 /** What of the server's settings the command needs. The others may be wrong: that may be why it is needed. */

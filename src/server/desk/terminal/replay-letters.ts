@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseJournalLine } from '../journal-entry.ts';
-import { writeBeatFile } from '../keeper/beat-file.ts';
-import { type DeadLetterLine, toDeadLetterFile } from '../keeper/dead-letters.ts';
-import { toSegment } from '../segment-files.ts';
+import { parseJournalLine } from '../ingest/journal-entry.ts';
+import { toSegment } from '../ingest/segment-files.ts';
+import { type DeadLetterLine, toDeadLetterFile } from '../worker/dead-letters.ts';
+import { writeBeatFile } from '../worker/processes/heartbeat-file.ts';
 import { toJournals } from './list-journals.ts';
 
 /**

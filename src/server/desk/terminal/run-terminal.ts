@@ -68,7 +68,7 @@ function readBuildId(dist: string): string {
   }
 }
 
-/** What the keeper would log. What goes as it should is not worth a line. */
+/** What the desk worker would log. What goes as it should is not worth a line. */
 function createTerminalLog(tell: (text: string) => void): DeskLog {
   const say = (_fields: object, message: string) => tell(message);
   return { info: () => undefined, warn: say, error: say };

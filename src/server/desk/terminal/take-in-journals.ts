@@ -1,17 +1,17 @@
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { claimDeadJournals } from '../keeper/adopt.ts';
-import { readBeatFile } from '../keeper/beat-file.ts';
-import { createBuildFiles } from '../keeper/build-files.ts';
-import { createDeadLetters } from '../keeper/dead-letters.ts';
-import type { Digester } from '../keeper/digester.ts';
-import { createMapReader } from '../keeper/map-reader.ts';
-import { createPrepare } from '../keeper/prepare.ts';
-import { createRuns } from '../keeper/runs.ts';
-import { createSignals } from '../keeper/signals.ts';
-import type { StoreHolder } from '../keeper/store-holder.ts';
-import { createWriter } from '../keeper/writer.ts';
 import type { Store } from '../store/store.ts';
+import { claimDeadJournals } from '../worker/adopt.ts';
+import { createDeadLetters } from '../worker/dead-letters.ts';
+import { createBuildFiles } from '../worker/maps/build-files.ts';
+import type { Digester } from '../worker/maps/digester.ts';
+import { createMapReader } from '../worker/maps/map-reader.ts';
+import { createPrepare } from '../worker/prepare.ts';
+import { readBeatFile } from '../worker/processes/heartbeat-file.ts';
+import { createRuns } from '../worker/processes/process-records.ts';
+import { createSignals } from '../worker/signals.ts';
+import type { StoreHolder } from '../worker/store-holder.ts';
+import { createWriter } from '../worker/writer.ts';
 import { countWaiting, listRunFolders, toJournals } from './list-journals.ts';
 
 export interface TakeInOptions {

@@ -1,11 +1,11 @@
 import { toPlural } from '../../../shared/desk/words.ts';
 import { Second } from '../../../shared/units.ts';
 import { type Config, SETTINGS } from '../../config.ts';
-import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../desk/notify/find-address.ts';
-import { toNotifySettings } from '../../desk/notify/to-notify-settings.ts';
-import { LateTargetError, withinTime } from '../../desk/notify/within-time.ts';
-import { listTokens } from '../../desk/sign-in/list-tokens.ts';
-import { requireProxySettings } from '../../desk/sign-in/proxy-settings.ts';
+import { listTokens } from '../../desk/access/list-tokens.ts';
+import { requireProxySettings } from '../../desk/access/proxy-settings.ts';
+import { createAddressFinder, ForbiddenTargetError, type Lookup } from '../../desk/notifications/find-address.ts';
+import { toNotifySettings } from '../../desk/notifications/to-notify-settings.ts';
+import { LateTargetError, withinTime } from '../../desk/notifications/within-time.ts';
 import type { ProductSettings } from '../../engine/product.ts';
 import type { Environment } from '../../engine/settings.ts';
 import { type Finding, toOk, toSetting } from '../finding.ts';

@@ -1,4 +1,4 @@
-import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
+import { isSpecialAddress } from '../../desk/notifications/special-addresses.ts';
 import { DOCTOR_SEEN, type Seen } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, type Remedy, toOk, toSetting, toUnknown } from '../finding.ts';
 import { type Answer, type Ask, readJson } from './ask.ts';

@@ -1,4 +1,4 @@
-import { isSpecialAddress } from '../../desk/notify/special-addresses.ts';
+import { isSpecialAddress } from '../../desk/notifications/special-addresses.ts';
 import { DOCTOR_SEEN } from '../../engine/monitoring/doctor-protocol.ts';
 import { type Finding, type FindingGroup, toUnknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';

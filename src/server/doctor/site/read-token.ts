@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SETTINGS } from '../../config.ts';
-import { type NamedToken, ONLY_VIEWER, parseTokens } from '../../desk/sign-in/operator-tokens.ts';
-import { readKeptToken } from '../../desk/sign-in/token-file.ts';
+import { type NamedToken, ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
+import { readKeptToken } from '../../desk/access/token-file.ts';
 import { TerminalError } from '../../desk/terminal/terminal-error.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
 

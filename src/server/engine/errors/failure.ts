@@ -101,7 +101,7 @@ export interface Failure {
   readonly rule: number;
   /** Set where the digest rests on words instead of a place in the source (rule 8). */
   readonly weak?: true;
-  /** Set where a build's table was not at hand: the keeper makes the digest when it takes it in. */
+  /** Set where a build's table was not at hand: the desk worker makes the digest when it takes it in. */
   readonly unresolved?: true;
   readonly kind: FailureKind;
   readonly side: 'server' | 'browser';

@@ -17,7 +17,7 @@ const FEEDBACK = { id: 'f0', address: `${DIGEST}-9F4W0R6B`, text: 'It broke.', a
 const TARGET = { id: 'hook', name: 'Webhook hooks.example.com' };
 const RESULTS = [{ target: TARGET.name, ok: true, words: 'It answered 200.' }];
 
-/** @param calls what the keeper does without the store */
+/** @param calls what the desk worker does without the store */
 async function start(calls = { sendTestNotices: async () => RESULTS }): Promise<TestDeskApi> {
   const api = await startDeskApi({ notify: { targets: [TARGET.name], settings: [] }, calls });
   await takeIn(

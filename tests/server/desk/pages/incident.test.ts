@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Feedback } from '../../../../src/server/desk/journal-entry.ts';
+import type { Feedback } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import type { StoredFailure } from '../../../../src/server/desk/store/records.ts';
 import { Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
@@ -10,7 +10,7 @@ const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total;', '}'];
 
-/** A whole failure as the keeper prepares it. */
+/** A whole failure as the desk worker prepares it. */
 function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
   const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
   const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { presentBreadcrumb } from '../../../../src/server/desk/pages/present-breadcrumb.ts';
-import { presentChanges } from '../../../../src/server/desk/pages/present-changes.ts';
-import { presentCharts, presentMarks } from '../../../../src/server/desk/pages/present-charts.ts';
-import { presentIncident, presentSimilar } from '../../../../src/server/desk/pages/present-incident.ts';
-import { presentOccurrence } from '../../../../src/server/desk/pages/present-occurrence.ts';
 import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/change-log.ts';
 import type { Incident, Occurrence, StoredFailure } from '../../../../src/server/desk/store/records.ts';
+import { presentBreadcrumb } from '../../../../src/server/desk/views/present-breadcrumb.ts';
+import { presentChanges } from '../../../../src/server/desk/views/present-changes.ts';
+import { presentCharts, presentMarks } from '../../../../src/server/desk/views/present-charts.ts';
+import { presentIncident, presentSimilar } from '../../../../src/server/desk/views/present-incident.ts';
+import { presentOccurrence } from '../../../../src/server/desk/views/present-occurrence.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Role } from '../../../../src/server/desk/access/operator-tokens.ts';
 import type { DeskContext } from '../../../../src/server/desk/pages/context.ts';
 import { root } from '../../../../src/server/desk/pages/root.ts';
-import type { Role } from '../../../../src/server/desk/sign-in/operator-tokens.ts';
 
 function guard(method: string, role: Role | undefined): unknown {
   const operator = role && { name: 'ada', role };

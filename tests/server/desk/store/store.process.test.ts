@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toThin } from '../../../../src/server/desk/journal-entry.ts';
+import { toThin } from '../../../../src/server/desk/ingest/journal-entry.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';

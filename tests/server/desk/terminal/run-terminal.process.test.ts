@@ -15,9 +15,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Desk } from '../../../../src/server/desk/desk.ts';
 import { takeLock } from '../../../../src/server/desk/file-lock.ts';
-import { type DeadLetterLine, toDeadLetterFile } from '../../../../src/server/desk/keeper/dead-letters.ts';
+import { openVisitors } from '../../../../src/server/desk/ingest/tunnel/visitors.ts';
 import { toCallKey } from '../../../../src/server/desk/store/incident-key.ts';
-import { openVisitors } from '../../../../src/server/desk/tunnel/visitors.ts';
+import { type DeadLetterLine, toDeadLetterFile } from '../../../../src/server/desk/worker/dead-letters.ts';
 import { type Failure, toAddress } from '../../../../src/server/engine/errors/failure.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
@@ -305,7 +305,7 @@ describe('without a server', () => {
         env: { ...process.env, ...env, RATE: '5' },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      // Long enough that its keeper has taken in what fails: what is new is its death alone.
+      // Long enough that its desk worker has taken in what fails: what is new is its death alone.
       const isTaken = async () => (await runDesk(['--search', 'boom', '--json'], env)).out.includes('0000000');
       await expect.poll(isTaken, { timeout: 20_000 }).toBe(true);
       child.kill('SIGKILL');

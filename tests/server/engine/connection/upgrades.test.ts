@@ -9,7 +9,7 @@ import { Server as SocketServer } from 'socket.io';
 import { io as dialSocketIo } from 'socket.io-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
-import { takeCredentials } from '../../../../src/server/desk/sign-in/credentials.ts';
+import { takeCredentials } from '../../../../src/server/desk/access/credentials.ts';
 import { createDrain } from '../../../../src/server/engine/connection/drain.ts';
 import { createHttpServer, type HttpServerOptions } from '../../../../src/server/engine/connection/http-server.ts';
 import { handleUpgrades, type Upgrades } from '../../../../src/server/engine/connection/upgrades.ts';

@@ -1,0 +1,41 @@
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import type { BodyReader } from '../../../engine/api/body-reader.ts';
+import type { Scrubber } from '../../../engine/errors/scrub.ts';
+import type { Origins } from '../../../engine/protection/origins.ts';
+import { requestInfo } from '../../../engine/request/request-info.ts';
+import { toRequestScrubber } from '../tunnel/open-tunnel.ts';
+import type { ToVisitor } from '../tunnel/visitors.ts';
+import type { KeepFeedback } from './keep-feedback.ts';
+import { takeFeedback } from './take-feedback.ts';
+
+export interface OpenFeedbackOptions {
+  readonly feedback: KeepFeedback;
+  readonly origins: Origins;
+  readonly bodies: BodyReader;
+  readonly scrubber: Scrubber;
+  readonly toVisitor: ToVisitor;
+  readonly log: Logger;
+}
+
+/** Puts together what takes the words of visitors. */
+export function openFeedback({
+  feedback,
+  origins,
+  bodies,
+  scrubber,
+  toVisitor,
+  log,
+}: OpenFeedbackOptions): RequestHandler {
+  return takeFeedback({
+    feedback,
+    origins,
+    bodies,
+    scrubberOf: toRequestScrubber(scrubber),
+    toVisitor(req) {
+      const info = requestInfo(req);
+      return toVisitor(info.address, info.readVisitorId());
+    },
+    log,
+  });
+}

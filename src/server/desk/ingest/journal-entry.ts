@@ -1,0 +1,129 @@
+import type { Failure, FailureKind } from '../../engine/errors/failure.ts';
+
+/** What is kept of one time that something failed, where many fail alike: enough to find it by its address. */
+export interface ThinOccurrence {
+  readonly digest: string;
+  readonly occurrence: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly side: Failure['side'];
+  readonly build: string;
+  readonly release: string;
+  readonly route?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly traceId?: string | undefined;
+  readonly visitor?: string | undefined;
+}
+
+/** How often something failed, where even its addresses were too many to be kept. */
+export interface CountRecord {
+  readonly digest: string;
+  readonly side: Failure['side'];
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly build: string;
+  readonly release: string;
+  /** The first and the last of them (ms since 1970), in the same hour. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+}
+
+/** What a visitor said. */
+export interface Feedback {
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  /**
+   * The address of the failure that it is about: `7K3QM2XA-9F4W0R6B`, or the digest where the occurrence
+   * was only counted. Earlier releases left it out where they knew the event.
+   */
+  readonly address?: string;
+  /** The event that it is about, where its sender named one: 32 hexadecimal digits. */
+  readonly eventId?: string;
+  /** Up to 4 KiB of characters. */
+  readonly text: string;
+  readonly name?: string;
+  /** Given by the visitor to be written to, so it is not scrubbed. */
+  readonly email?: string;
+  /** Of the page, scrubbed. */
+  readonly url?: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly visitor?: string;
+}
+
+/** The secret that visitors are hashed with. */
+export interface Salt {
+  /** The day of the addresses that it hashes (days since 1970, UTC); 0 for the ids that `visitorId` returns. */
+  readonly day: number;
+  readonly salt: string;
+}
+
+/**
+ * A line of a journal. `sameVisitor` lists the other hashes that the visitor had since yesterday, because
+ * salts change. It serves the rule that two visitors must have reported what only browsers saw. It is
+ * never stored, because it would link two days.
+ */
+export type JournalEntry =
+  | { readonly entry: 'whole'; readonly failure: Failure; readonly sameVisitor?: readonly string[] }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
+  | { readonly entry: 'count'; readonly record: CountRecord }
+  | { readonly entry: 'feedback'; readonly feedback: Feedback }
+  /** A salt that the process made itself. It comes before the first line that uses it. */
+  | { readonly entry: 'salt'; readonly salt: Salt };
+
+export function toThin(failure: Failure): ThinOccurrence {
+  const { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor } = failure;
+  return { digest, occurrence, at, side, build, release, route, requestId, traceId, visitor };
+}
+
+/**
+ * Reads one line of a journal. The writer is this program, perhaps an older one, and perhaps one that
+ * was killed in the middle of the line: whatever is no whole entry is refused.
+ */
+export function parseJournalLine(line: string): JournalEntry | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  return isJournalEntry(value) ? value : undefined;
+}
+
+function isJournalEntry(value: unknown): value is JournalEntry {
+  if (!isObject(value)) return false;
+  if (value.entry === 'whole') return isFailure(value.failure);
+  if (value.entry === 'thin') return hasAddress(value.thin) && typeof value.thin.occurrence === 'string';
+  if (value.entry === 'feedback') return isFeedback(value.feedback);
+  if (value.entry === 'salt') return isSalt(value.salt);
+  return value.entry === 'count' && isObject(value.record) && hasCount(value.record);
+}
+
+function isFailure(value: unknown): boolean {
+  return hasAddress(value) && typeof value.occurrence === 'string' && Array.isArray(value.errors);
+}
+
+function isFeedback(value: unknown): boolean {
+  return isObject(value) && typeof value.id === 'string' && typeof value.text === 'string' && isNumber(value.at);
+}
+
+function isSalt(value: unknown): boolean {
+  return isObject(value) && typeof value.salt === 'string' && Number.isSafeInteger(value.day);
+}
+
+function hasCount(record: Record<string, unknown>): boolean {
+  return typeof record.digest === 'string' && isNumber(record.count) && isNumber(record.firstAt);
+}
+
+function hasAddress(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && typeof value.digest === 'string' && isNumber(value.at);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import { isNotFoundTransaction, noiseOf } from '../../../../shared/engine/reporting/ignored-errors.ts';
+import { listPatterns, type RouteLine } from '../../../../shared/engine/routing/routes.ts';
+import type { BodyReader } from '../../../engine/api/body-reader.ts';
+import { createDigest } from '../../../engine/errors/digest/create-digest.ts';
+import type { SiteTable } from '../../../engine/errors/digest/site-table.ts';
+import type { ErrorHandler } from '../../../engine/errors/error-handler.ts';
+import { listRequestSecrets } from '../../../engine/errors/scrub/secret-values.ts';
+import type { Scrubber } from '../../../engine/errors/scrub.ts';
+import { trimFailure } from '../../../engine/errors/trim.ts';
+import type { Count } from '../../../engine/monitoring/count.ts';
+import type { Origins } from '../../../engine/protection/origins.ts';
+import type { Step } from '../../../engine/request/step.ts';
+import type { IsOperator } from '../../access/know-operator.ts';
+import type { Desk } from '../../desk.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
+import { createKnownBuilds } from './known-builds.ts';
+import { tunnel, type Upstream } from './tunnel.ts';
+import type { Visitors } from './visitors.ts';
+
+export interface OpenTunnelOptions {
+  readonly path: string;
+  readonly desk: Desk;
+  readonly feedback: KeepFeedback;
+  readonly upstream: Upstream | undefined;
+  readonly environment: string;
+  readonly build: string;
+  readonly release: string;
+  readonly namespace: string;
+  readonly table: () => SiteTable;
+  readonly scrubber: Scrubber;
+  readonly origins: Origins;
+  readonly bodies: BodyReader;
+  /** Patterns of other routes are a stranger's invention. */
+  readonly routes: readonly RouteLine[];
+  readonly visitors: Visitors;
+  readonly isOperator?: IsOperator | undefined;
+  readonly count: Count;
+  readonly log: Logger;
+}
+
+/** A shorter value may be a word of a message (UTF-16 code units), and its digest must not differ by what a visitor has chosen. */
+const MIN_CREDENTIAL_LENGTH = 16;
+
+/** Puts the tunnel together with the desk that keeps what comes by it. @returns the step, once it knows how to answer what fails */
+export function openTunnel(options: OpenTunnelOptions): (fail: ErrorHandler) => Step {
+  const { desk, build, release, namespace, table, scrubber, count, log } = options;
+  const patterns = new Set(listPatterns(options.routes));
+  const findBuild = createKnownBuilds({ own: { build, release }, list: () => desk.ask('listBuilds') });
+
+  return (fail) =>
+    tunnel({
+      path: options.path,
+      origins: options.origins,
+      bodies: options.bodies,
+      upstream: options.upstream,
+      environment: options.environment,
+      journal: (failure, sameVisitor) => desk.journal(failure, sameVisitor),
+      feedback: options.feedback,
+      isEchoAwaited: (address) => desk.ask('isEchoAwaited', address),
+      makeDigest: (input) => createDigest(input, { namespace, table: table() }),
+      isKnownDigest: (digest) => desk.ask('isKnown', digest),
+      findBuild,
+      isRoute: (pattern) => patterns.has(pattern),
+      scrubberOf: toRequestScrubber(scrubber),
+      trim: trimFailure,
+      ignore: ({ errors, request }) => noiseOf({ errors, pageUrl: request?.url }),
+      ignoreTransaction: (payload) => (isNotFoundTransaction(payload) ? 'not-found' : undefined),
+      visitors: options.visitors,
+      isOperator: options.isOperator,
+      count,
+      log,
+      fail,
+    });
+}
+
+/** The scrubber that also knows what a request proves who it is from with: its page may repeat that. */
+export function toRequestScrubber(scrubber: Scrubber): (req: IncomingMessage) => Scrubber {
+  return ({ headers }) => scrubber.with(listRequestSecrets({ headers }, scrubber).filter(isLong));
+}
+
+function isLong(secret: string): boolean {
+  return secret.length >= MIN_CREDENTIAL_LENGTH;
+}

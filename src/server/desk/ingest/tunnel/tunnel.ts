@@ -1,0 +1,279 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { Minute, Second } from '../../../../shared/units.ts';
+import type { BodyReader } from '../../../engine/api/body-reader.ts';
+import type { Failure } from '../../../engine/errors/failure.ts';
+import { HttpError } from '../../../engine/errors/http-error.ts';
+import { isVisitorGone } from '../../../engine/errors/visitor-gone.ts';
+import type { Count } from '../../../engine/monitoring/count.ts';
+import { isOfThisSite } from '../../../engine/protection/cross-site.ts';
+import type { Origins } from '../../../engine/protection/origins.ts';
+import { refuse } from '../../../engine/request/refuse.ts';
+import { requestInfo } from '../../../engine/request/request-info.ts';
+import type { Step } from '../../../engine/request/step.ts';
+import { toSender } from '../../../engine/request/to-sender.ts';
+import type { KeepFeedback } from '../feedback/keep-feedback.ts';
+import { takeBrowserReports } from './browser-reports.ts';
+import { createEchoes } from './echoes.ts';
+import { createNewIncidents } from './new-incidents.ts';
+import { createOverflow } from './overflow.ts';
+import { readReport } from './read-report-body.ts';
+import { createRecentIds } from './recent-ids.ts';
+import { ReportError } from './report-error.ts';
+import type { ReportOutbox } from './report-outbox.ts';
+import type { KnownBuild, MakeReportDigest, ReportScrubber, Sender } from './report-parts.ts';
+import { type Taken, takeEnvelope } from './take-envelope.ts';
+import { type BucketSize, createTokenBuckets } from './token-buckets.ts';
+import type { Visitors } from './visitors.ts';
+
+/** Where Sentry's envelopes go on. */
+export interface Upstream {
+  /** The configured one as SDKs write it, without a secret: browsers are given it, and nothing else is taken. */
+  readonly dsn: string;
+  readonly outbox: ReportOutbox;
+}
+
+export interface TunnelOptions {
+  /** `/_report`; the browser's own reports come to `/_report/browser`. */
+  readonly path: string;
+  readonly origins: Origins;
+  readonly bodies: BodyReader;
+  readonly upstream?: Upstream | undefined;
+  /** Keeps a failure, and says whether it could. @param sameVisitor other hashes of its visitor */
+  readonly journal: (failure: Failure, sameVisitor: readonly string[]) => boolean;
+  readonly feedback: KeepFeedback;
+  /** Whether the store awaits an echo of the failure with this address. A rejection counts as no. */
+  readonly isEchoAwaited: (address: string) => Promise<boolean>;
+  readonly makeDigest: MakeReportDigest;
+  /** Whether there is an incident with this digest, or an alias of one. A rejection counts as no. */
+  readonly isKnownDigest: (digest: string) => boolean | Promise<boolean>;
+  /** The build of this id, or the newest one of this release. */
+  readonly findBuild: (named: string) => Promise<KnownBuild | undefined>;
+  /** Whether a route has this pattern. */
+  readonly isRoute?: (pattern: string) => boolean;
+  /** Also knows what this request proves who it is from with: its page may repeat that. */
+  readonly scrubberOf: (req: IncomingMessage) => ReportScrubber;
+  readonly trim: (failure: Failure) => Failure;
+  /** A word for what is not worth keeping (F9), such as `extension`. */
+  readonly ignore?: (failure: Failure) => string | undefined;
+  /** The same of the payload of a `transaction`. */
+  readonly ignoreTransaction?: (payload: unknown) => string | undefined;
+  /** What the upstream is told of events, in the place of what their senders say. */
+  readonly environment?: string | undefined;
+  readonly visitors: Visitors;
+  /** Whether whoever reports is signed in to the desk: then they are told that the address leads there. */
+  readonly isOperator?: ((req: IncomingMessage) => boolean | Promise<boolean>) | undefined;
+  readonly count: Count;
+  readonly log: Logger;
+  /** Answers where the tunnel itself fails. */
+  readonly fail: (error: unknown, req: IncomingMessage, res: ServerResponse) => void;
+  readonly limits?: Partial<TunnelLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** What browsers are given where there is no upstream: `https://spillway@example.com/1`. */
+const OWN_DSN = /^https?:\/\/spillway@([^\s/@?#\\]{1,260})\/1$/;
+
+/** How many reports are read, by sender and by all together. */
+export interface TunnelLimits {
+  readonly perAddress: BucketSize;
+  readonly together: BucketSize;
+}
+
+const LIMITS: TunnelLimits = {
+  // An office behind one address may fail at once; what comes all the time is a loop.
+  perAddress: { burst: 100, perSecond: 10 },
+  // A report costs about a millisecond: a fifth of one core at the most.
+  together: { burst: 400, perSecond: 200 },
+};
+
+/** Of the browser's own reports that are kept: one a minute of each kind, 30 a minute in all. */
+const REPORTS_PER_DIGEST: BucketSize = { burst: 1, perSecond: Second / Minute };
+const REPORTS_TOGETHER: BucketSize = { burst: 30, perSecond: (30 * Second) / Minute };
+
+/** What the Reporting API and `report-uri` send; a page of ours may send plain JSON. */
+const REPORT_TYPES: ReadonlySet<string> = new Set([
+  'application/reports+json',
+  'application/csp-report',
+  'application/json',
+]);
+
+/** How long a sender waits where nothing can be kept (s). */
+const RETRY_AFTER = 30;
+
+/** Of the sender's headers, those that the upstream is told. Cookies and credentials are never among them. */
+const PASSED_HEADERS = [
+  ['User-Agent', 'user-agent'],
+  ['Origin', 'origin'],
+  ['Referer', 'referer'],
+] as const;
+const MAX_PASSED_LENGTH = 1000;
+
+/**
+ * Takes in what browsers report: Sentry's envelopes by POST on exactly `path`, the browser's own
+ * reports below it. Everything else goes on. It belongs behind the host check and in front of whatever
+ * reads bodies; it refuses what another site makes a browser send, as `crossSite()` does: a request
+ * that says nothing of where it comes from is from no browser, or is a browser's own report.
+ */
+export function tunnel(options: TunnelOptions): Step {
+  const { path, origins, bodies, upstream, visitors, count, scrubberOf, fail, now = Date.now } = options;
+  const { perAddress, together } = { ...LIMITS, ...options.limits };
+  const senders = createTokenBuckets(perAddress);
+  const all = createTokenBuckets(together);
+  const newIncidents = createNewIncidents({ isKnown: options.isKnownDigest });
+  const parts = {
+    ...options,
+    now,
+    newIncidents,
+    echoes: createEchoes({ isAwaited: options.isEchoAwaited }),
+    keep,
+    isOurDsn,
+    toDeskUrl,
+    isRoute: options.isRoute ?? (() => false),
+    ignore: options.ignore ?? (() => undefined),
+    ignoreTransaction: options.ignoreTransaction ?? (() => undefined),
+    recentIds: createRecentIds(),
+    toOverflow: createOverflow(options.makeDigest),
+    outbox: upstream?.outbox,
+    environment: options.environment,
+    perDigest: createTokenBuckets(REPORTS_PER_DIGEST),
+    together: createTokenBuckets(REPORTS_TOGETHER),
+  };
+  const ways = new Map([
+    [path, answerEnvelope],
+    [`${path}/browser`, answerReports],
+  ]);
+
+  async function answerEnvelope(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    const taken = await readReport(bodies, { req, res }, (bytes) =>
+      takeEnvelope(bytes, toReportSender(req), toPassedHeaders(req, own.scrubber), own),
+    );
+    const isOperator = (await options.isOperator?.(req)) ?? false;
+    sendTaken(res, taken, upstream?.outbox, isOperator);
+  }
+
+  async function answerReports(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const type = (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+    if (!REPORT_TYPES.has(type)) throw new ReportError(415, `Send ${[...REPORT_TYPES].join(', ')}.`);
+    const own = { ...parts, scrubber: scrubberOf(req) };
+    await readReport(bodies, { req, res }, (bytes) => takeBrowserReports(bytes, toReportSender(req), own));
+    res.statusCode = 204;
+    res.setHeader('Cache-Control', 'no-store');
+    res.end();
+  }
+
+  function toReportSender(req: IncomingMessage): Sender {
+    const info = requestInfo(req);
+    const { origin, address } = info;
+    const id = info.readVisitorId();
+    // Behind a proxy that hands on another host, only the browser knows under which origin its page stands.
+    const page = req.headers['sec-fetch-site'] === 'same-origin' ? req.headers.origin : undefined;
+    return {
+      origin,
+      isOurs: (other) => other === page || origins.isOurs(other, origin),
+      userAgent: req.headers['user-agent'],
+      visitor: visitors.toVisitor(address, id),
+      sameVisitor: visitors.listOthers(address, id),
+      address,
+    };
+  }
+
+  function isOurDsn(dsn: string, { isOurs }: Sender): boolean {
+    if (upstream) return dsn === upstream.dsn;
+    const host = OWN_DSN.exec(dsn)?.[1];
+    return host !== undefined && (isOurs(`https://${host}`) || isOurs(`http://${host}`));
+  }
+
+  /** Without configured origins the host is whatever the sender says, and no link for operators is made of that. */
+  function toDeskUrl(address: string): string {
+    return `${origins.configured[0] ?? ''}/desk/${address}`;
+  }
+
+  function keep(failure: Failure, { sameVisitor }: Sender): boolean {
+    const stored = options.journal(failure, sameVisitor);
+    const { digest, occurrence, kind, title, build, release, route, requestId, echoOf } = failure;
+    const line = { digest, occurrence, side: 'browser', kind, title, build, release, route, requestId, echoOf };
+    if (stored) options.log.warn(line, 'A browser reported a failure.');
+    else options.log.error({ ...line, failure }, 'A browser reported a failure, and it could not be journaled.');
+    return stored;
+  }
+
+  /** Milliseconds until the sender may come again; 0 where it may now. */
+  function takeTurn(req: IncomingMessage): number {
+    return senders.take(toSender(requestInfo(req).address)) || all.take('');
+  }
+
+  function refuseReport(req: IncomingMessage, res: ServerResponse, error: HttpError): void {
+    count('spillway_tunnel_refused_total', { status: String(error.status) });
+    for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
+    refuse(req, res, error.status, error.message);
+  }
+
+  function handleError(error: unknown, req: IncomingMessage, res: ServerResponse): void {
+    if (isVisitorGone(error)) count('spillway_tunnel_refused_total', { status: 'gone' });
+    else if (error instanceof HttpError) refuseReport(req, res, error);
+    else fail(error, req, res);
+  }
+
+  return function tunnel(req, res, next) {
+    const info = requestInfo(req);
+    const answer = info.target.startsWith(path) ? ways.get(info.path) : undefined;
+    if (!answer) {
+      next();
+      return;
+    }
+    info.route = info.path;
+    const refusal = findRefusal(req, origins) ?? toWait(takeTurn(req));
+    if (refusal) {
+      refuseReport(req, res, refusal);
+      return;
+    }
+    answer(req, res).catch((error: unknown) => handleError(error, req, res));
+  };
+}
+
+function findRefusal(req: IncomingMessage, origins: Origins): HttpError | undefined {
+  if (req.method !== 'POST') return new HttpError(405, 'Reports are posted.', { Allow: 'POST' });
+  if (isOfThisSite(req, origins)) return undefined;
+  return new ReportError(403, 'This report comes from another site, so it was not taken.');
+}
+
+/** Sentry's SDKs hold back for as long as the headers say. The empty list of categories stands for all. */
+function toWait(ms: number): HttpError | undefined {
+  if (ms === 0) return undefined;
+  const seconds = Math.max(1, Math.ceil(ms / Second));
+  return new HttpError(429, 'Too many reports. Wait a moment.', {
+    'Retry-After': String(seconds),
+    'X-Sentry-Rate-Limits': `${seconds}::key`,
+  });
+}
+
+function sendTaken(
+  res: ServerResponse,
+  { id, digest, stored }: Taken,
+  outbox: ReportOutbox | undefined,
+  isOperator: boolean,
+): void {
+  const limits = outbox?.limits();
+  if (limits) res.setHeader('X-Sentry-Rate-Limits', limits);
+  if (!stored) res.setHeader('Retry-After', RETRY_AFTER);
+  const body = Buffer.from(JSON.stringify(stored ? { id, digest, ...(isOperator && { desk: true }) } : {}), 'utf8');
+  res.statusCode = stored ? 200 : 503;
+  res.setHeader('Content-Type', 'application/json');
+  res.setHeader('Content-Length', body.length);
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+function toPassedHeaders(req: IncomingMessage, scrubber: ReportScrubber): Record<string, string> {
+  const passed: Record<string, string> = { 'X-Sentry-Forwarded-For': requestInfo(req).address };
+  for (const [name, key] of PASSED_HEADERS) {
+    const value = req.headers[key];
+    if (value !== undefined && value.length <= MAX_PASSED_LENGTH && /^[\x20-\x7e]+$/.test(value)) {
+      passed[name] = scrubber.url(value);
+    }
+  }
+  return passed;
+}

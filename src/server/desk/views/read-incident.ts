@@ -1,0 +1,93 @@
+import type { IncidentData } from '../../../shared/desk/shapes.ts';
+import { keyOf } from '../store/incident-key.ts';
+import type { Neighbours } from '../store/occurrence-table.ts';
+import type { Incident, Occurrence } from '../store/records.ts';
+import type { CallAnswer, CallArguments, CallName } from '../worker/calls.ts';
+import { presentChanges } from './present-changes.ts';
+import { presentCharts, presentMarks } from './present-charts.ts';
+import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
+import { presentOccurrence } from './present-occurrence.ts';
+
+/** What is asked of the store, to tell of an incident. */
+export type ReadCall = Extract<
+  CallName,
+  | 'find'
+  | 'readDeletion'
+  | 'findNeighbours'
+  | 'listHours'
+  | 'listReleases'
+  | 'listDeployments'
+  | 'listKnownIn'
+  | 'listOccurrences'
+  | 'listFeedback'
+  | 'listSimilar'
+  | 'listChanges'
+  | 'listNotes'
+>;
+
+/** The desk worker of a server, or the store itself. */
+export type AskStore = <Name extends ReadCall>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
+
+/** The incident of an address, and the occurrence to be shown for it. */
+export interface Shown {
+  readonly found: Incident;
+  /** Undefined where none is kept. */
+  readonly shown: Occurrence | undefined;
+  readonly missed: IncidentData['missed'];
+  readonly neighbours: Neighbours;
+}
+
+export interface ReadIncidentOptions {
+  readonly ask: AskStore;
+  /** The setting `SOURCE_LINK`. */
+  readonly sourceLink: string | undefined;
+  /** Of this server. */
+  readonly environment: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What is listed (counts). */
+const RECENT = 12;
+const SIMILAR = 8;
+const FEEDBACK = 50;
+const CHANGES = 100;
+
+/** All that is told of an incident, whoever looks. */
+export async function readIncident(
+  { found, shown, missed, neighbours }: Shown,
+  { ask, sourceLink, environment, now }: ReadIncidentOptions,
+): Promise<Omit<IncidentData, 'operator'>> {
+  const { digest } = found;
+  const key = keyOf(found);
+  const [hours, releases, builds, recent, feedback, similar, changes, notes, known] = await Promise.all([
+    ask('listHours', key),
+    ask('listReleases', key),
+    ask('listDeployments', found.environment),
+    ask('listOccurrences', key, { limit: RECENT }),
+    ask('listFeedback', key, FEEDBACK),
+    ask('listSimilar', key, SIMILAR),
+    ask('listChanges', key, CHANGES),
+    ask('listNotes', key, CHANGES),
+    ask('listKnownIn', digest),
+  ]);
+  const { day, fortnight } = presentCharts(hours, now);
+  return {
+    now,
+    ...presentIncident(found, shown?.whole),
+    scope: found.environment === environment ? '' : found.environment,
+    elsewhere: known.filter((name) => name !== found.environment),
+    day,
+    fortnight,
+    marks: presentMarks(builds, now),
+    releases: releases.map(presentRelease),
+    ...(shown && { shown: presentOccurrence(shown, { sourceLink }) }),
+    ...(missed && { missed }),
+    ...(neighbours.newer && { newer: neighbours.newer.occurrence }),
+    ...(neighbours.older && { older: neighbours.older.occurrence }),
+    recent: recent.occurrences.map(({ occurrence, at, side, release }) => ({ occurrence, at, side, release })),
+    feedback: feedback.map(presentFeedback),
+    similar: similar.map((other) => presentSimilar(other, found)),
+    changes: presentChanges(changes, notes),
+  };
+}

@@ -1,0 +1,62 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { DeskLog } from '../desk-log.ts';
+import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
+import type { FromWorker, Refusal, ToWorker, WorkerHandlers, WorkerStart } from './calls.ts';
+import { createDeskWorker } from './desk-worker.ts';
+import { createDigester } from './maps/digester.ts';
+import { readMainThreadStack } from './processes/main-thread-stack.ts';
+
+/** The desk worker: everything that it does is in `desk-worker.ts`. */
+if (!parentPort) throw new Error('This file is a worker thread of the desk, and does nothing by itself.');
+const port = parentPort;
+const start = workerData as WorkerStart; // from `createWorkerThread`
+const worker = createDeskWorker({
+  start,
+  digester: createDigester({ namespace: start.namespace }),
+  log: createMessageLog(),
+  readStack: () => readMainThreadStack({ dist: start.dist }),
+  onBlocked: (report) => say({ say: 'blocked', report }),
+  onRetained: (report) => say({ say: 'retained', report }),
+  count: (...args) => say({ say: 'count', args }),
+});
+say({ say: 'alive' });
+
+port.on('message', (message: ToWorker) => {
+  if (message.say === 'wake') worker.wake();
+  else if (message.say === 'beat') {
+    worker.beat(message.beat);
+    say({ say: 'alive' });
+  } else void answer(message);
+});
+
+async function answer({ id, name, args }: Extract<ToWorker, { say: 'call' }>): Promise<void> {
+  try {
+    // The main thread's `ask` has checked the arguments against the name.
+    const handler = worker.handlers[name] as (...args: readonly unknown[]) => unknown;
+    say({ say: 'answer', id, value: await handler(...args) });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    say({ say: 'refusal', id, message, why: toRefusal(error) });
+  }
+  if (isLast(name)) port.close();
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof StoreAwayError) return 'away';
+  return error instanceof QueryFailedError ? error.reason : 'broken';
+}
+
+function isLast(name: keyof WorkerHandlers): boolean {
+  return name === 'close';
+}
+
+function say(message: FromWorker): void {
+  port.postMessage(message);
+}
+
+/** The log belongs to the main thread. */
+function createMessageLog(): DeskLog {
+  const tell = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) =>
+    say({ say: 'log', level, fields, message });
+  return { info: tell('info'), warn: tell('warn'), error: tell('error') };
+}

@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StoreHolder } from '../store-holder.ts';
+import type { MapText } from './map-reader.ts';
+
+/** What is read of a build to resolve its failures: of the one at hand from its folder, of others from the store. */
+export interface BuildFiles {
+  /** @param file as a frame names it: `server/main.js` */
+  readMap(of: string, file: string): Promise<MapText | undefined>;
+  /** The text of a build's `sites.json`. */
+  readSites(of: string): Promise<string | undefined>;
+  /** Lets go of what was read last. */
+  sweep(): void;
+}
+
+export interface BuildFilesOptions {
+  /** The build at hand, and its folder. */
+  readonly build: string;
+  readonly dist: string;
+  readonly holder: Pick<StoreHolder, 'use'>;
+}
+
+export function createBuildFiles({ build, dist, holder }: BuildFilesOptions): BuildFiles {
+  /** The table that was read last: one failure asks for each of its frames. */
+  let sites: { readonly build: string; readonly text: string | undefined } | undefined;
+
+  async function readBuilt(path: string): Promise<MapText | undefined> {
+    const text = await readFile(join(dist, path), 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : { path, text };
+  }
+
+  async function readStored(of: string, path: string): Promise<MapText | undefined> {
+    const bytes = await holder.use((store) => store.readBuildFile(of, path));
+    return bytes && { path, text: Buffer.from(bytes).toString('utf8') };
+  }
+
+  return {
+    async readMap(of, file) {
+      const path = `maps/${file}.map`;
+      if (of !== build) return readStored(of, path);
+      return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
+    },
+    async readSites(of) {
+      if (sites?.build !== of) {
+        const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
+        sites = { build: of, text: found?.text };
+      }
+      return sites.text;
+    },
+    sweep() {
+      sites = undefined;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LateBeat } from '../../store/run-table.ts';
+
+const NAME = 'beat.json';
+
+/** The heartbeat beside the journal, for as long as the store is away. */
+export function writeBeatFile(folder: string, beat: LateBeat): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, NAME), JSON.stringify(beat), { mode: 0o600 });
+  } catch {
+    // The disk takes nothing: then nothing will be known of the end of this process.
+  }
+}
+
+export function removeBeatFile(folder: string): void {
+  rmSync(join(folder, NAME), { force: true });
+}
+
+/** @returns undefined where the process had a store, or was killed while it wrote */
+export function readBeatFile(folder: string): LateBeat | undefined {
+  try {
+    const beat: unknown = JSON.parse(readFileSync(join(folder, NAME), 'utf8'));
+    return isLateBeat(beat) ? beat : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isLateBeat(value: unknown): value is LateBeat {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, beatAt, startedAt, memory, inFlight } = value as Record<string, unknown>;
+  const numbers = [beatAt, startedAt, memory];
+  return typeof id === 'string' && numbers.every((number) => typeof number === 'number') && Array.isArray(inFlight);
+}

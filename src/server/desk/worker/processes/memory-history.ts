@@ -1,0 +1,58 @@
+import { BEAT_INTERVAL, MEMORY_POINTS } from '../../limits.ts';
+import type { MemoryHistory } from './heartbeat.ts';
+
+export interface MemoryHistoryLog {
+  /** Bytes, both. @returns whether a new step began: then what is told is another */
+  add(memory: number, heap: number): boolean;
+  /** Undefined before anything was added. */
+  tell(): MemoryHistory | undefined;
+}
+
+type Point = readonly [memory: number, heap: number];
+
+/**
+ * Keeps how memory was since the first point: as many points for a minute as for a month. A full
+ * history is halved, so that its steps are twice as long, and of each two points the larger stays.
+ *
+ * @param now milliseconds, monotonic
+ */
+export function createMemoryHistory({ now = () => performance.now() } = {}): MemoryHistoryLog {
+  let points: readonly Point[] = [];
+  let step: number = BEAT_INTERVAL;
+  let first = 0;
+  let at = 0;
+
+  function toSlot(): number {
+    return Math.floor((now() - first) / step);
+  }
+
+  function halve(): void {
+    step *= 2;
+    points = points.flatMap((point, index) => (index % 2 === 0 ? [toLarger(point, points[index + 1])] : []));
+  }
+
+  return {
+    add(memory, heap) {
+      if (points.length === 0) {
+        first = now();
+        at = Date.now();
+      }
+      while (toSlot() >= MEMORY_POINTS) halve();
+      const slot = toSlot();
+      const last = points.at(-1);
+      if (last && slot < points.length) {
+        points = points.with(-1, toLarger(last, [memory, heap]));
+        return false;
+      }
+      // A main thread that stood still had what it had before.
+      const missed = last ? new Array<Point>(slot - points.length).fill(last) : [];
+      points = [...points, ...missed, [memory, heap]];
+      return true;
+    },
+    tell: () => (points.length === 0 ? undefined : { at, step, points }),
+  };
+}
+
+function toLarger(one: Point, other: Point = one): Point {
+  return [Math.max(one[0], other[0]), Math.max(one[1], other[1])];
+}

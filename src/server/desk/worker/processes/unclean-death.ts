@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { toOccurrence } from '../../../../shared/engine/reporting/address.ts';
+import type { ErrorRecord, Failure } from '../../../engine/errors/failure.ts';
+import type { DeadRun } from '../../store/run-table.ts';
+import type { Digester } from '../maps/digester.ts';
+import type { MemoryStory } from './heartbeat.ts';
+
+/** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
+export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
+  const id = randomBytes(16).toString('hex');
+  const { blocked, memoryStory } = dead;
+  return {
+    id,
+    occurrence: toOccurrence(id),
+    side: 'server',
+    origin: 'process',
+    at: dead.beatAt,
+    build: dead.build,
+    release: dead.release,
+    errors: blocked ? [toBlockedRecord(blocked)] : [],
+    extra: {
+      run: dead.id,
+      startedAt: dead.startedAt,
+      lastHeardAt: dead.beatAt,
+      memory: dead.memory,
+      inFlight: dead.inFlight,
+      ...(blocked && { blockedFor: blocked.ms }),
+      ...(memoryStory && { memoryHistory: toHistory(memoryStory) }),
+    },
+    // Of the kind alone: a leak that moves by a line is the same incident.
+    ...digester.createDigest({ kind: 'unclean-death', side: 'server', errors: [] }),
+  };
+}
+
+function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): ErrorRecord {
+  return {
+    class: 'BlockedLoop',
+    message: `The event loop was blocked for ${ms} ms when it was last heard of.`,
+    frames,
+  };
+}
+
+function toHistory({ at, step, points, heapLimit }: MemoryStory) {
+  return { at, step, points, heapLimit };
+}

@@ -1,0 +1,41 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { readBearer, toMayRead } from '../../../../src/server/desk/access/bearer.ts';
+import type { Checked } from '../../../../src/server/desk/access/check-token.ts';
+import { RequestInfo, setRequestInfo } from '../../../../src/server/engine/request/request-info.ts';
+import { ADA, VERA } from '../../../support/desk-site.ts';
+
+const TOKEN = '0123456789abcdef';
+
+function ask(authorization: string | undefined): IncomingMessage {
+  const req = new IncomingMessage(new Socket());
+  if (authorization !== undefined) req.headers.authorization = authorization;
+  const address = '192.0.2.1';
+  setRequestInfo(req, new RequestInfo({ requestId: 'test', method: 'GET', address, origin: 'http://localhost' }));
+  return req;
+}
+
+it.each([`Bearer ${TOKEN}`, `bearer  ${TOKEN} `])('reads the token of %j', (header) => {
+  expect(readBearer(ask(header))).toBe(TOKEN);
+});
+
+it.each([undefined, '', 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} x`])('reads none of %j', (header) => {
+  expect(readBearer(ask(header))).toBeUndefined();
+});
+
+it.each<[string, Checked, unknown]>([
+  ['an operator', { kind: 'known', token: ADA }, true],
+  ['a viewer', { kind: 'known', token: VERA }, true],
+  ['a wrong token', { kind: 'wrong' }, false],
+  ['one wrong token too many', { kind: 'too-many', waitMs: 6000 }, { waitMs: 6000 }],
+])('answers %s', async (_who, checked, answer) => {
+  const asked: string[][] = [];
+  const mayRead = toMayRead(async (...args) => {
+    asked.push(args);
+    return checked;
+  });
+  expect(await mayRead(ask(`Bearer ${TOKEN}`))).toEqual(answer);
+  expect(asked).toEqual([[TOKEN, '192.0.2.1']]);
+  expect(await mayRead(ask(undefined))).toBe(false);
+});

@@ -1,0 +1,185 @@
+import type { IncomingMessage } from 'node:http';
+import { inspect } from 'node:util';
+import { type RequestHandler, Router } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { takeCredentials } from '../../../../src/server/desk/access/credentials.ts';
+import { toProxySignIn } from '../../../../src/server/desk/access/proxy-operator.ts';
+import { createHttpServer } from '../../../../src/server/engine/connection/http-server.ts';
+import { handleUpgrades } from '../../../../src/server/engine/connection/upgrades.ts';
+import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
+import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
+import { createOrigins } from '../../../../src/server/engine/protection/origins.ts';
+import { createProxyTrust } from '../../../../src/server/engine/protection/proxy-trust.ts';
+import { requestInfo } from '../../../../src/server/engine/request/request-info.ts';
+import { createFakePages, spyOnLog, TEST_SERVER } from '../../../support/app.ts';
+import { startDeskSite } from '../../../support/desk-site.ts';
+import { askRaw } from '../../../support/raw-http.ts';
+import { noScrubber } from '../../../support/unguarded.ts';
+
+const SECRET = 'a-secret-of-the-proxy';
+const PROXIED = {
+  authProxyHeader: 'x-forwarded-user',
+  authProxySecret: SECRET,
+  authProxyOperators: ['ada'],
+  trustProxy: ['loopback'],
+};
+
+interface Seen {
+  readonly where: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly distinct: IncomingMessage['headersDistinct'];
+  readonly raw: readonly string[];
+  /** All that a careless log line would show. */
+  readonly inspected: string;
+}
+
+/** A site on which all kinds of product code note what they see of a request. */
+async function start({ url = '127.0.0.1' } = {}) {
+  const seen: Seen[] = [];
+  const failures: Failure[] = [];
+  const { log, lines } = spyOnLog();
+  const note = (where: string, req: IncomingMessage) => {
+    const inspected = inspect({ ...req, socket: undefined, client: undefined, info: requestInfo(req) }, { depth: 6 });
+    seen.push({
+      where,
+      headers: { ...req.headers },
+      distinct: { ...req.headersDistinct },
+      raw: [...req.rawHeaders],
+      inspected,
+    });
+  };
+  const noting =
+    (where: string): RequestHandler =>
+    (req, _res, next) => {
+      note(where, req);
+      next();
+    };
+  const funnel = createFunnel({
+    scrubber: noScrubber,
+    log,
+    build: 'test',
+    reporters: [{ report: (failure) => failures.push(failure) > 0 }],
+    toVisitor: (_address, id) => id,
+  });
+  const site = await startDeskSite({
+    ...PROXIED,
+    deps: {
+      log,
+      funnel,
+      steps: [noting('step')],
+      api: Router().use(noting('API')),
+      pages: createFakePages({
+        pages: (req, _res, next) => {
+          note('page', req);
+          next();
+        },
+      }),
+      routes: Router().use(noting('route'), (req, _res, next) => {
+        if (req.path === '/fail') throw new Error(`It broke: ${JSON.stringify([req.headers, req.rawHeaders])}`);
+        next();
+      }),
+      existingApp: { app: noting('existing app') },
+      visitorId: (req) => {
+        note('visitorId', req);
+        return req.headers.cookie;
+      },
+    },
+  });
+  const { server, connections } = createHttpServer(site.app, { ...TEST_SERVER, log });
+  const trust = createProxyTrust(PROXIED.trustProxy);
+  handleUpgrades(server, {
+    connections,
+    upgrades: {
+      '/live': (req, socket, head) => {
+        note('socket', req);
+        new WebSocketServer({ noServer: true }).handleUpgrade(req, socket, head, (peer) => peer.close());
+      },
+    },
+    takeCredentials: takeCredentials(toProxySignIn(PROXIED)),
+    steps: [noting('step of a socket')],
+    origins: createOrigins([], `http://${url}`),
+    trust,
+    log,
+    funnel,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  const ask = (path: string, headers: readonly string[]) =>
+    askRaw(port, `GET ${path} HTTP/1.1`, [`Host: 127.0.0.1:${port}`, ...headers]);
+  return { ...site, seen, failures, lines, port, ask };
+}
+
+describe('product code', () => {
+  const EVERYWHERE = ['step', 'API', 'page', 'route', 'existing app', 'visitorId', 'step of a socket', 'socket'];
+
+  it('sees no session, and the other cookies as they were sent', async () => {
+    const { enter, ask, port, seen, failures, lines } = await start();
+    const [, id = ''] = (await enter()).split('=');
+    seen.length = 0;
+    const others = ['a=1; b="2 ,x"', 'c=%20;d;desk2=3;xdesk=4', 'Desk=5'];
+    const cookies = [
+      `Cookie: a=1; desk=${id}; b="2 ,x"`,
+      `COOKIE: c=%20;d; desk=second-${id};desk2=3;xdesk=4; __Host-desk=${id}`,
+      `cookie: desk = ${id}`,
+      'Cookie: Desk=5',
+    ];
+    for (const path of ['/api/asked', '/fail']) await ask(path, cookies);
+    const joined = cookies.map((line) => line.slice(line.indexOf(':') + 2)).join('; ');
+    const peer = new WebSocket(`ws://127.0.0.1:${port}/live`, { headers: { Cookie: joined } });
+    await new Promise((resolve) => peer.on('close', resolve));
+
+    expect(new Set(seen.map(({ where }) => where))).toEqual(new Set(EVERYWHERE));
+    for (const { where, headers, distinct, raw, inspected } of seen) {
+      expect(inspected, where).not.toContain(id);
+      expect(headers.cookie, where).toBe(others.join('; '));
+      if (where.includes('socket')) continue; // it sends one line
+      expect(distinct.cookie, where).toEqual(others);
+      const sent = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1]]] : []));
+      expect(sent, where).toEqual([
+        ['Host', `127.0.0.1:${port}`],
+        ['Cookie', others[0]],
+        ['COOKIE', others[1]],
+        ['Cookie', others[2]],
+        ['Connection', 'close'],
+      ]);
+    }
+    expect(failures).toHaveLength(1);
+    expect(JSON.stringify([failures, lines])).not.toContain(id);
+  });
+
+  it('sees no header at all where the session was the only cookie', async () => {
+    const { enter, ask, seen } = await start();
+    const cookie = await enter();
+    seen.length = 0;
+    await ask('/orders', [`Cookie: ${cookie}`]);
+    expect(seen.length).toBeGreaterThan(2);
+    for (const { where, headers, distinct, raw } of seen) {
+      expect(Object.keys(headers), where).toEqual(['host', 'connection']);
+      expect(Object.keys(distinct), where).toEqual(['host', 'connection']);
+      expect(raw.length, where).toBe(4);
+    }
+  });
+
+  it.each([
+    ['never the secret, and the name that it proved', [`X-Auth-Proxy-Secret: ${SECRET}`], 'ada'],
+    ['no name without the secret', [], undefined],
+    ['no name with a wrong secret', [`X-Auth-Proxy-Secret: ${SECRET}x`], undefined],
+    ['no name with two secrets', [`X-Auth-Proxy-Secret: ${SECRET}`, `x-auth-proxy-secret: ${SECRET}`], undefined],
+    ['no name of two', [`X-Auth-Proxy-Secret: ${SECRET}`, 'x-forwarded-user: eve'], undefined],
+  ])('sees of an authenticating proxy %s', async (_what, headers, name) => {
+    const { ask, seen } = await start();
+    await ask('/fail', ['X-Forwarded-User: ada', ...headers]);
+    expect(seen.length).toBeGreaterThan(3);
+    for (const { where, headers, inspected } of seen) {
+      expect(headers['x-forwarded-user'], where).toBe(name);
+      expect(inspected, where).not.toContain(SECRET);
+      expect(inspected.toLowerCase(), where).not.toContain('x-auth-proxy-secret');
+      if (name === undefined) expect(inspected, where).not.toMatch(/\bada\b|\beve\b/);
+    }
+  });
+});

@@ -1,0 +1,270 @@
+import {
+  appendFileSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createJournal, type JournalFiles, type JournalLimits } from '../../../../src/server/desk/ingest/journal.ts';
+import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-entry.ts';
+import type { JournalPosition } from '../../../../src/server/desk/ingest/segment-files.ts';
+import { dropSegments, readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
+import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
+import { createFailure, createFolder } from '../../../support/desk.ts';
+
+const START: JournalPosition = { segment: 0, offset: 0 };
+
+function setUp(options: { limits?: Partial<JournalLimits>; files?: JournalFiles } = {}) {
+  const folder = join(createFolder(onTestFinished), 'journal', 'run');
+  const signals = createSignals();
+  const lines: string[] = [];
+  const clock = { now: 1_700_000_000_000 };
+  const journal = createJournal({
+    folder,
+    signals,
+    log: { warn: (message) => lines.push(message), error: (_fields, message) => lines.push(message) },
+    now: () => clock.now,
+    ...options,
+  });
+  return { folder, signals, journal, lines, clock };
+}
+
+function readAll(folder: string, { live = false, from = START, maxBytes = 1024 * 1024 } = {}) {
+  const entries: JournalEntry[] = [];
+  let next = from;
+  let skipped = 0;
+  for (;;) {
+    const piece = readJournal({ folder, from: next, live, maxBytes });
+    if (!piece) return { entries, next, skipped };
+    entries.push(...piece.entries);
+    skipped += piece.skipped;
+    next = piece.next;
+  }
+}
+
+const kinds = (entries: readonly JournalEntry[]) => entries.map(({ entry }) => entry);
+
+describe('a journal', () => {
+  it('is read back as it was written', () => {
+    const { folder, journal } = setUp();
+    const failures = [createFailure({ title: 'eins\nzwei 🙂' }), createFailure({ digest: '00000001' })];
+    for (const failure of failures) expect(journal.append(failure)).toBe(true);
+    const { entries, next } = readAll(folder, { live: true });
+    expect(entries).toEqual(failures.map((failure) => ({ entry: 'whole', failure })));
+    expect(next).toEqual(journal.end);
+  });
+
+  it('can be read by its owner alone', () => {
+    const { folder, journal } = setUp();
+    journal.append(createFailure());
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, '00000001.ndjson')).mode & 0o777).toBe(0o600);
+  });
+
+  it('takes thin records past 20 whole ones a second and digest', () => {
+    const { folder, journal, clock } = setUp();
+    for (let index = 0; index < 25; index += 1) journal.append(createFailure());
+    journal.append(createFailure({ digest: '00000001' }));
+    clock.now += 1000;
+    journal.append(createFailure());
+    const { entries } = readAll(folder);
+    expect(kinds(entries).filter((kind) => kind === 'thin')).toHaveLength(5);
+    expect(entries.at(-2)).toMatchObject({ entry: 'whole', failure: { digest: '00000001' } });
+    expect(entries.at(-1)).toMatchObject({ entry: 'whole' });
+  });
+
+  it('keeps a failure of the server whole beside many of browsers', () => {
+    const { folder, journal } = setUp();
+    for (let index = 0; index < 25; index += 1) journal.append(createFailure({ side: 'browser' }));
+    journal.append(createFailure({ side: 'server' }));
+    expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'whole', failure: { side: 'server' } });
+  });
+
+  it('leaves out an echo past 20 a second, which would count as a failure', () => {
+    const { folder, journal } = setUp();
+    const echo = createFailure({ side: 'browser', echoOf: '7K3QM2XA-9F4W0R6B' });
+    for (let index = 0; index < 25; index += 1) expect(journal.append(echo)).toBe(true);
+    expect(readAll(folder).entries).toHaveLength(20);
+  });
+
+  it('goes on in another segment, so that the first can be deleted', () => {
+    const { folder, journal } = setUp({ limits: { segmentBytes: 2000 } });
+    for (let index = 0; index < 20; index += 1) journal.append(createFailure());
+    const before = readdirSync(folder).length;
+    expect(before).toBeGreaterThan(3);
+    const { entries, next } = readAll(folder, { live: true });
+    expect(entries).toHaveLength(20);
+    dropSegments(folder, next);
+    expect(readdirSync(folder)).toHaveLength(1);
+    journal.append(createFailure());
+    expect(readAll(folder, { live: true, from: next }).entries).toHaveLength(1);
+  });
+
+  it('counts alone where too much waits, in a file that does not grow, until half was taken in', () => {
+    const { folder, signals, journal, lines } = setUp({
+      limits: { segmentBytes: 1000, maxBytes: 5000, wholePerSecond: 1000 },
+    });
+    for (let index = 0; index < 500; index += 1) expect(journal.append(createFailure())).toBe(true);
+    const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(8000);
+    expect(lines.filter((line) => line.includes('is full'))).toHaveLength(1);
+
+    const first = readAll(folder, { live: true });
+    // What is counted may still grow.
+    expect(kinds(first.entries)).not.toContain('count');
+    // A third is too little: a journal that is full and has room by turns would write a file each time.
+    const { next } = readAll(folder, { live: true, maxBytes: 2000 });
+    signals.position = { ...next, segment: 2 };
+    journal.settle();
+    expect(lines.filter((line) => line.includes('room'))).toEqual([]);
+    signals.position = first.next;
+    journal.settle();
+    journal.append(createFailure());
+    const rest = readAll(folder, { live: true, from: first.next });
+    expect(kinds(rest.entries)).toEqual(['count', 'whole']);
+    const [counted] = rest.entries;
+    const count = counted?.entry === 'count' ? counted.record.count : 0;
+    expect(first.entries.length + count).toBe(500);
+  });
+
+  it('counts what waits of dead processes too', () => {
+    const { signals, journal, lines } = setUp({ limits: { segmentBytes: 1000, maxBytes: 5000 } });
+    signals.inherited = 10_000;
+    for (let index = 0; index < 5; index += 1) journal.append(createFailure());
+    expect(lines).toHaveLength(1);
+  });
+
+  it('tells counts apart by digest, side and hour, and leaves them in the journal of the dead', () => {
+    const { folder, signals, journal, clock } = setUp({ limits: { segmentBytes: 1, maxBytes: 1 } });
+    signals.inherited = 100;
+    journal.append(createFailure());
+    const at = clock.now;
+    for (const wanted of [{}, {}, { side: 'browser' as const }, { digest: '00000001' }, { at: at + 3_600_000 }]) {
+      journal.append(createFailure({ at, title: 'ü'.repeat(2000), ...wanted }));
+    }
+    const counts = readAll(folder).entries.flatMap((entry) => (entry.entry === 'count' ? [entry.record] : []));
+    expect(counts.map(({ count, side, digest }) => [digest, side, count])).toEqual([
+      ['7K3QM2XA', 'server', 2],
+      ['7K3QM2XA', 'browser', 1],
+      ['00000001', 'server', 1],
+      ['7K3QM2XA', 'server', 1],
+    ]);
+  });
+
+  it('says that it could not be written, leaves no half line, and recovers by itself', () => {
+    let room = Number.POSITIVE_INFINITY;
+    const { folder, journal, lines, clock } = setUp({
+      files: {
+        open(path) {
+          mkdirSync(dirname(path), { recursive: true });
+          return openSync(path, 'ax');
+        },
+        write(file, bytes) {
+          // A disk that fills up takes a part.
+          const taken = Math.min(room, bytes.length);
+          if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+          return writeSync(file, bytes, 0, taken);
+        },
+        truncate: ftruncateSync,
+      },
+    });
+    expect(journal.append(createFailure())).toBe(true);
+    for (const left of [10, 0]) {
+      room = left;
+      expect(journal.append(createFailure())).toBe(false);
+      clock.now += 1000;
+    }
+    room = Number.POSITIVE_INFINITY;
+    expect(journal.append(createFailure())).toBe(true);
+    expect(readAll(folder)).toMatchObject({ skipped: 0, entries: { length: 2 } });
+    expect(lines).toEqual([expect.stringContaining('cannot be written'), expect.stringContaining('written again')]);
+  });
+
+  it('begins again where its folder was deleted', () => {
+    const { folder, journal } = setUp();
+    journal.append(createFailure());
+    rmSync(folder, { recursive: true });
+    journal.settle();
+    expect(journal.append(createFailure())).toBe(true);
+    expect(readAll(folder).entries).toHaveLength(1);
+  });
+
+  it('takes nothing in a folder that cannot be made, and throws nothing', () => {
+    const folder = createFolder(onTestFinished);
+    writeFileSync(join(folder, 'file'), '');
+    const journal = createJournal({
+      folder: join(folder, 'file', 'run'),
+      signals: createSignals(),
+      log: { warn: () => undefined, error: () => undefined },
+    });
+    expect(journal.append(createFailure())).toBe(false);
+  });
+
+  it('takes nothing after its end', () => {
+    const { journal } = setUp();
+    journal.close();
+    expect(journal.append(createFailure())).toBe(false);
+  });
+});
+
+describe('the journal of a dead process', () => {
+  it('is read up to the line in whose middle it was killed', () => {
+    const { folder, journal } = setUp();
+    journal.append(createFailure());
+    appendFileSync(join(folder, '00000001.ndjson'), '{"entry":"whole","failure":{"dig');
+    expect(readAll(folder, { live: true })).toMatchObject({ skipped: 0, entries: { length: 1 } });
+    expect(readAll(folder)).toMatchObject({ skipped: 1, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
+  });
+
+  it('is read in pieces of whole lines, however they fall', () => {
+    const { folder, journal } = setUp({ limits: { wholePerSecond: 100 } });
+    const titles = Array.from({ length: 30 }, (_, index) => '🙂'.repeat(index));
+    for (const title of titles) journal.append(createFailure({ title }));
+    for (const maxBytes of [1, 7, 300, 1000, 100_000]) {
+      const { entries } = readAll(folder, { maxBytes });
+      expect(entries.map((entry) => entry.entry === 'whole' && entry.failure.title)).toEqual(titles);
+    }
+  });
+
+  it('gives whole lines alone, wherever it is cut off', () => {
+    const { folder, journal } = setUp();
+    for (let index = 0; index < 3; index += 1) journal.append(createFailure({ title: 'ü🙂' }));
+    const path = join(folder, '00000001.ndjson');
+    const { size } = statSync(path);
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: size }), (cut) => {
+        const other = createFolder(onTestFinished);
+        const source = readAll(folder).entries;
+        writeFileSync(join(other, '00000001.ndjson'), readFileSync(path).subarray(0, cut));
+        const { entries, skipped } = readAll(other);
+        expect(entries).toEqual(source.slice(0, entries.length));
+        expect(skipped).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is read whatever else stands in it', () => {
+    const folder = createFolder(onTestFinished);
+    const lines = [
+      '',
+      'null',
+      '[]',
+      '{"entry":"whole"}',
+      '{"entry":"thin","thin":{"digest":1}}',
+      '\0\0\0',
+      '{"entry":"count","record":null}',
+    ];
+    writeFileSync(join(folder, '00000001.ndjson'), `${lines.join('\n')}\n`);
+    writeFileSync(join(folder, 'README'), '');
+    expect(readAll(folder)).toMatchObject({ entries: [], skipped: 6 });
+  });
+});

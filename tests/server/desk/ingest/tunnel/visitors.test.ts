@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import type { Salt } from '../../../../../src/server/desk/ingest/journal-entry.ts';
+import { createVisitors } from '../../../../../src/server/desk/ingest/tunnel/visitors.ts';
+import { NO_DAY } from '../../../../../src/server/desk/store/secret-table.ts';
+import { Day, Hour, Minute } from '../../../../../src/shared/units.ts';
+
+const TODAY = 20_000;
+const ADDRESS = '192.0.2.1';
+
+/** A store that several processes ask, which may be away. */
+function createFakeStore() {
+  const salts: Salt[] = [];
+  const store = {
+    salts,
+    isAway: false,
+    /** The disk of the journal takes nothing. */
+    isFull: false,
+    now: TODAY * Day + 12 * Hour,
+    /** What processes wrote down, in order. */
+    kept: [] as Salt[],
+    start: () =>
+      createVisitors({
+        now: () => store.now,
+        async readSalts(offers) {
+          if (store.isAway) throw new Error('away');
+          for (const offer of offers) if (!salts.some(({ day }) => day === offer.day)) salts.push(offer);
+          return [...salts];
+        },
+        keepSalt(salt) {
+          if (!store.isFull) store.kept.push(salt);
+          return !store.isFull;
+        },
+      }),
+  };
+  return store;
+}
+
+describe('with the salts of the store', () => {
+  it('tells addresses apart for a day, ids wherever they come from, and alike on all replicas', async () => {
+    const store = createFakeStore();
+    const [one, two] = [store.start(), store.start()];
+    for (const { refresh } of [one, two]) await refresh();
+    const first = one.toVisitor(ADDRESS);
+    const ann = one.toVisitor(ADDRESS, 'ann');
+    expect(first).toMatch(/^[\w-]{16}$/);
+    expect(two.toVisitor(ADDRESS)).toBe(first);
+    expect(two.toVisitor('192.0.2.2', 'ann')).toBe(ann);
+    expect(new Set([first, ann, one.toVisitor('192.0.2.2'), one.toVisitor(ADDRESS, 'bob')]).size).toBe(4);
+    expect(one.toVisitor('2001:db8::1')).toBe(one.toVisitor('2001:db8::2'));
+    store.now += Day;
+    expect(one.toVisitor(ADDRESS)).not.toBe(first);
+    expect(one.toVisitor(ADDRESS, 'ann')).toBe(ann);
+  });
+
+  it('knows that of the next day before it begins, and what visitors were called the day before', async () => {
+    const store = createFakeStore();
+    const { toVisitor, listOthers, refresh } = store.start();
+    store.now = (TODAY + 1) * Day - Hour;
+    await refresh();
+    const before = toVisitor(ADDRESS);
+    expect(listOthers(ADDRESS)).toEqual([]);
+    store.isAway = true;
+    store.now += Hour;
+    expect(listOthers(ADDRESS)).toEqual([before]);
+    expect(listOthers(ADDRESS, 'ann')).toEqual([]);
+    expect(store.kept).toEqual([]);
+    store.isAway = false;
+    store.now += 2 * Day;
+    await refresh();
+    expect(listOthers(ADDRESS)).toEqual([]);
+  });
+
+  it('writes down a salt that the store lost', async () => {
+    const store = createFakeStore();
+    const { toVisitor, listOthers, refresh } = store.start();
+    await refresh();
+    const [mine] = [toVisitor(ADDRESS)];
+    const lost = store.salts.splice(0).filter(({ day }) => day === TODAY);
+    store.salts.push({ day: TODAY, salt: 'another' });
+    await refresh();
+    expect(store.kept).toEqual(expect.arrayContaining(lost));
+    expect(toVisitor(ADDRESS)).not.toBe(mine);
+    expect(listOthers(ADDRESS)).toEqual([mine]);
+  });
+});
+
+describe('while the store is away', () => {
+  it('writes each salt of its own down before it is used, and uses those of the store from then on', async () => {
+    const store = createFakeStore();
+    store.isAway = true;
+    const { toVisitor, listOthers, refresh } = store.start();
+    await expect(refresh()).rejects.toThrow('away');
+    const mine = toVisitor(ADDRESS);
+    expect(store.kept).toEqual([{ day: TODAY, salt: expect.stringMatching(/^[\w-]{43}$/) }]);
+    toVisitor('192.0.2.2');
+    expect(store.kept).toHaveLength(1);
+    const ann = toVisitor(ADDRESS, 'ann');
+    expect(store.kept[1]).toEqual({ day: NO_DAY, salt: expect.stringMatching(/^[\w-]{43}$/) });
+
+    store.now += Minute;
+    store.isAway = false;
+    // Another replica was first.
+    for (const day of [NO_DAY, TODAY]) store.salts.push({ day, salt: 'of the other' });
+    await refresh();
+    expect(toVisitor(ADDRESS)).not.toBe(mine);
+    expect(listOthers(ADDRESS)).toEqual([mine]);
+    expect(listOthers(ADDRESS, 'ann')).toEqual([ann]);
+  });
+
+  it('goes on with its own where the store has no other', async () => {
+    const store = createFakeStore();
+    const { toVisitor, listOthers, refresh } = store.start();
+    const asked = refresh();
+    const mine = toVisitor(ADDRESS);
+    await asked;
+    expect(toVisitor(ADDRESS)).toBe(mine);
+    expect(listOthers(ADDRESS)).toEqual([]);
+  });
+
+  it('writes down none that it did not use', async () => {
+    const store = createFakeStore();
+    await store.start().refresh();
+    await store.start().refresh();
+    expect(store.kept).toEqual([]);
+    expect(store.salts.map(({ day }) => day)).toEqual([NO_DAY, TODAY]);
+  });
+
+  it('tries again to write one down where the journal could not', () => {
+    const store = createFakeStore();
+    const { toVisitor } = store.start();
+    store.isFull = true;
+    const mine = toVisitor(ADDRESS);
+    store.isFull = false;
+    expect(toVisitor(ADDRESS)).toBe(mine);
+    expect(store.kept).toHaveLength(1);
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Desk } from '../../../../src/server/desk/desk.ts';
+import type { NotifySettings } from '../../../../src/server/desk/notifications/settings.ts';
+import { createFailure, createFolder, openTestDesk } from '../../../support/desk.ts';
+import { startMailServer, startWebhook, type WebhookReceiver } from '../../../support/receivers.ts';
+import { until } from '../../../support/until.ts';
+import { usePostgres } from '../../../support/use-postgres.ts';
+
+/** What a loaded machine may take for a message that is due in five seconds (ms). */
+const PATIENCE = 30_000;
+
+const postgres = usePostgres();
+
+async function useWebhook(): Promise<WebhookReceiver> {
+  const webhook = await startWebhook();
+  onTestFinished(() => webhook.close());
+  return webhook;
+}
+
+function settingsOf(wanted: Partial<NotifySettings>): NotifySettings {
+  return {
+    webhooks: [],
+    webhookFormat: undefined,
+    webhookSecret: undefined,
+    mail: undefined,
+    after: 1,
+    privateTargets: ['127.0.0.1'],
+    heartbeatUrl: undefined,
+    deskOrigin: 'https://desk.example.com',
+    environment: 'test',
+    ...wanted,
+  };
+}
+
+async function open(dataDir: string, notify: NotifySettings, databaseUrl?: string): Promise<Desk> {
+  const desk = await openTestDesk({ dataDir, databaseUrl, notify });
+  onTestFinished(() => desk.close());
+  return desk;
+}
+
+const listDigests = ({ posted }: WebhookReceiver) => posted.map(({ body }) => JSON.parse(body).incident?.digest);
+
+describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
+  const toUrl = () => (name === 'SQLite' ? undefined : postgres.createDatabase());
+
+  it('tells of what is journaled, by webhook and mail', async () => {
+    const [webhook, mails] = [await useWebhook(), await startMailServer()];
+    onTestFinished(() => mails.close());
+    const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
+    const desk = await open(createFolder(onTestFinished), settingsOf({ webhooks: [webhook.url], mail }), await toUrl());
+    for (let count = 0; count < 50; count += 1) desk.journal(createFailure());
+    await until(() => webhook.posted.length > 0 && mails.mails.length > 0, 'both', PATIENCE);
+    await desk.flush();
+    expect(listDigests(webhook)).toEqual(['7K3QM2XA']);
+    expect(mails.mails).toHaveLength(1);
+    await expect
+      .poll(async () => (await desk.ask('listNotices', 10)).done.map(({ state }) => state), { timeout: PATIENCE })
+      .toEqual(['sent', 'sent']);
+  });
+
+  it('goes on with what failed after it was started anew, and tells once', async () => {
+    const webhook = await useWebhook();
+    webhook.answer = { status: 503 };
+    const [dataDir, url] = [createFolder(onTestFinished), await toUrl()];
+    const settings = settingsOf({ webhooks: [webhook.url] });
+    const first = await open(dataDir, settings, url);
+    first.journal(createFailure());
+    await until(() => webhook.posted.length === 1, 'the first try', PATIENCE);
+    await first.close();
+    webhook.answer = { status: 200 };
+    const second = await open(dataDir, settings, url);
+    await until(() => webhook.posted.length === 2, 'the second try', PATIENCE);
+    second.journal(createFailure());
+    await second.flush();
+    expect(listDigests(webhook)).toEqual(['7K3QM2XA', '7K3QM2XA']);
+    const ids = webhook.posted.map(({ headers }) => headers['x-spillway-id']);
+    expect(ids[0]).toBe(ids[1]);
+    await expect
+      .poll(async () => (await second.ask('listNotices', 10)).done.map(({ state, tries }) => [state, tries]), {
+        timeout: PATIENCE,
+      })
+      .toEqual([['sent', 2]]);
+  });
+});
+
+it('of several replicas on one PostgreSQL one tells', async () => {
+  const webhook = await useWebhook();
+  const url = await postgres.createDatabase();
+  const settings = settingsOf({ webhooks: [webhook.url] });
+  const desks = await Promise.all([1, 2].map(() => open(createFolder(onTestFinished), settings, url)));
+  await Promise.all(desks.map((desk) => desk.flush()));
+  const digests = Array.from({ length: 12 }, (_, index) => `B${String(index).padStart(7, '0')}`);
+  for (const digest of digests) for (const desk of desks) desk.journal(createFailure({ digest }));
+  await until(() => webhook.posted.length >= digests.length, 'a message each', PATIENCE);
+  await Promise.all(desks.map((desk) => desk.flush()));
+  expect(listDigests(webhook).sort()).toEqual(digests);
+  // What the one has to send the other sees too.
+  const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotices', 50)).done));
+  await expect
+    .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })
+    .toEqual([12, 12]);
+  expect(webhook.posted).toHaveLength(digests.length);
+});

@@ -1,0 +1,139 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Message } from '../../../../src/server/desk/notifications/message.ts';
+import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
+import type { NoticeOutcome } from '../../../../src/server/desk/store/claim-notice.ts';
+import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { createTestLog } from '../../../support/desk.ts';
+import { takeIn, wholeOf } from '../../../support/stores.ts';
+import { until } from '../../../support/until.ts';
+
+interface TestTarget {
+  readonly sent: Message[];
+  answer: () => NoticeOutcome | Promise<NoticeOutcome>;
+}
+
+const OK = { ok: true, words: 'It answered 200.' } as const;
+const NO = { ok: false, words: 'It answered 500.' } as const;
+
+async function start(names: readonly string[] = ['hook']) {
+  const { log, lines } = createTestLog();
+  const targets = names.map((id) => {
+    const test: TestTarget = { sent: [], answer: () => OK };
+    return {
+      test,
+      target: {
+        id,
+        name: `Webhook ${id}`,
+        async send(message: Message) {
+          test.sent.push(message);
+          return test.answer();
+        },
+      },
+    };
+  });
+  const driver = openSqlite(':memory:', { log });
+  const news = { after: 1, targets: targets.map(({ target }) => target) };
+  const store = await openStore(driver, { rule: 2, environment: 'production', news });
+  onTestFinished(() => store.close());
+  let isAway = false;
+  const holder = {
+    async use<T>(work: (store: Store) => Promise<T>): Promise<T> {
+      if (isAway) throw new StoreAwayError('away');
+      return work(store);
+    },
+  };
+  const notifier = createNotifier({
+    targets: targets.map(({ target }) => target),
+    facts: { environment: 'production', deskOrigin: 'https://desk.example.com' },
+    holder,
+    log,
+  });
+  onTestFinished(() => notifier.stop());
+  return {
+    store,
+    notifier,
+    lines,
+    tests: targets.map(({ test }) => test),
+    first: targets[0]?.test as TestTarget, // `names` has one at least
+    setAway: (is: boolean) => {
+      isAway = is;
+    },
+    done: async () => (await store.listNotices(50)).done,
+  };
+}
+
+it('sends what is due once it is woken, with the line of an occurrence', async () => {
+  const { store, notifier, first, done } = await start();
+  const { failure } = wholeOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
+  const resolved = [[{ file: 'src/cart.ts', line: 41, column: 1, function: 'load', own: true }]];
+  await takeIn(store, { entry: 'whole', failure: { ...failure, resolved } });
+  notifier.wake();
+  await until(() => first.sent.length === 1, 'the message');
+  expect(first.sent[0]?.incident).toMatchObject({ digest: '7K3QM2XA', place: { file: 'src/cart.ts', line: 41 } });
+  await notifier.stop();
+  expect(await done()).toMatchObject([{ state: 'sent', outcome: OK.words }]);
+});
+
+it('lets a target that is slow hold up no other', async () => {
+  const { store, notifier, tests } = await start(['slow', 'quick']);
+  const slow = Promise.withResolvers<NoticeOutcome>();
+  const [first, second] = tests;
+  if (first) first.answer = () => slow.promise;
+  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  notifier.wake();
+  await until(() => first?.sent.length === 1 && second?.sent.length === 2, 'both messages, and one that is under way');
+  slow.resolve(OK);
+  await until(() => first?.sent.length === 2, 'the second one');
+});
+
+it('logs that a target fails once, until it takes something again', async () => {
+  const { store, notifier, first, lines } = await start();
+  first.answer = () => ({ ...NO, isFinal: true });
+  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  notifier.wake();
+  await until(() => first.sent.length === 1, 'the first try');
+  await notifier.stop();
+  expect(lines).toMatchObject([{ level: 'warn', fields: { target: 'Webhook hook', outcome: NO.words } }]);
+  expect(JSON.stringify(lines)).not.toContain('boom');
+});
+
+it('waits for what is under way when it is stopped, and begins nothing more', async () => {
+  const { store, notifier, first, done } = await start();
+  const slow = Promise.withResolvers<NoticeOutcome>();
+  first.answer = () => slow.promise;
+  await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+  notifier.wake();
+  await until(() => first.sent.length === 1, 'the first one');
+  const stopped = notifier.stop();
+  slow.resolve(OK);
+  await stopped;
+  expect(first.sent).toHaveLength(1);
+  expect(await done()).toMatchObject([{ state: 'sent' }]);
+});
+
+it('says nothing of a store that is away, and goes on when it is back', async () => {
+  const { store, notifier, first, lines, setAway } = await start();
+  await takeIn(store, wholeOf());
+  setAway(true);
+  notifier.wake();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([first.sent.length, lines.length]).toEqual([0, 0]);
+  setAway(false);
+  notifier.wake();
+  await until(() => first.sent.length === 1, 'the message');
+});
+
+it('sends a test to everybody at once, whatever waits, and writes it down', async () => {
+  const { store, notifier, tests, done } = await start(['hook', 'mail']);
+  const [hook, mail] = tests;
+  if (mail) mail.answer = () => NO;
+  await takeIn(store, wholeOf());
+  expect(await notifier.sendTest()).toEqual([
+    { target: 'Webhook hook', ok: true, words: OK.words },
+    { target: 'Webhook mail', ok: false, words: NO.words },
+  ]);
+  expect(hook?.sent[0]).toMatchObject({ kind: 'test', link: 'https://desk.example.com/desk/notifications' });
+  expect((await done()).map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual(['test failed', 'test sent']);
+});

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
+import { transform } from 'esbuild';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMapReader } from '../../../../../src/server/desk/worker/maps/map-reader.ts';
+import type { StackFrame } from '../../../../../src/server/engine/errors/failure.ts';
+import { bundleProject } from '../../../../support/bundled-project.ts';
+import { createFailure, createFolder } from '../../../../support/desk.ts';
+
+const files = {
+  'src/server/cart.ts': `// 1
+// 2
+// 3
+export function total(cart: { items?: string[] }): number {
+  const items = cart.items;
+  if (!items) throw new RangeError('nothing in it');
+  return items.length;
+}
+// 9
+// 10
+// 11
+// 12
+`,
+  'src/main.ts': `import { total } from './server/cart.ts';
+export function fail() { total({}); }
+`,
+};
+
+const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
+  createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });
+
+describe('the map reader', () => {
+  it('tells file, line, column and the lines around', async () => {
+    const { dist, fail } = await bundleProject(createFolder(onTestFinished), files);
+    const frames = fail();
+    const maps = createMapReader({
+      readMap: async (_build, file) => {
+        const path = `maps/${file}.map`;
+        return { path, text: readFileSync(join(dist, path), 'utf8') };
+      },
+      findFunction: async () => 'total',
+    });
+    const stored = await maps.resolve(withFrames(frames));
+    expect(stored.errors[0]?.frames).toEqual(frames);
+    expect(stored.resolved?.[0]?.[0]).toEqual({
+      file: 'src/server/cart.ts',
+      line: 6,
+      column: 21,
+      function: 'total',
+      own: true,
+      context: { start: 1, lines: files['src/server/cart.ts'].split('\n').slice(0, 11) },
+    });
+    expect(stored.resolved?.[0]?.[1]).toMatchObject({ file: 'src/main.ts', line: 2 });
+  });
+
+  it('tells the line of the property that was read, where a minifier has joined two lines', async () => {
+    const source = 'export function show(page) {\n  const target = page.find("share");\n  target.scroll();\n}\n';
+    const options = { minify: true, sourcemap: 'external', format: 'cjs', sourcefile: 'src/share.ts' } as const;
+    const { code, map } = await transform(source, options);
+    const script = { exports: {} as { show?: (page: object) => void } };
+    let error = new Error();
+    try {
+      compileFunction(code, ['module', 'exports'], { filename: 'share.js' })(script, script.exports);
+      script.exports.show?.({ find: () => null });
+    } catch (thrown) {
+      error = thrown as Error;
+    }
+    const [, line, column] = /share\.js:(\d+):(\d+)/.exec(error.stack ?? '') ?? [];
+    const frame = { file: 'client/assets/share.js', line: Number(line), column: Number(column), function: 'show' };
+    const maps = createMapReader({ readMap: async () => ({ path: 'maps/client/assets/share.js.map', text: map }) });
+    const stored = await maps.resolve(withFrames([frame]));
+    expect(stored.resolved?.[0]?.[0]).toMatchObject({ line: 3, column: 10 });
+  });
+
+  it('leaves frames that no map knows as they are', async () => {
+    const maps = createMapReader({ readMap: async () => ({ path: 'maps/server/main.js.map', text: '{"broken' }) });
+    const frames = [
+      { file: 'server/main.js', line: 1, column: 1, function: 'a' },
+      { file: 'node:fs', line: 1, column: 1, function: 'b' },
+      { file: 'client/../../../etc/passwd.js', line: 1, column: 1, function: 'c' },
+      { file: '', line: 0, column: 0, function: '' },
+    ];
+    const stored = await maps.resolve(withFrames(frames));
+    expect(stored.resolved?.[0]).toEqual(frames.map((frame) => ({ ...frame, own: false })));
+  });
+
+  it('keeps the maps that were used last within its bound, and lets go of idle ones', async () => {
+    const read: string[] = [];
+    const clock = { now: 0 };
+    const maps = createMapReader({
+      readMap: async (build) => {
+        read.push(build);
+        return {
+          path: 'maps/server/main.js.map',
+          text: JSON.stringify({ version: 3, sources: [], names: [], mappings: '' }),
+        };
+      },
+      maxBytes: 120,
+      now: () => clock.now,
+    });
+    const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
+    for (const build of ['a', 'b', 'a', 'c', 'a', 'b']) await maps.resolve(withFrames([frame], build));
+    expect(read).toEqual(['a', 'b', 'c', 'b']);
+    clock.now += 120_000;
+    maps.sweep();
+    await maps.resolve(withFrames([frame], 'a'));
+    expect(read.at(-1)).toBe('a');
+  });
+
+  it('asks once for a map that there is not', async () => {
+    let asked = 0;
+    const maps = createMapReader({
+      readMap: async () => {
+        asked += 1;
+        return undefined;
+      },
+    });
+    const frame = { file: 'server/main.js', line: 1, column: 1, function: '' };
+    await maps.resolve(withFrames([frame, frame]));
+    await maps.resolve(withFrames([frame]));
+    expect(asked).toBe(1);
+  });
+});

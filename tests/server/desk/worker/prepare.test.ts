@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { createPrepare } from '../../../../src/server/desk/worker/prepare.ts';
+import type { DigestInput, DigestResult } from '../../../../src/server/engine/errors/digest/create-digest.ts';
+import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
+import { createFailure, createTestLog } from '../../../support/desk.ts';
+
+const made: DigestResult = { digest: 'NEWD1GES', rule: 2, kind: 'exception', title: 'TypeError: new' };
+
+function setUp({
+  sites = '{}' as string | null,
+  resolve = async (failure: Failure) => ({ ...failure, resolved: [] }),
+} = {}) {
+  const asked: (string | undefined)[] = [];
+  const { log, lines } = createTestLog();
+  const prepare = createPrepare({
+    maps: { resolve },
+    digester: {
+      rule: 2,
+      createDigest: (_input: DigestInput, text) => {
+        asked.push(text);
+        return made;
+      },
+      findFunction: () => undefined,
+    },
+    readSites: async () => sites ?? undefined,
+    log,
+  });
+  return { prepare, asked, lines };
+}
+
+const whole = (wanted: Partial<Failure> = {}) => ({ entry: 'whole' as const, failure: createFailure(wanted) });
+
+describe('what is taken in', () => {
+  it('gets its digest by the table of its build, and is found by the one that was shown', async () => {
+    const { prepare, asked } = setUp();
+    const [intake] = await prepare([whole({ unresolved: true, weak: true })]);
+    expect(intake).toMatchObject({ shownAs: '7K3QM2XA', failure: made });
+    expect(intake?.entry === 'whole' && ('unresolved' in intake.failure || 'weak' in intake.failure)).toBe(false);
+    expect(asked).toEqual(['{}']);
+  });
+
+  it('keeps the digest that it has where no table is at hand', async () => {
+    const { prepare } = setUp({ sites: null });
+    const [intake] = await prepare([whole({ unresolved: true })]);
+    expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA', unresolved: true } });
+    expect(intake).not.toHaveProperty('shownAs');
+  });
+
+  it('has its frames resolved if it can be kept: the first of an hour, and the newest of a batch', async () => {
+    const { prepare } = setUp();
+    const intakes = await prepare(Array.from({ length: 150 }, () => whole()));
+    const resolved = intakes.map((intake) => intake.entry === 'whole' && intake.failure.resolved !== undefined);
+    expect(resolved.slice(0, 110).every(Boolean)).toBe(true);
+    expect(resolved.filter(Boolean)).toHaveLength(130);
+    expect(resolved.slice(-20).every(Boolean)).toBe(true);
+  });
+
+  it('is taken in where its maps cannot be read', async () => {
+    const { prepare, lines } = setUp({ resolve: () => Promise.reject(new Error('broken')) });
+    const [intake] = await prepare([whole()]);
+    expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA' } });
+    expect(lines).toHaveLength(1);
+  });
+});

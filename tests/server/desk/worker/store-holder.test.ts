@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
+import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
+import { createStoreHolder, type StoreHolder } from '../../../../src/server/desk/worker/store-holder.ts';
+import { createFailure, createTestLog } from '../../../support/desk.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers().restoreAllMocks());
+
+function setUp(open: () => Promise<Store>) {
+  const { log, lines } = createTestLog();
+  let opened = 0;
+  const holder = createStoreHolder({
+    open,
+    count: () => undefined,
+    log,
+    onOpen: () => {
+      opened += 1;
+    },
+  });
+  holder.start();
+  return { holder, lines, opened: () => opened };
+}
+
+/** Lets every retry come. */
+async function wait(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+}
+
+/**
+ * Lets the next retry come, and what it began end. A store that is opened or checked takes turns that no clock knows
+ * of, and the clock must not go on meanwhile.
+ */
+async function waitUntilBack(holder: StoreHolder): Promise<void> {
+  await vi.advanceTimersToNextTimerAsync();
+  while (holder.reachableSince === undefined) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1, environment: 'production' });
+const entries = [{ entry: 'whole' as const, failure: createFailure() }];
+
+describe('a store that is away', () => {
+  it('is opened when it can be, and told of once going and once coming back', async () => {
+    let isThere = false;
+    const { holder, lines, opened } = setUp(async () => {
+      if (!isThere) throw new StoreAwayError('not yet');
+      return openMemory();
+    });
+    await expect(holder.use((store) => store.listRuns(1))).rejects.toThrow(StoreAwayError);
+    await wait(60_000);
+    expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('wait in the journal') }]);
+    expect(holder.reachableSince).toBeUndefined();
+    isThere = true;
+    await waitUntilBack(holder);
+    expect(await holder.use((store) => store.listRuns(1))).toEqual([]);
+    expect(opened()).toBe(1);
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    await holder.close();
+  });
+
+  it('is noticed where its disk is full, and not taken for well until it can be written to', async () => {
+    const driver = openSqlite(':memory:', createTestLog());
+    const store = await openStore(driver, { rule: 1, environment: 'production' });
+    const { holder, lines } = setUp(async () => store);
+    await holder.use(() => store.takeIn({ entries }));
+    const [pages] = await driver.all<{ page_count: number }>('PRAGMA page_count');
+    await driver.all(`PRAGMA max_page_count = ${pages?.page_count ?? 0}`);
+    const big = Array.from({ length: 500 }, () => ({ entry: 'whole' as const, failure: createFailure() }));
+    await expect(holder.use(() => store.takeIn({ entries: big }))).rejects.toThrow(StoreAwayError);
+    expect(lines.map(({ level }) => level)).toEqual(['error']);
+
+    await driver.all('PRAGMA max_page_count = 1000000');
+    await waitUntilBack(holder);
+    await holder.use(() => store.takeIn({ entries: big }));
+    // What was refused left nothing behind.
+    expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
+    await holder.close();
+  });
+
+  it('is opened anew where what was open is of no more use', async () => {
+    let opens = 0;
+    const { holder, opened } = setUp(async () => {
+      opens += 1;
+      return openMemory();
+    });
+    await holder.use((store) => store.listRuns(1));
+    const gone = holder.use(async () => {
+      throw new StoreAwayError('deleted', { isGone: true });
+    });
+    await expect(gone).rejects.toThrow('deleted');
+    await waitUntilBack(holder);
+    expect([opens, opened()]).toEqual([2, 2]);
+    await holder.close();
+  });
+});
+
+it('logs a query that fails on its own once a minute, for each reason', async () => {
+  const { holder, lines } = setUp(openMemory);
+  const fail = (reason: 'slow' | 'refused') =>
+    holder.use(async () => {
+      throw new QueryFailedError(reason, 'no');
+    });
+  for (const reason of ['slow', 'slow', 'refused', 'slow'] as const) {
+    await expect(fail(reason)).rejects.toThrow(QueryFailedError);
+  }
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
+  await expect(fail('slow')).rejects.toThrow(QueryFailedError);
+  expect(lines).toHaveLength(3);
+  await holder.close();
+});

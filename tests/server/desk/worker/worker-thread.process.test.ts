@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { QueryFailedError, StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
+import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
+import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/server/desk/worker/worker-thread.ts';
+import { createFolder, createTestLog, TEST_RETENTION } from '../../../support/desk.ts';
+import { until } from '../../../support/until.ts';
+
+/** Crashes when it is asked to find, never answers about sessions, hangs when it is to flush, and answers anything else. */
+const script = `
+import { parentPort } from 'node:worker_threads';
+parentPort.postMessage({ say: 'alive' });
+parentPort.on('message', ({ say, id, name }) => {
+  if (say === 'beat') parentPort.postMessage({ say: 'alive' });
+  if (name === 'find') throw new Error('broken');
+  if (name === 'flush') for (const end = Date.now() + 1000; Date.now() < end;);
+  if (name === 'isKnown') parentPort.postMessage({ say: 'refusal', id, message: 'too slow', why: 'slow' });
+  else if (id && name !== 'readSession') parentPort.postMessage({ say: 'answer', id, value: true });
+});
+`;
+
+function start(limits: Partial<WorkerThreadLimits> = {}) {
+  const folder = createFolder(onTestFinished);
+  const file = join(folder, 'worker.mjs');
+  writeFileSync(file, script);
+  const { log, lines } = createTestLog();
+  const counts: string[] = [];
+  const worker = createWorkerThread({
+    file,
+    start: {
+      signals: createSignals().buffer,
+      run: 'run',
+      startedAt: 0,
+      dataDir: folder,
+      databaseUrl: undefined,
+      build: '',
+      release: '',
+      environment: 'test',
+      namespace: '',
+      retention: TEST_RETENTION,
+      dist: folder,
+    },
+    log,
+    count: (name, labels) => counts.push([name, ...Object.values(labels)].join(' ')),
+    onBlocked: () => undefined,
+    onRetained: () => undefined,
+    limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
+  });
+  onTestFinished(() => worker.end());
+  /** @returns how long it was away (ms) */
+  async function crash(): Promise<number> {
+    await expect(worker.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
+    await until(() => worker.state === 'restarting', 'the crash');
+    const began = performance.now();
+    await until(() => counts.filter((name) => name.includes('restarts')).length > restarts, 'the restart');
+    restarts += 1;
+    return performance.now() - began;
+  }
+  let restarts = 0;
+  return { worker, lines, counts, crash };
+}
+
+const beat = { inFlight: [], memory: 0 };
+
+describe('a desk worker that crashed', () => {
+  it('is restarted, refuses questions until then, and says how it is', async () => {
+    const { worker, lines } = start({ restartFirst: 300 });
+    expect(await worker.ask('readChanges')).not.toBe('');
+    expect(worker.state).toBe('running');
+    const asked = [worker.ask('find', '7K3QM2XA'), worker.ask('readSession', 'x')];
+    for (const question of asked) await expect(question).rejects.toThrow(StoreAwayError);
+    await until(() => worker.state === 'restarting', 'the crash');
+    expect(worker.pending).toBe(0);
+    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await expect.poll(() => worker.ask('readChanges').catch(() => ''), { timeout: 10_000 }).not.toBe('');
+    expect(worker.state).toBe('running');
+    expect(lines.map(({ level }) => level)).toEqual(['error']);
+  });
+
+  it('waits longer each time, and no more once it ran well', async () => {
+    const { crash, lines } = start({ restartFirst: 200, steadyAfter: 500 });
+    const waits = [await crash(), await crash(), await crash()];
+    expect(waits[1]).toBeGreaterThan(350);
+    expect(waits[2]).toBeGreaterThan(700);
+    await until(() => lines.some(({ level }) => level === 'info'), 'the line that it runs again');
+    expect(await crash()).toBeLessThan(700);
+  });
+
+  it('is logged twice, however often it crashes, until it ran well', async () => {
+    const { crash, lines } = start({ restartLongest: 10, steadyAfter: 1000 });
+    for (let index = 0; index < 5; index += 1) await crash();
+    expect(lines.map(({ message }) => message.slice(0, 40))).toEqual([
+      'The desk worker crashed. Spillway restar',
+      'The desk worker keeps crashing. Spillway',
+    ]);
+    await until(() => lines.length === 3, 'the line that it runs again');
+    expect(lines[2]).toMatchObject({ level: 'info' });
+  });
+});
+
+describe('a question', () => {
+  it('waits for its answer so long and no longer, and counts until it is answered', async () => {
+    const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
+    await until(() => worker.state === 'running', 'its start');
+    const late = [1, 2, 3].map(() => worker.ask('readSession', 'x'));
+    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    for (const question of late) await expect(question).rejects.toThrow(StoreAwayError);
+    expect(worker.pending).toBe(3);
+    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    const refused = counts.map((name) => name.split(' ')[1]).sort();
+    expect(refused).toEqual(['full', 'full', 'late', 'late', 'late']);
+  });
+
+  it('says whether only its query failed', async () => {
+    const { worker } = start();
+    const failed = worker.ask('isKnown', '7K3QM2XA');
+    await expect(failed).rejects.toThrow(QueryFailedError);
+    await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
+  });
+
+  it('is refused at once while the worker hangs', async () => {
+    const { worker } = start({ silentAfter: 50 });
+    await worker.ask('readChanges');
+    const hung = worker.ask('flush');
+    await until(() => {
+      worker.beat(beat);
+      return worker.state === 'silent';
+    }, 'silence');
+    await expect(worker.ask('readChanges')).rejects.toThrow(StoreAwayError);
+    await hung;
+    expect(worker.state).toBe('running');
+    expect(await worker.ask('readChanges')).not.toBe('');
+  });
+});
