@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
-import express, { type RequestHandler } from 'express';
-import type { Logger } from 'pino';
+import type { RequestHandler } from 'express';
 import { DESK_API_PATH, isDeskApiPath } from './desk/api/desk-api.ts';
 import type { DeskPages } from './desk/pages/desk-pages.ts';
 import { type ApiOrigins, apiOrigins } from './engine/api/api-origins.ts';
@@ -9,71 +8,42 @@ import { type AssetsOptions, assets } from './engine/assets/assets.ts';
 import { compress } from './engine/assets/compress.ts';
 import type { PublicFile } from './engine/assets/public-files.ts';
 import { expectContinue } from './engine/connection/expect-continue.ts';
-import type { InFlight } from './engine/connection/in-flight.ts';
 import { lateWrites } from './engine/connection/late-writes.ts';
-import { oneAtATime } from './engine/connection/one-at-a-time.ts';
 import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
-import { requestContext } from './engine/errors/request-context.ts';
-import type { ScrubPath } from './engine/errors/scrub/secret-path.ts';
 import { type LoadedApp, mountExistingApp } from './engine/existing-app.ts';
-import { accessLog } from './engine/monitoring/access-log.ts';
-import { health, type Readiness } from './engine/monitoring/health.ts';
+import { createExpress, type FirstStepsDeps, firstSteps } from './engine/first-steps.ts';
 import type { Metrics } from './engine/monitoring/metrics.ts';
-import { visitorId } from './engine/monitoring/visitor-id.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
 import { seenAsPage } from './engine/pages/seen-as-page.ts';
-import type { ProductReporting } from './engine/product.ts';
 import { crossSite } from './engine/protection/cross-site.ts';
-import { hostCheck } from './engine/protection/host-check.ts';
-import { normalizeUrl } from './engine/protection/normalize-url.ts';
-import type { Origins } from './engine/protection/origins.ts';
 import type { Overload } from './engine/protection/overload.ts';
 import { privateReplies } from './engine/protection/private-replies.ts';
-import type { ProxyTrust } from './engine/protection/proxy-trust.ts';
-import { securityHeaders, strictTransport, toSecurityHeaders } from './engine/protection/security-headers.ts';
+import { toSecurityHeaders } from './engine/protection/security-headers.ts';
 import { shed } from './engine/protection/shed.ts';
 import { isApiPath, isTakenPath } from './engine/request/api-path.ts';
 import { dropClosed } from './engine/request/on-close.ts';
-import { requestId } from './engine/request/request-id.ts';
 import { chain, intoExpress, type Step } from './engine/request/step.ts';
 
-export interface AppDeps {
-  readonly log: Logger;
+export interface AppDeps extends FirstStepsDeps {
   readonly funnel: Funnel;
-  readonly origins: Origins;
-  readonly trust: ProxyTrust;
-  readonly readiness: Readiness;
   readonly files: ReadonlyMap<string, PublicFile>;
   /** Finds assets of earlier builds. */
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
-  /** Takes the desk's credentials off each request, before the product sees it. */
-  readonly takeCredentials: Step;
   readonly pages: PageSteps;
   readonly api?: RequestHandler | undefined;
   /** The owner's: other origins whose scripts may call the API. */
   readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
-  /** Holds the requests that are being answered. */
-  readonly inFlight?: InFlight;
-  readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
-  /** Answers `/metrics`, where that is not on a listener of its own. */
-  readonly metricsPage?: Step | undefined;
-  /** Answers what `npm run doctor` asks, for those who may read it. */
-  readonly doctorPage?: Step;
   /** Knows when there is too much to do; undefined to refuse nothing. */
   readonly overload: Overload | undefined;
-  /** Where the tunnel takes the browser's own reports. */
-  readonly reportPath?: string;
   /** Takes what browsers report; told how to answer where it fails itself. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
   /** Where operators look, in front of all that is the owner's. */
   readonly desk?: DeskPages | undefined;
   /** The same for programs. */
   readonly deskApi?: RequestHandler | undefined;
-  /** The owner's: whose request it is, for failures. */
-  readonly visitorId?: ProductReporting['visitorId'] | undefined;
   /** Takes what visitors say of failures. */
   readonly feedback?: RequestHandler | undefined;
   /** `npm run dev`: what tells open pages of builds. */
@@ -88,30 +58,15 @@ export interface AppDeps {
 
 /** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { log, funnel, origins, trust, readiness, files, pages } = deps;
+  const { log, funnel, origins, trust, files, pages } = deps;
   const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
   const count = deps.metrics?.count;
   const headers = toSecurityHeaders(origins);
   const existing = deps.existingApp && mountExistingApp({ existing: deps.existingApp, trust, headers, isReserved });
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('trust proxy', trust);
+  const app = createExpress(trust);
 
-  // In front of Express, whose router reads the request line before any step of its own can.
   const front = [
-    oneAtATime(),
-    requestId({ origins, trust }),
-    deps.takeCredentials,
-    requestContext(),
-    ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
-    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
-    securityHeaders(headers),
-    normalizeUrl(existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
-    health({ readiness }),
-    ...(deps.metricsPage ? [deps.metricsPage] : []),
-    ...(deps.doctorPage ? [deps.doctorPage] : []),
-    hostCheck({ origins, trust, log }),
-    strictTransport({ reportPath: deps.reportPath }),
+    ...firstSteps(deps, existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
     ...(deps.apiOrigins?.length ? [apiOrigins(deps.apiOrigins, isProductsApi)] : []),
     // In front of whatever reads bodies; it has a cross-site check of its own.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),

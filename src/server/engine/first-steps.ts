@@ -1,0 +1,70 @@
+import express, { type Express } from 'express';
+import type { Logger } from 'pino';
+import type { InFlight } from './connection/in-flight.ts';
+import { oneAtATime } from './connection/one-at-a-time.ts';
+import { requestContext } from './errors/request-context.ts';
+import type { ScrubPath } from './errors/scrub/secret-path.ts';
+import { accessLog } from './monitoring/access-log.ts';
+import { health, type Readiness } from './monitoring/health.ts';
+import type { Metrics } from './monitoring/metrics.ts';
+import { visitorId } from './monitoring/visitor-id.ts';
+import type { ProductReporting } from './product.ts';
+import { hostCheck } from './protection/host-check.ts';
+import { type NormalizeUrlOptions, normalizeUrl } from './protection/normalize-url.ts';
+import type { Origins } from './protection/origins.ts';
+import type { ProxyTrust } from './protection/proxy-trust.ts';
+import { securityHeaders, strictTransport, toSecurityHeaders } from './protection/security-headers.ts';
+import { requestId } from './request/request-id.ts';
+import type { Step } from './request/step.ts';
+
+export interface FirstStepsDeps {
+  readonly log: Logger;
+  readonly origins: Origins;
+  readonly trust: ProxyTrust;
+  readonly readiness: Readiness;
+  /** Removes the desk's credentials from each request before the product sees it. */
+  readonly takeCredentials: Step;
+  /** Holds the requests that are being answered. */
+  readonly inFlight?: InFlight;
+  readonly scrubPath: ScrubPath;
+  readonly metrics?: Pick<Metrics, 'observeRequest'>;
+  /** Answers `/metrics`, unless it is on another port. */
+  readonly metricsPage?: Step | undefined;
+  /** Answers what `npm run doctor` asks. */
+  readonly doctorPage?: Step;
+  /** The product's: whose request it is, for failures. */
+  readonly visitorId?: ProductReporting['visitorId'] | undefined;
+  /** Where the tunnel takes the browser's own reports. */
+  readonly reportPath?: string;
+}
+
+/**
+ * What happens to each request first, on the port of the site and on that of the desk. They run in front of Express,
+ * whose router reads the request line before any step of its own.
+ */
+export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions): Step[] {
+  const { log, origins, trust } = deps;
+  return [
+    oneAtATime(),
+    requestId({ origins, trust }),
+    deps.takeCredentials,
+    requestContext(),
+    ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
+    accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
+    securityHeaders(toSecurityHeaders(origins)),
+    normalizeUrl(spelling),
+    health({ readiness: deps.readiness }),
+    ...(deps.metricsPage ? [deps.metricsPage] : []),
+    ...(deps.doctorPage ? [deps.doctorPage] : []),
+    hostCheck({ origins, trust, log }),
+    strictTransport({ reportPath: deps.reportPath }),
+  ];
+}
+
+/** An Express app that trusts the same proxies, and does not name itself. */
+export function createExpress(trust: ProxyTrust): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('trust proxy', trust);
+  return app;
+}
