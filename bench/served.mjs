@@ -38,12 +38,13 @@ const PROBED = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComp
 export async function serve({
   env = {},
   isProbed = false,
+  nodeOptions = [],
   file = join(root, 'dist/server/main.js'),
   isPinned = canPin,
   folder: given,
 } = {}) {
   const folder = given ?? mkdtempSync(join(tmpdir(), 'spillway-bench-'));
-  const node = [process.execPath, ...(isProbed ? PROBED : []), file];
+  const node = [process.execPath, ...(isProbed ? PROBED : []), ...nodeOptions, file];
   const [command, ...args] = isPinned ? ['taskset', '-c', '0', ...node] : node;
   const child = spawn(command, args, {
     cwd: root,

@@ -133,8 +133,8 @@ const TABLE = [
     'pages',
     'a kept page loses its 304',
     `${PAGES}/static-page.ts`,
-    "if (!page.failed && matchesEtag(request.headers['if-none-match'], etag)) {",
-    "if (!page.failed && matchesEtag(request.headers['if-none-match'], page.dataEtag)) {",
+    "if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {",
+    "if (!page.failed && matchesEtag(headers['if-none-match'], page.dataEtag)) {",
   ],
   // Navigation
   [

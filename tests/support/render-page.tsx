@@ -5,9 +5,9 @@ import type { ComponentType } from 'react';
 import { createFunnel, type FailureContext, type Funnel } from '../../src/server/engine/errors/funnel.ts';
 import { type Loaded, loadPage, type PageTable } from '../../src/server/engine/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/engine/pages/match-page.ts';
+import { Ending, type PageRequest, PageTimeout } from '../../src/server/engine/pages/page-request.ts';
 import { renderPage } from '../../src/server/engine/pages/render-page.tsx';
 import type { LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
-import { Ending, type Visit } from '../../src/server/engine/pages/visit.ts';
 import { RequestInfo } from '../../src/server/engine/request/request-info.ts';
 import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
 import type { ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
@@ -86,21 +86,21 @@ export function createVisitPage<Context, Options extends object>(
 ): (path: string, options?: Options) => Promise<TestedPage> {
   const show = createShow(table);
   return (path, options = {} as Options) =>
-    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (visit, funnel) =>
-      loadPage({ visit, pages: table.pages as PageTable, funnel }),
+    show(path, { toArgs: (params) => table.toArgs({ ...options, url: path, params }) }, (pageRequest, funnel) =>
+      loadPage({ services: { pages: table.pages as PageTable, funnel }, pageRequest }),
     );
 }
 
 interface ShowOptions {
   readonly host?: string | undefined;
   readonly action?: ActionOutcome | undefined;
-  readonly toArgs?: TestVisit['giveArgs'];
+  readonly toArgs?: ((params: LoaderArgs['params']) => LoaderArgs<unknown>) | undefined;
 }
 
 type Show = (
   path: string,
   options: ShowOptions,
-  load: (visit: Visit, funnel: Funnel) => Promise<Loaded>,
+  load: (pageRequest: PageRequest, funnel: Funnel) => Promise<Loaded>,
 ) => Promise<TestedPage>;
 
 function createShow({ routes, document, errorPages }: RenderTable): Show {
@@ -110,14 +110,18 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
   return async function show(path, { host = 'localhost', action, toArgs }, load) {
     const [pathname = '/', search] = path.split('?');
     const match = matchPage(pathname) ?? matchNotFound(tree);
-    const visit = new TestVisit(match, pathname, search === undefined ? '' : `?${search}`, host, toArgs);
+    const pageRequest = new TestPageRequest(match, {
+      path: pathname,
+      search: search ? `?${search}` : '',
+      host,
+      toArgs,
+    });
     const watched = watchFunnel();
-    const loaded = await load(visit, watched.funnel);
+    const loaded = await load(pageRequest, watched.funnel);
     if (watched.failures.length > 0) throw watched.failures[0];
     if (loaded.kind === 'redirect') return { status: loaded.status, html: '', redirect: loaded.location };
-    if (loaded.kind === 'gone') throw new Error('The visit was ended.');
+    if (loaded.kind === 'gone') throw new Error('The page request was ended.');
     const { data, errors } = loaded;
-    let { status } = loaded;
     const payload: PagePayload = {
       build: 'test',
       routes: match.ids,
@@ -127,40 +131,40 @@ function createShow({ routes, document, errorPages }: RenderTable): Show {
       ...(action ? { action } : {}),
       styles: {},
     };
-    encode(payload, { toError: toShownError, signal: () => visit.signal });
+    encode(payload, { toError: toShownError, signal: () => pageRequest.signal });
 
+    const modules = await loadModules(match, tree);
+    const services = { ...SERVICES, tree, document, errorPages, modules, funnel: watched.funnel };
+    const deadline = setTimeout(() => pageRequest.abort(new PageTimeout(DEADLINE)), DEADLINE);
+    const rendered = await renderPage({ services, pageRequest, payload });
+    clearTimeout(deadline);
+    if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
+    if (rendered.kind !== 'page') throw watched.failures[0] ?? new Error('Not even the error page could be rendered.');
     const body = new PassThrough();
     const html = text(body);
-    const rendered = await renderPage({
-      visit,
-      payload,
-      tree,
-      engine: { host, errorPages, modules: await loadModules(match, tree), styles: new Map() },
-      document,
-      lang: 'en',
-      funnel: watched.funnel,
-      toLateError: toShownError,
-      preloads: [],
-      whole: true,
-      deadlineMs: DEADLINE,
-      onReady(page) {
-        status = page.error?.status ?? status;
-        page.pipe(body, () => undefined);
-        body.once('end', () => page.settle());
-      },
-    }).catch((lastResort: unknown) => {
-      throw watched.failures[0] ?? lastResort;
-    });
+    await rendered.render.send({ target: body, lead: '', tail: '', late: undefined });
     if (watched.failures.length > 0) throw watched.failures[0];
-    if (rendered.kind === 'redirect') return { status: rendered.status, html: '', redirect: rendered.location };
-    return { status, html: (await html).replaceAll('<!-- -->', '') };
+    return { status: rendered.error?.status ?? loaded.status, html: (await html).replaceAll('<!-- -->', '') };
   };
 }
+
+const SERVICES = {
+  lang: 'en',
+  manifest: { buildId: 'test', entry: { script: '', preloads: [], styles: [] }, routes: {} },
+  sharedOrigin: 'http://localhost',
+  hasOneHost: true,
+};
 
 /** A value that never settles fails the test before the test's own deadline (ms). */
 const DEADLINE = 10_000;
 
-class TestVisit extends Ending implements Visit {
+interface TestRequest extends Pick<ShowOptions, 'toArgs'> {
+  readonly path: string;
+  readonly search: string;
+  readonly host: string;
+}
+
+class TestPageRequest extends Ending implements PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method = 'GET';
@@ -169,14 +173,14 @@ class TestVisit extends Ending implements Visit {
   readonly whole = true;
   readonly deadlineMs = DEADLINE;
 
-  readonly giveArgs: ((params: LoaderArgs['params']) => LoaderArgs<unknown>) | undefined;
+  readonly #toTestArgs: ShowOptions['toArgs'];
 
-  constructor(match: PageMatch, path: string, search: string, host: string, giveArgs: TestVisit['giveArgs']) {
+  constructor(match: PageMatch, { path, search, host, toArgs }: TestRequest) {
     super();
     this.match = match;
-    this.giveArgs = giveArgs;
     this.path = path;
     this.search = search;
+    this.#toTestArgs = toArgs;
     this.info = new RequestInfo({ requestId: 'test', method: 'GET', address: '::1', origin: `http://${host}` });
   }
 
@@ -185,8 +189,8 @@ class TestVisit extends Ending implements Visit {
   leave(): void {}
 
   async toArgs(): Promise<LoaderArgs> {
-    if (!this.giveArgs) throw new Error('A test gives the data itself: no loader is called.');
-    return this.giveArgs(this.match.params) as LoaderArgs;
+    if (!this.#toTestArgs) throw new Error('A test gives the data itself: no loader is called.');
+    return this.#toTestArgs(this.match.params) as LoaderArgs;
   }
 
   describe(origin: FailureContext['origin']): FailureContext {
@@ -204,7 +208,9 @@ function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] 
       ...real,
       fail(error, context) {
         const verdict = real.fail(error, context);
-        if (verdict.kind === 'error' && verdict.error.kind === 'failure') failures.push(error);
+        // A deferred value that fails is shown in its place, as it is to a visitor.
+        const isFailure = verdict.kind === 'error' && verdict.error.kind === 'failure';
+        if (isFailure && context.origin !== 'late') failures.push(error);
         return verdict;
       },
     },

@@ -12,7 +12,7 @@ export { HttpError, notFoundHere } from './errors/http-error.ts';
 export { PROBLEM_TYPE } from './errors/problem.ts';
 export type { ExistingApp } from './existing-app.ts';
 export { formAction } from './pages/form-action.ts';
-export { oncePerVisit } from './pages/once-per-visit.ts';
+export { oncePerRequest } from './pages/once-per-request.ts';
 export {
   type ActionArgs,
   conflict,

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import * as z from 'zod';
 import { notFoundHere } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
-import { matchesEtag } from '../pages/payload.ts';
+import { matchesEtag } from '../request/etag.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { sendLines } from '../request/send-lines.ts';
 import { jsonBody } from './body-limits.ts';

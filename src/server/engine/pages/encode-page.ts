@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
+import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
 import type { ActionOutcome, PageError, PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { type Encoded, type EncodeOptions, encode, WireError } from '../../../shared/engine/wire/wire.ts';
 import type { LoadedPage } from './load-page.ts';
-import type { PageHouse } from './page-house.ts';
-import { createPayload } from './payload.ts';
-import type { Visit } from './visit.ts';
+import type { PageRequest } from './page-request.ts';
+import type { PageExchange, PageServices } from './page-services.ts';
 
 /** What was loaded, ready for the wire. */
 export interface EncodedPage {
@@ -13,36 +14,46 @@ export interface EncodedPage {
   readonly encoded: Encoded;
 }
 
-type Desk = Pick<PageHouse, 'funnel' | 'manifest'>;
+type Encoding = Pick<PageExchange, 'services' | 'pageRequest'>;
+
+interface ErrorSource {
+  readonly services: Pick<PageServices, 'funnel'>;
+  readonly pageRequest: PageRequest;
+}
 
 /**
  * Encodes a page before it is rendered: data that cannot be sent (a function, a class instance) is
  * the failure of the loader that returned it, and is shown in its route's place like any other.
  */
-export function encodePage(house: Desk, visit: Visit, loaded: LoadedPage, action?: ActionOutcome): EncodedPage {
-  const options = toEncodeOptions(house, visit);
-  const payload = createPayload(house.manifest, visit.match, loaded, action);
+export function encodePage(encoding: Encoding, loaded: LoadedPage, action?: ActionOutcome): EncodedPage {
+  const options = toEncodeOptions(encoding);
+  const payload = createPayload(encoding, loaded, action);
   try {
     return { loaded, payload, encoded: encode(payload, options) };
   } catch (error) {
     const routeId = error instanceof WireError ? findUnsendable(loaded, options) : undefined;
     if (routeId === undefined) throw error;
-    return encodePage(house, visit, withFailure(house, visit, loaded, routeId, error), action);
+    return encodePage(encoding, withFailure(encoding, loaded, { routeId, thrown: error }), action);
   }
 }
 
-export function toEncodeOptions(house: Pick<PageHouse, 'funnel'>, visit: Visit): EncodeOptions {
-  return { toError: toPageErrorOf(house, visit), signal: () => visit.signal };
+export function toEncodeOptions(encoding: Encoding): EncodeOptions {
+  return { toError: toPageErrorOf(encoding), signal: () => encoding.pageRequest.signal };
 }
 
-/** What of a late value's error goes to the visitor. */
-export function toPageErrorOf(house: Pick<PageHouse, 'funnel'>, visit: Visit): (error: unknown) => PageError {
+/** What of a deferred value's error goes to the visitor. */
+export function toPageErrorOf({ services, pageRequest }: ErrorSource): (error: unknown) => PageError {
   return function toPageError(error) {
-    const verdict = house.funnel.fail(error, visit.describe('late'));
+    const verdict = services.funnel.fail(error, pageRequest.describe('late'));
     if (verdict.kind === 'error') return verdict.error;
     if (verdict.kind === 'redirect') return { kind: 'redirect', status: verdict.status, location: verdict.location };
     return { kind: 'failure', status: 500 };
   };
+}
+
+/** The status of what was loaded, or of the action if loading went well. */
+export function toStatus({ status }: LoadedPage, action: ActionOutcome | undefined): number {
+  return action && status === 200 ? action.status : status;
 }
 
 function findUnsendable(loaded: LoadedPage, options: EncodeOptions): string | undefined {
@@ -56,10 +67,60 @@ function findUnsendable(loaded: LoadedPage, options: EncodeOptions): string | un
   });
 }
 
-function withFailure(house: Desk, visit: Visit, loaded: LoadedPage, routeId: string, thrown: unknown): LoadedPage {
-  const verdict = house.funnel.fail(thrown, visit.describe('loader', routeId));
+function withFailure(
+  { services, pageRequest }: Encoding,
+  loaded: LoadedPage,
+  { routeId, thrown }: { routeId: string; thrown: unknown },
+): LoadedPage {
+  const verdict = services.funnel.fail(thrown, pageRequest.describe('loader', routeId));
   const error: PageError = verdict.kind === 'error' ? verdict.error : { kind: 'failure', status: 500 };
-  const outside = visit.match.ids.slice(0, visit.match.ids.indexOf(routeId));
-  const data = Object.fromEntries(outside.map((id) => [id, loaded.data[id]]));
+  const { ids } = pageRequest.match;
+  const data = Object.fromEntries(ids.slice(0, ids.indexOf(routeId)).map((id) => [id, loaded.data[id]]));
   return { kind: 'page', status: error.status, data, errors: { [routeId]: error } };
+}
+
+/** Puts together what the browser is told about a page. */
+function createPayload({ services, pageRequest }: Encoding, loaded: LoadedPage, action?: ActionOutcome): PagePayload {
+  const { manifest } = services;
+  const { ids, params, mode } = pageRequest.match;
+  return {
+    build: manifest.buildId,
+    routes: ids,
+    params,
+    data: loaded.data,
+    ...(loaded.errors ? { errors: loaded.errors } : {}),
+    ...(action ? { action } : {}),
+    styles: stylesOf(manifest, ids),
+    ...(mode === 'static' ? { static: true } : {}),
+  };
+}
+
+function stylesOf(manifest: AssetManifest, ids: readonly string[]): Record<string, readonly string[]> {
+  const styles: Record<string, readonly string[]> = {};
+  for (const id of ids) {
+    const hrefs = manifest.routes[id]?.styles;
+    if (hrefs?.length) styles[id] = hrefs;
+  }
+  return styles;
+}
+
+/** The modules that a page needs, for `modulepreload`: the entry, its imports, and those of each matched route. */
+export function preloadsOf(manifest: AssetManifest, ids: readonly string[]): string[] {
+  const urls = new Set([manifest.entry.script, ...manifest.entry.preloads]);
+  for (const id of ids) {
+    const assets = manifest.routes[id];
+    if (!assets) continue;
+    urls.add(assets.script);
+    for (const url of assets.preloads) urls.add(url);
+  }
+  return [...urls];
+}
+
+/**
+ * The weak validator of page data: equal text, equal data. The text holds the build's id.
+ *
+ * @param text the encoded payload, or the combined version of its loaders
+ */
+export function toEtag(manifest: AssetManifest, text: string): string {
+  return `W/"${manifest.buildId}-${hash('sha1', text, 'base64url')}"`;
 }

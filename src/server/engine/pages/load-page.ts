@@ -1,17 +1,14 @@
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { holdRejections } from '../../../shared/engine/wire/wire.ts';
-import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
+import type { PageRequest } from './page-request.ts';
+import type { PageServices, Redirect } from './page-services.ts';
 import type { EngineContext, LoaderArgs, ServerPage } from './server-page.ts';
 import { timed } from './timings.ts';
-import type { Visit } from './visit.ts';
 
 /** What guards and loaders decided, before anything is rendered. */
-export type Loaded =
-  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  | { readonly kind: 'gone' }
-  | LoadedPage;
+export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
 
 export interface LoadedPage {
   readonly kind: 'page';
@@ -28,12 +25,11 @@ export type PageTable<Context = EngineContext> = Readonly<
 >;
 
 export interface LoadOptions {
-  readonly visit: Visit;
-  readonly pages: PageTable;
-  readonly funnel: Funnel;
+  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
+  readonly pageRequest: PageRequest;
   /** What an action failed with, and the route that owns it: shown in that route's place, whose loaders then do not run. */
   readonly failed?: { readonly routeId: string; readonly error: PageError };
-  /** The guards have let this visit pass a moment ago. */
+  /** The guards have just passed. */
   readonly guarded?: boolean;
   /** Ask the loaders for their version too. */
   readonly versioned?: boolean;
@@ -44,17 +40,18 @@ export interface LoadOptions {
  * shows the error in its place; what stands around it keeps its data.
  */
 export async function loadPage(options: LoadOptions): Promise<Loaded> {
-  const { visit, pages, funnel, failed, guarded } = options;
-  const { ids } = visit.match;
+  const { services, pageRequest, failed, guarded } = options;
+  const { pages, funnel } = services;
+  const { ids } = pageRequest.match;
   const open = failed ? ids.slice(0, ids.indexOf(failed.routeId)) : ids;
-  const stopped = guarded ? undefined : await runGuards({ visit, pages, funnel, ids: open });
+  const stopped = guarded ? undefined : await runGuards({ services, pageRequest, ids: open });
   if (stopped && 'kind' in stopped) return stopped;
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
   // Before the loaders: what changes while they run is new to whoever has this version.
-  const version = options.versioned && !blocked ? await readVersion(visit, pages) : undefined;
-  const loaded = await runLoaders(reached, visit, pages);
+  const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
+  const loaded = await runLoaders(reached, pageRequest, pages);
   const data: Record<string, unknown> = {};
   let error = blocked;
   let failedOutside = false;
@@ -64,14 +61,14 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
       continue;
     }
     // Every failure is recorded, and the outermost one is shown.
-    const verdict = funnel.fail(result.error, visit.describe('loader', result.id));
+    const verdict = funnel.fail(result.error, pageRequest.describe('loader', result.id));
     if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
     if (failedOutside) continue;
     if (verdict.kind === 'redirect') return verdict;
     error = { routeId: result.id, error: verdict.error };
     failedOutside = true;
   }
-  if (visit.endedBy instanceof VisitorGone) return { kind: 'gone' };
+  if (pageRequest.endedBy instanceof VisitorGone) return { kind: 'gone' };
   if (!error && ids.at(-1) === NOT_FOUND_ROUTE) {
     error = { routeId: NOT_FOUND_ROUTE, error: { kind: 'not-found', status: 404 } };
   }
@@ -81,30 +78,30 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
 }
 
 export interface GuardOptions {
-  readonly visit: Visit;
-  readonly pages: PageTable;
-  readonly funnel: Funnel;
-  /** The routes whose guards run; by default all that the visit has matched. */
+  readonly services: Pick<PageServices, 'pages' | 'funnel'>;
+  readonly pageRequest: PageRequest;
+  /** The routes whose guards run; by default all that were matched. */
   readonly ids?: readonly string[];
   /** What they are called with; by default what loaders are called with. */
   readonly toArgs?: () => Promise<LoaderArgs>;
 }
 
-/** @returns what a guard stopped the visit with, undefined when all let it pass */
+/** @returns what a guard stopped the request with, undefined if all passed */
 export async function runGuards({
-  visit,
-  pages,
-  funnel,
-  ids = visit.match.ids,
+  services: { pages, funnel },
+  pageRequest,
+  ids = pageRequest.match.ids,
   toArgs,
 }: GuardOptions): Promise<{ routeId: string; error: PageError } | Exclude<Loaded, LoadedPage> | undefined> {
   for (const id of ids) {
     const page = pages[id];
     if (!page?.guard) continue;
     try {
-      await timed(visit.timings, 'guard', id, () => untilEnd(visit, () => runGuard(page, visit, toArgs)));
+      await timed(pageRequest.timings, 'guard', id, () =>
+        untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
+      );
     } catch (error) {
-      const verdict = funnel.fail(error, visit.describe('guard', id));
+      const verdict = funnel.fail(error, pageRequest.describe('guard', id));
       if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
       if (verdict.kind === 'redirect') return verdict;
       return { routeId: id, error: verdict.error };
@@ -113,26 +110,26 @@ export async function runGuards({
   return undefined;
 }
 
-async function runGuard(page: ServerPage, visit: Visit, toArgs: GuardOptions['toArgs']): Promise<void> {
-  await page.guard?.(await (toArgs ? toArgs() : visit.toArgs()));
+async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: GuardOptions['toArgs']): Promise<void> {
+  await page.guard?.(await (toArgs ? toArgs() : pageRequest.toArgs()));
 }
 
 /**
- * Runs product code, and waits for it until the visit ends. Work that begins after the deadline, because an
+ * Runs product code, and waits for it until the request ends. Work that begins after the deadline, because an
  * action took too long, gets the same time again. If the visitor has left, nothing begins.
  *
- * @throws the reason for which the visit ended
+ * @throws the reason for which the request ended
  */
-export async function untilEnd<Value>(visit: Visit, work: () => Promise<Value>): Promise<Value> {
-  const { endedBy } = visit;
+export async function untilEnd<Value>(pageRequest: PageRequest, work: () => Promise<Value>): Promise<Value> {
+  const { endedBy } = pageRequest;
   if (endedBy instanceof VisitorGone) throw endedBy;
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  visit.onAbort(reject);
-  const extra = endedBy && setTimeout(reject, visit.deadlineMs, endedBy);
+  pageRequest.onAbort(reject);
+  const extra = endedBy && setTimeout(reject, pageRequest.deadlineMs, endedBy);
   try {
     return await Promise.race([work(), ended]);
   } finally {
-    visit.onAbort(undefined);
+    pageRequest.onAbort(undefined);
     clearTimeout(extra);
   }
 }
@@ -141,23 +138,23 @@ type LoaderResult =
   | { readonly id: string; readonly ok: true; readonly value: unknown }
   | { readonly id: string; readonly ok: false; readonly error: unknown };
 
-/** Waits for all of them, but no longer than for the visit: a loader that never returns has failed by then. */
-async function runLoaders(ids: readonly string[], visit: Visit, pages: PageTable): Promise<LoaderResult[]> {
+/** Waits for all of them, until the request ends: a loader that has not returned by then has failed. */
+async function runLoaders(ids: readonly string[], pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult[]> {
   const results = new Map<string, LoaderResult>();
   async function run(id: string): Promise<void> {
-    results.set(id, await runLoader(id, visit, pages));
+    results.set(id, await runLoader(id, pageRequest, pages));
   }
-  // It throws only when the visit ends. A loader without a result has then failed for the same reason.
-  await untilEnd(visit, () => Promise.all(ids.map(run))).catch(() => undefined);
-  return ids.map((id) => results.get(id) ?? { id, ok: false, error: visit.endedBy });
+  // It throws only when the request ends. A loader without a result has then failed for the same reason.
+  await untilEnd(pageRequest, () => Promise.all(ids.map(run))).catch(() => undefined);
+  return ids.map((id) => results.get(id) ?? { id, ok: false, error: pageRequest.endedBy });
 }
 
-async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<LoaderResult> {
+async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult> {
   const page = pages[id];
   if (!page?.loader) return { id, ok: true, value: null };
   try {
-    const args = await visit.toArgs();
-    const value = (await timed(visit.timings, 'loader', id, () => page.loader?.(args))) ?? null;
+    const args = await pageRequest.toArgs();
+    const value = (await timed(pageRequest.timings, 'loader', id, () => page.loader?.(args))) ?? null;
     holdRejections(value); // a promise in it may reject while another route's loader still runs
     return { id, ok: true, value };
   } catch (error) {
@@ -169,15 +166,15 @@ async function runLoader(id: string, visit: Visit, pages: PageTable): Promise<Lo
  * The combined version of a branch, where each of its loaders has a cheap one; undefined otherwise.
  * A version that throws is no version: the loader will tell.
  */
-export async function readVersion(visit: Visit, pages: PageTable): Promise<string | undefined> {
-  const loading = visit.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
+export async function readVersion(pageRequest: PageRequest, pages: PageTable): Promise<string | undefined> {
+  const loading = pageRequest.match.ids.map((id) => pages[id]).filter((page) => page?.loader);
   if (loading.length === 0 || !loading.every((page) => page?.version)) return undefined;
   async function read(): Promise<string> {
-    const args = await visit.toArgs();
+    const args = await pageRequest.toArgs();
     return JSON.stringify(await Promise.all(loading.map((page) => page?.version?.(args))));
   }
   try {
-    return await untilEnd(visit, read);
+    return await untilEnd(pageRequest, read);
   } catch {
     return undefined;
   }

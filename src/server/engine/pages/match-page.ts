@@ -31,13 +31,20 @@ export function createMatcher(tree: RouteTree): MatchPage {
     else fixed.set(toSpelling(path), toPageMatch(tree, id, {}));
   }
   const ranked = patterns > 0 ? createStaticHandler(withoutNotFound(tree.objects)) : undefined;
+  // Several steps of one request ask for its page, one after the other.
+  let lastPath: string | undefined;
+  let lastMatch: PageMatch | undefined;
 
   return function matchPage(pathname) {
     const exact = fixed.get(pathname);
     if (exact) return exact;
     if (!ranked || (pathname.endsWith('/') && pathname !== '/')) return undefined;
-    const leaf = ranked.match(pathname)?.at(-1);
-    return leaf ? toPageMatch(tree, leaf.route.id, leaf.params) : undefined;
+    if (pathname !== lastPath) {
+      const leaf = ranked.match(pathname)?.at(-1);
+      lastMatch = leaf && toPageMatch(tree, leaf.route.id, leaf.params);
+      lastPath = pathname;
+    }
+    return lastMatch;
   };
 }
 
@@ -56,7 +63,7 @@ function toPageMatch(tree: RouteTree, id: string, params: Params): PageMatch {
   const definition = tree.definitions.get(id);
   return {
     ids: tree.branchOf(id),
-    params,
+    params: Object.freeze(params), // requests for the same path share it
     pattern: definition?.path ?? '*',
     mode: definition?.mode ?? 'dynamic',
     searchKeys: definition?.searchKeys ?? [],

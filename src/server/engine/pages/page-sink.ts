@@ -39,7 +39,7 @@ const GATHER = 64 * 1024;
 
 /**
  * The stream that React writes a page into. It gathers what React writes in small pieces, and puts
- * late values between them, but only where React has called `flush()`: anywhere else a script could
+ * the lines of deferred values between them, but only where React has called `flush()`: anywhere else a script could
  * land in the middle of a tag (TanStack/router#7362). React closes `<body>` when it is done; late
  * values that no component waited for may still come, so the closing tags are held until they have.
  */
@@ -61,7 +61,7 @@ export class PageSink {
   #reactEnded = false;
   #lateEnded: boolean;
   #finished = false;
-  /** What is late is written by React in a context of its own: see `renderOnce`. */
+  /** What is late is written by React in a context of its own: see `Render`. */
   readonly #asVisitor = AsyncLocalStorage.snapshot();
   /**
    * React's listeners hold the whole rendered page, and a connection holds its last response: handed

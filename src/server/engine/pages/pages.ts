@@ -24,15 +24,15 @@ import { isForm } from './form-body.ts';
 import { loadPage, type PageTable } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
 import { sendNotPage, sendPageData } from './page-data.ts';
-import { type PageHouse, READ_METHODS, sendRedirect, toAllowed } from './page-house.ts';
+import { type PageRequest, type PageRequestOptions, SharedPageRequest, VisitorPageRequest } from './page-request.ts';
+import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-services.ts';
 import { toPageUrl } from './page-url.ts';
 import { postAction } from './post-action.ts';
 import type { EngineContext } from './server-page.ts';
 import { toSharedArgs } from './shared-args.ts';
 import { sendDocument, showPage } from './show-page.ts';
-import { createStaticCache } from './static-cache.ts';
+import { createStaticCache, type KeptPage } from './static-cache.ts';
 import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
-import { RequestVisit, SharedVisit, type Visit, type VisitOptions } from './visit.ts';
 import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Own extends object = object> {
@@ -64,7 +64,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly traceTargets: readonly string[];
   /** What such headers name beside the trace. */
   readonly traced?: TracedProject;
-  /** How long a page may take from its shell to its last late value (ms). */
+  /** How long a page may take up to its last deferred value (ms). */
   readonly deadlineMs?: number;
   /** Where renders wait for each other, and pages in progress are counted; undefined to begin each at once. */
   readonly limiter: RenderLimiter | undefined;
@@ -74,7 +74,7 @@ export interface PagesOptions<Own extends object = object> {
   readonly maxActionBytes?: number;
 }
 
-interface Asked extends Pick<VisitOptions, 'request' | 'response' | 'match' | 'path' | 'search'> {
+interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match' | 'path' | 'search'> {
   /** A form counts among the pages in progress once it has arrived: its sender decides how long that takes. */
   readonly readsForm?: boolean;
 }
@@ -112,7 +112,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   const pages = options.pages as PageTable; // they are called with what toContext() makes
   requireBothHalves(tree.definitions.keys(), pages, options.family);
   const { funnel, origins, base = '' } = options;
-  const house: PageHouse = {
+  const services: PageServices = {
     tree,
     matchPage: createMatcher(tree),
     pages,
@@ -146,26 +146,26 @@ export async function createPages<Own extends object = object>(options: PagesOpt
    * progress until its shell is sent. If that never happens, the count ends with `answer`, the response or the
    * deadline, whichever comes first. If the client left during an earlier step, nothing begins.
    */
-  async function serve(asked: Asked, answer: (visit: Visit) => unknown): Promise<void> {
+  async function serve(asked: Asked, answer: (exchange: PageExchange) => unknown): Promise<void> {
     const { request, response, readsForm = false } = asked;
     if (response.closed) return;
-    const { deadlineMs, limiter } = house;
-    const visit = new RequestVisit({ ...asked, deadlineMs, limiter, createContext: toContext });
+    const { deadlineMs, limiter } = services;
+    const pageRequest = new VisitorPageRequest({ ...asked, deadlineMs, limiter, createContext: toContext });
     try {
-      if (!readsForm) visit.enter();
-      await answer(visit);
+      if (!readsForm) pageRequest.enter();
+      await answer({ services, pageRequest, response });
     } finally {
-      visit.leave();
+      pageRequest.leave();
     }
 
     async function toContext(): Promise<EngineContext> {
       const own = await createContext?.(request, response);
       const contextFetch = createContextFetch({
-        signal: () => visit.signal,
-        trace: () => visit.info.trace,
+        signal: () => pageRequest.signal,
+        trace: () => pageRequest.info.trace,
         traceTargets,
         traceHeaders,
-        info: visit.info,
+        info: pageRequest.info,
       });
       return { ...own, fetch: contextFetch };
     }
@@ -177,17 +177,28 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     return { request, response, match: notFoundMatch, path, search: target.slice(path.length) };
   }
 
-  /** For a static page that cannot be kept, such as a redirect. It ends when its visitor leaves. */
-  function toUnkept(visit: Visit): Visit {
-    const unkept = toShared(visit, visit.method);
-    visit.onAbort((reason) => unkept.abort(reason));
-    if (visit.endedBy) unkept.abort(visit.endedBy);
-    return unkept;
+  /**
+   * Answers with a static page out of the cache, and with any other by `send`. A static page that cannot be kept,
+   * such as a redirect, is sent like a dynamic one, and ends when its visitor leaves.
+   */
+  async function answerGet(
+    exchange: PageExchange,
+    send: (exchange: PageExchange) => Promise<void>,
+    sendKept: (exchange: PageExchange, page: KeptPage) => void,
+  ): Promise<void> {
+    const { pageRequest } = exchange;
+    if (pageRequest.match.mode !== 'static') return send(exchange);
+    const kept = await getKeptPage(services, toShared(pageRequest));
+    if (kept) return sendKept(exchange, kept);
+    const unkept = toShared(pageRequest, pageRequest.method);
+    pageRequest.onAbort((reason) => unkept.abort(reason));
+    if (pageRequest.endedBy) unkept.abort(pageRequest.endedBy);
+    return send({ ...exchange, pageRequest: unkept });
   }
 
-  function toShared(visit: Visit, method = 'GET'): Visit {
-    const search = toSharedSearch(visit.match, visit.search);
-    return new SharedVisit(visit, {
+  function toShared(pageRequest: PageRequest, method = 'GET'): PageRequest {
+    const search = toSharedSearch(pageRequest.match, pageRequest.search);
+    return new SharedPageRequest(pageRequest, {
       search,
       method,
       createArgs({ signal, match, path }) {
@@ -198,7 +209,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
           traceHeaders,
         });
         return toSharedArgs(
-          house.sharedOrigin + path + search,
+          services.sharedOrigin + path + search,
           match.params,
           signal,
           contextFetch,
@@ -215,67 +226,60 @@ export async function createPages<Own extends object = object>(options: PagesOpt
       if (path === undefined) return next();
       if (request.method === 'OPTIONS') return sendAllowed(response, READ_METHODS);
       if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(READ_METHODS);
-      const match = house.matchPage(path);
-      if (!match) return sendNotPage(house, response);
+      const match = services.matchPage(path);
+      if (!match) return sendNotPage({ services, response });
       const search = info.target.slice(info.path.length);
-      await serve({ request, response, match, path, search }, async (visit) => {
-        if (match.mode !== 'static') return sendPageData(house, visit, request, response);
-        const kept = await getKeptPage(house, toShared(visit));
-        if (kept) return sendKeptData(house, kept, request, response);
-        return sendPageData(house, toUnkept(visit), request, response);
-      });
+      await serve({ request, response, match, path, search }, (exchange) =>
+        answerGet(exchange, sendPageData, sendKeptData),
+      );
     },
 
     async pages(request, response, next) {
       const info = requestInfo(request);
       const { path } = info;
-      const match = house.matchPage(path);
+      const match = services.matchPage(path);
       if (!match) {
         const canonical = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : undefined;
-        if (!canonical || !house.matchPage(canonical)) return next();
-        return sendRedirect(response, house, 308, canonical + info.target.slice(path.length));
+        if (!canonical || !services.matchPage(canonical)) return next();
+        const location = canonical + info.target.slice(path.length);
+        return sendRedirect({ services, response }, { status: 308, location });
       }
-      if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(house, match));
+      if (request.method === 'OPTIONS') return sendAllowed(response, toAllowed(services, match));
       const isPost = request.method === 'POST';
       const search = info.target.slice(path.length);
-      await serve({ request, response, match, path, search, readsForm: isPost }, async (visit) => {
-        if (isPost) return postAction(house, visit, request, response);
-        if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(house, match));
-        if (match.mode !== 'static') return showPage(house, visit, response);
-        const kept = await getKeptPage(house, toShared(visit));
-        if (kept) return sendKeptPage(house, kept, request, response);
-        return showPage(house, toUnkept(visit), response);
+      await serve({ request, response, match, path, search, readsForm: isPost }, (exchange) => {
+        if (isPost) return postAction(exchange);
+        if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(toAllowed(services, match));
+        return answerGet(exchange, showPage, sendKeptPage);
       });
     },
 
     async notFound(request, response) {
-      // A layout around it may own the form. Behind an existing app nobody has asked yet where it comes from.
+      // A layout around it may own the form. Behind an existing app its origin has not been checked yet.
       const isPost = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
-      await serve({ ...toNowhere(request, response), readsForm: isPost }, (visit) =>
-        isPost ? postAction(house, visit, request, response) : showPage(house, visit, response),
-      );
+      await serve({ ...toNowhere(request, response), readsForm: isPost }, isPost ? postAction : showPage);
     },
 
     async renderError(request, response, error) {
-      await serve(toNowhere(request, response), async (visit) => {
+      await serve(toNowhere(request, response), async (exchange) => {
         const failed = { routeId: NOT_FOUND_ROUTE, error };
-        const loaded = await loadPage({ visit, pages: house.pages, funnel, failed });
-        if (loaded.kind === 'page') await sendDocument(house, visit, response, loaded);
-        else if (loaded.kind === 'redirect') sendRedirect(response, house, loaded.status, loaded.location);
+        const loaded = await loadPage({ services, pageRequest: exchange.pageRequest, failed });
+        if (loaded.kind === 'page') await sendDocument(exchange, loaded);
+        else if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
       });
     },
 
     acceptsPostsFrom(path, origin) {
-      const ids = house.matchPage(path)?.ids ?? [];
-      return ids.some((id) => house.pages[id]?.acceptPostsFrom?.includes(origin) ?? false);
+      const ids = services.matchPage(path)?.ids ?? [];
+      return ids.some((id) => services.pages[id]?.acceptPostsFrom?.includes(origin) ?? false);
     },
 
     isPage(path) {
-      return house.matchPage(toPageUrl(path, base) ?? path) !== undefined;
+      return services.matchPage(toPageUrl(path, base) ?? path) !== undefined;
     },
 
     isRendered(path) {
-      const match = house.matchPage(toPageUrl(path, base) ?? path);
+      const match = services.matchPage(toPageUrl(path, base) ?? path);
       return match !== undefined && match.mode !== 'static';
     },
   };

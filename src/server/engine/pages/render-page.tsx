@@ -1,124 +1,101 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ComponentType, ErrorInfo, ReactNode } from 'react';
+import type { ErrorInfo, ReactNode } from 'react';
 import { type PipeableStream, renderToPipeableStream } from 'react-dom/server';
-import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
 import { type Engine, EngineContext } from '../../../shared/engine/rendering/engine-context.ts';
-import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
+import FailureHelpView from '../../../shared/engine/rendering/failure-help-view.tsx';
 import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
 import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
 import type { PageError, PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { FRAME_ROUTE } from '../../../shared/engine/wire/protocol.ts';
 import { escapeHtml } from '../errors/escape-html.ts';
-import type { Funnel, Verdict } from '../errors/funnel.ts';
+import type { Verdict } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
-import { PageTimeout, type Visit } from './visit.ts';
+import { preloadsOf, toPageErrorOf } from './encode-page.ts';
+import { type PageRequest, SharedPageRequest } from './page-request.ts';
+import type { PageServices, Redirect } from './page-services.ts';
+import { PageSink, type PageSinkOptions } from './page-sink.ts';
+import { HOST_REFUSAL } from './shared-args.ts';
 
+/** What a render shows, beside what all pages share. */
 export interface RenderOptions {
-  readonly visit: Visit;
+  readonly services: Pick<
+    PageServices,
+    'tree' | 'document' | 'lang' | 'manifest' | 'funnel' | 'errorPages' | 'modules' | 'sharedOrigin' | 'hasOneHost'
+  >;
+  readonly pageRequest: PageRequest;
   readonly payload: PagePayload;
-  readonly tree: RouteTree;
-  readonly engine: Omit<Engine, 'nonce' | 'toPageError' | 'onRoute'>;
-  readonly document: ComponentType<DocumentProps>;
-  readonly lang: string;
-  readonly funnel: Funnel;
-  /** The funnel's word on a late value that was rejected. */
-  readonly toLateError: (error: unknown) => PageError;
   /** Absent for a page that may be kept. */
-  readonly nonce?: string;
-  readonly preloads: readonly string[];
-  /** Wait for everything, late values too: for crawlers and pages that are kept. */
-  readonly whole: boolean;
-  readonly deadlineMs: number;
-  /**
-   * Called in the moment in which the shell is ready, before other pages get their turn: what React
-   * holds of the page is let go of at once, not when every page that came with it has been rendered.
-   */
-  readonly onReady: (page: RenderedPage) => void;
+  readonly nonce?: string | undefined;
 }
 
 export type Rendered =
-  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  | Redirect
   | { readonly kind: 'gone' }
-  /** `onReady` was called, and returned. */
-  | { readonly kind: 'page' };
+  /** Not even the error page could be rendered: the error that is already known by its address. */
+  | { readonly kind: 'last-resort'; readonly error: PageError }
+  | RenderedPage;
 
-/** A shell that is ready to be sent. */
+/** A page whose shell is ready to be sent. */
 export interface RenderedPage {
+  readonly kind: 'page';
   /** What the page shows: the payload that came in, or the same with the error of a failed render. */
   readonly payload: PagePayload;
   /** The error that a render ended with before anything was sent. */
-  readonly error?: PageError;
-  pipe(sink: NodeJS.WritableStream, onLateOutcome: (markup: string) => void): void;
-  /** Ends the deadline's clock. To be called when the page was sent or given up. */
-  settle(): void;
+  readonly error: PageError | undefined;
+  readonly render: Render;
 }
 
-/** The reason for which a render is given up because another one takes its place. */
+/** The reason for which a render is given up because another answer takes its place. */
 class RenderReplaced extends Error {}
 
-type Attempt = { readonly kind: 'failed'; readonly error: PageError; readonly routeId: string } | Rendered;
+type Attempt =
+  | { readonly kind: 'failed'; readonly error: PageError; readonly routeId: string }
+  | Exclude<Rendered, { kind: 'last-resort' | 'page' }>
+  | { readonly kind: 'page'; readonly render: Render };
 
 /**
- * Renders until a shell stands. A shell that fails is rendered again with the error in the place of
- * the innermost route that had begun, then one further out, as an error page may fail too.
- *
- * @throws the error of the outermost attempt, when even the frame could not be rendered
+ * Renders until the shell is ready; a page for crawlers, or one that is kept, until all of it is. If the shell
+ * fails, it is rendered again with the error in the place of the innermost route that had begun, then one further
+ * out, because an error page may fail too.
  */
 export async function renderPage(options: RenderOptions): Promise<Rendered> {
   let { payload } = options;
-  let shown: PageError | undefined;
+  let error: PageError | undefined;
   let limit = payload.routes.length;
   for (;;) {
-    const attempt = await renderOnce({ ...options, payload }, shown);
+    const attempt = await new Render({ ...options, payload }).shell;
+    if (attempt.kind === 'page') return { ...attempt, payload, error };
     if (attempt.kind !== 'failed') return attempt;
-    const place = Math.min(payload.routes.indexOf(attempt.routeId), limit - 1);
-    if (place < 0) throw new LastResort(attempt.error);
-    limit = place;
-    shown = attempt.error;
-    const routeId = payload.routes[place] ?? FRAME_ROUTE;
-    payload = { ...payload, errors: { [routeId]: attempt.error } };
+    error = attempt.error;
+    limit = Math.min(payload.routes.indexOf(attempt.routeId), limit - 1);
+    if (limit < 0) return { kind: 'last-resort', error };
+    payload = { ...payload, errors: { [payload.routes[limit] ?? FRAME_ROUTE]: error } };
   }
 }
 
-/** No page could be made: the string page shows the error that is already known by its address. */
-export class LastResort extends Error {
-  readonly pageError: PageError;
-
-  constructor(pageError: PageError) {
-    super('Not even the error page could be rendered.');
-    this.name = 'LastResort';
-    this.pageError = pageError;
-  }
-}
-
-function renderOnce(options: RenderOptions, error: PageError | undefined): Promise<Attempt> {
-  return new Promise((resolve, reject) => {
-    const { nonce, whole, visit } = options;
-    const run = new RenderRun({ options, error, resolve, reject });
-    run.stream = renderToPipeableStream(<Page {...options} engine={toEngine(options, run)} />, {
-      nonce,
-      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
-      onError: run.onError,
-      onShellReady: whole ? undefined : run.onReady,
-      onAllReady: whole ? run.onReady : undefined,
-      onShellError: run.onShellError,
-    });
-    // After a timeout the error page still has to be rendered: only who left ends that too.
-    if (visit.endedBy instanceof VisitorGone) run.stream.abort(visit.endedBy);
-  });
-}
-
-function toEngine({ engine, payload, nonce, toLateError }: RenderOptions, run: RenderRun): Engine {
+function toEngine({ services, pageRequest, payload, nonce }: RenderOptions, render: Render): Engine {
   const shownErrors = Object.values(payload.errors ?? {});
+  const toDeferredError = toPageErrorOf({ services, pageRequest });
   return {
-    ...engine,
+    ...toHost(services, pageRequest),
+    errorPages: services.errorPages,
+    failureHelp: FailureHelpView,
+    modules: services.modules,
+    styles: new Map(Object.entries(payload.styles)),
     nonce,
-    // By identity: what looks like one may have been thrown, and carry words that nobody may read.
-    toPageError: (thrown) => shownErrors.find((known) => known === thrown) ?? run.onLateError(toLateError(thrown)),
+    // By identity: something that looks like a page error may have been thrown, and its words are not for visitors.
+    toPageError: (thrown) =>
+      shownErrors.find((known) => known === thrown) ?? render.onLateError(toDeferredError(thrown)),
     onRoute(id) {
-      run.innermost = id;
+      render.innermost = id;
     },
   };
+}
+
+/** A page that is kept for everyone must not contain the host that its first visitor sent. */
+function toHost(services: RenderOptions['services'], pageRequest: PageRequest): Pick<Engine, 'host' | 'hostRefusal'> {
+  if (!(pageRequest instanceof SharedPageRequest)) return { host: pageRequest.info.host };
+  const { host } = new URL(services.sharedOrigin);
+  return services.hasOneHost ? { host } : { host, hostRefusal: HOST_REFUSAL };
 }
 
 function toAttempt(verdict: Verdict, routeId: string): Attempt {
@@ -132,143 +109,134 @@ function toLateAttempt(error: PageError, routeId: string): Attempt | undefined {
   return kind === 'failure' || kind === 'public' ? undefined : { kind: 'failed', error, routeId };
 }
 
-interface RenderJob {
-  readonly options: RenderOptions;
-  readonly error: PageError | undefined;
-  readonly resolve: (attempt: Attempt) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
- * What one try at rendering a page has come to. React holds its callbacks until the next turn of the
- * event loop, when the pages of many visitors may have been sent: so they hold this object alone, and
- * it lets go of the page once that is settled.
+ * One try at rendering a page. React holds its callbacks until the next turn of the event loop, when the pages of
+ * many visitors may have been sent. So they hold only this object, which lets go of the page once it has ended.
  */
-class RenderRun {
-  stream: PipeableStream | undefined;
+export class Render {
+  /** What this try came to, once the shell is ready or has failed. */
+  readonly shell: Promise<Attempt>;
   /** The route that began last. */
   innermost = FRAME_ROUTE;
-  #job: RenderJob | undefined;
+  readonly #stream: PipeableStream;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #options: RenderOptions | undefined;
+  #resolve: ((attempt: Attempt) => void) | undefined;
+  /** What the page came to before its shell was ready. */
   #early: Attempt | undefined;
-  #onLateOutcome: ((markup: string) => void) | undefined;
-  readonly #timer: NodeJS.Timeout;
-  /**
-   * React calls back in an async context of its own, which holds the whole page: what is begun in it,
-   * such as a socket's timer, would keep the page in memory for as long as the visitor is idle.
-   */
-  readonly #asVisitor = AsyncLocalStorage.snapshot();
+  #sink: PageSink | undefined;
 
-  constructor(job: RenderJob) {
-    const { visit, deadlineMs } = job.options;
-    this.#job = job;
-    this.#timer = setTimeout(() => {
-      const timeout = new PageTimeout(deadlineMs);
-      visit.abort(timeout); // loaders and late values stop too
-      this.stream?.abort(timeout);
-    }, deadlineMs);
-    visit.onAbort((reason) => this.stream?.abort(reason));
+  constructor(options: RenderOptions) {
+    this.#options = options;
+    this.shell = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const { pageRequest, nonce } = options;
+    const { whole, endedBy } = pageRequest;
+    this.#stream = renderToPipeableStream(<Page {...options} engine={toEngine(options, this)} />, {
+      nonce,
+      progressiveChunkSize: whole ? Number.POSITIVE_INFINITY : undefined,
+      onError: this.#onError,
+      onShellReady: whole ? undefined : this.#onReady,
+      onAllReady: whole ? this.#onReady : undefined,
+      onShellError: this.#onShellError,
+    });
+    const abort = (reason: Error): void => this.#stream.abort(reason);
+    pageRequest.onAbort(abort);
+    // After a timeout the error page still has to be rendered, and has the same time again.
+    if (endedBy) this.#timer = setTimeout(abort, endedBy instanceof VisitorGone ? 0 : pageRequest.deadlineMs, endedBy);
   }
 
-  /** @returns what React puts into `data-dgst` */
-  readonly onError = (thrown: unknown, { componentStack }: ErrorInfo = {}): string | undefined => {
-    if (!this.#job) return undefined;
-    const { funnel, visit } = this.#job.options;
-    const verdict = funnel.fail(thrown, { ...visit.describe('render'), componentStack: componentStack ?? undefined });
-    if (verdict.kind === 'visitor-gone') {
-      this.#early ??= { kind: 'gone' };
-      return undefined;
-    }
-    if (verdict.kind === 'redirect') {
-      this.#early ??= verdict;
-      this.#onLateOutcome?.(`<meta http-equiv="refresh" content="0;url=${escapeHtml(verdict.location)}">`);
-      return 'redirect';
-    }
-    if (verdict.error.kind === 'failure') return verdict.error.digest;
-    this.#early ??= { kind: 'failed', error: verdict.error, routeId: this.innermost };
-    this.#onLateOutcome?.('<meta name="robots" content="noindex">');
-    return verdict.error.kind;
-  };
+  /** Writes the page. The promise is resolved, and never rejected, when the last byte was handed over or the page was given up. */
+  send(parts: Omit<PageSinkOptions, 'onEnd'>): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sink = new PageSink({
+        ...parts,
+        onEnd: () => {
+          this.#end();
+          resolve();
+        },
+      });
+      // React's interface asks for a Writable, and uses what PageSink has of one.
+      this.#stream.pipe(this.#sink as unknown as NodeJS.WritableStream);
+    });
+  }
+
+  /** Ends the render, because another answer takes its place. */
+  replace(): void {
+    this.#end();
+    this.#stream.abort(new RenderReplaced());
+  }
 
   /**
-   * As long as nothing was sent, which is to the end where everything is waited for, an outcome of a
-   * late value ends the page as one of its shell does. A failure and a public error cost their own place.
+   * Until something was sent, a deferred value that ends with a control-flow response ends the page, as one in the
+   * shell does. A failure and a public error take only their own place.
    */
   onLateError(error: PageError): PageError {
     this.#early ??= toLateAttempt(error, this.innermost);
     return error;
   }
 
-  readonly onShellError = (thrown: unknown): void => {
-    const job = this.#settle();
-    if (!job) return;
-    job.resolve(
-      this.#early ?? toAttempt(job.options.funnel.fail(thrown, job.options.visit.describe('render')), this.innermost),
+  /** @returns what React puts into `data-dgst` */
+  readonly #onError = (thrown: unknown, { componentStack }: ErrorInfo = {}): string | undefined => {
+    if (!this.#options) return undefined;
+    const { services, pageRequest } = this.#options;
+    const verdict = services.funnel.fail(thrown, {
+      ...pageRequest.describe('render'),
+      componentStack: componentStack ?? undefined,
+    });
+    if (verdict.kind === 'visitor-gone') {
+      this.#early ??= { kind: 'gone' };
+      return undefined;
+    }
+    if (verdict.kind === 'redirect') {
+      this.#early ??= verdict;
+      this.#sink?.inject(`<meta http-equiv="refresh" content="0;url=${escapeHtml(verdict.location)}">`);
+      return 'redirect';
+    }
+    if (verdict.error.kind === 'failure') return verdict.error.digest;
+    this.#early ??= { kind: 'failed', error: verdict.error, routeId: this.innermost };
+    this.#sink?.inject('<meta name="robots" content="noindex">');
+    return verdict.error.kind;
+  };
+
+  readonly #onShellError = (thrown: unknown): void => {
+    if (!this.#options) return;
+    const { services, pageRequest } = this.#options;
+    this.#end();
+    this.#resolve?.(
+      this.#early ?? toAttempt(services.funnel.fail(thrown, pageRequest.describe('render')), this.innermost),
     );
   };
 
-  readonly onReady = (): void => this.#asVisitor(() => this.#hand());
+  readonly #onReady = (): void => {
+    if (!this.#options) return;
+    if (this.#early) this.replace();
+    this.#resolve?.(this.#early ?? { kind: 'page', render: this });
+  };
 
-  #hand(): void {
-    const job = this.#job;
-    if (!job) return;
-    if (this.#early) {
-      this.#replace();
-      job.resolve(this.#early);
-      return;
-    }
-    try {
-      job.options.onReady({
-        payload: job.options.payload,
-        error: job.error,
-        settle: () => void this.#settle(),
-        pipe: (sink, onLate) => {
-          this.#onLateOutcome = onLate;
-          this.stream?.pipe(sink);
-        },
-      });
-      job.resolve({ kind: 'page' });
-    } catch (thrown) {
-      this.#replace();
-      job.reject(thrown);
-    }
-  }
-
-  /** Another page takes the place of this one. */
-  #replace(): void {
-    this.#settle();
-    this.stream?.abort(new RenderReplaced());
-  }
-
-  #settle(): RenderJob | undefined {
-    const job = this.#job;
-    this.#job = undefined;
-    this.#onLateOutcome = undefined;
+  #end(): void {
     clearTimeout(this.#timer);
-    job?.options.visit.onAbort(undefined);
-    return job;
+    this.#options?.pageRequest.onAbort(undefined);
+    this.#options = undefined;
+    this.#sink = undefined;
   }
 }
 
-function Page({
-  payload,
-  tree,
-  engine,
-  document: Document,
-  lang,
-  visit,
-  nonce,
-  preloads,
-}: RenderOptions & { engine: Engine }): ReactNode {
+function Page({ services, pageRequest, payload, nonce, engine }: RenderOptions & { engine: Engine }): ReactNode {
+  const { tree, document: Document, lang, manifest } = services;
   const location = {
-    pathname: visit.path,
-    search: visit.search,
+    pathname: pageRequest.path,
+    search: pageRequest.search,
     hash: '',
     state: null,
     key: 'default',
     mask: undefined,
   };
   const router = createStandIn(tree, payload, location, NO_NAVIGATION);
-  const head = preloads.map((href) => <link key={href} rel="modulepreload" href={href} nonce={nonce} />);
+  const head = preloadsOf(manifest, payload.routes).map((href) => (
+    <link key={href} rel="modulepreload" href={href} nonce={nonce} />
+  ));
   return (
     <EngineContext value={engine}>
       <Document lang={lang} head={head}>

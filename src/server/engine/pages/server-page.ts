@@ -64,7 +64,7 @@ export interface ServerPage<Data = unknown, Context = EngineContext, Actions = R
   /**
    * Runs before every loader and action of the branch, outermost first; throws `forbidden()`,
    * `redirect()` and the like. Before an action the method of its request is POST. What it found it
-   * hands over by `oncePerVisit()`.
+   * hands over by `oncePerRequest()`.
    */
   readonly guard?: (args: LoaderArgs<Context>) => void | Promise<void>;
   /** Brings the page's data. Promises inside it stream in as they settle. */

@@ -1,6 +1,3 @@
-import type { Response as ExpressResponse } from 'express';
-import type { Engine } from '../../../shared/engine/rendering/engine-context.ts';
-import FailureHelpView from '../../../shared/engine/rendering/failure-help-view.tsx';
 import type { ActionOutcome, PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { ASSET_PREFIX, PAYLOAD_ID, WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
 import { encode, toScriptText } from '../../../shared/engine/wire/wire.ts';
@@ -11,181 +8,124 @@ import { sendBusy } from '../protection/busy-page.ts';
 import { BOOT_ID } from '../protection/content-policy.ts';
 import { drawRandom } from '../request/random.ts';
 import type { Trace } from '../request/request-info.ts';
-import { type EncodedPage, encodePage, toEncodeOptions, toPageErrorOf } from './encode-page.ts';
+import { type EncodedPage, encodePage, toEncodeOptions, toEtag, toStatus } from './encode-page.ts';
 import { type LoadedPage, loadPage } from './load-page.ts';
 import { createNonce } from './nonce.ts';
-import { type PageHouse, sendRedirect, setPageHeaders } from './page-house.ts';
-import { PageSink, type PageTarget } from './page-sink.ts';
-import { preloadsOf, toEtag } from './payload.ts';
-import { LastResort, type Rendered, type RenderedPage, type RenderOptions, renderPage } from './render-page.tsx';
-import { HOST_REFUSAL } from './shared-args.ts';
-import { SharedVisit, type Visit } from './visit.ts';
+import type { PageRequest } from './page-request.ts';
+import {
+  digestOf,
+  type PageExchange,
+  type PageServices,
+  sendRedirect,
+  setPageHeaders,
+  setStatus,
+} from './page-services.ts';
+import type { PageTarget } from './page-sink.ts';
+import { type RenderedPage, renderPage } from './render-page.tsx';
 
 /** Guards and loaders, then the document. HEAD stops before the render. */
-export async function showPage(house: PageHouse, visit: Visit, response: ExpressResponse): Promise<void> {
-  const { pages, funnel } = house;
-  const loaded = await loadPage({ visit, pages, funnel, versioned: visit.method !== 'HEAD' });
-  if (loaded.kind === 'gone') return;
-  if (loaded.kind === 'redirect') return sendRedirect(response, house, loaded.status, loaded.location);
-  await sendDocument(house, visit, response, loaded);
+export async function showPage(exchange: PageExchange): Promise<void> {
+  const { services, pageRequest } = exchange;
+  const loaded = await loadPage({ services, pageRequest, versioned: pageRequest.method !== 'HEAD' });
+  if (loaded.kind === 'redirect') sendRedirect(exchange, loaded);
+  else if (loaded.kind === 'page') await sendDocument(exchange, loaded);
 }
 
 /** Renders what was loaded, and streams it. */
-export async function sendDocument(
-  house: PageHouse,
-  visit: Visit,
-  response: ExpressResponse,
-  loaded: LoadedPage,
-  action?: ActionOutcome,
-): Promise<void> {
-  const page = encodePage(house, visit, loaded, action);
-  const { payload } = page;
-  const status = action && page.loaded.status === 200 ? action.status : page.loaded.status;
+export async function sendDocument(exchange: PageExchange, loaded: LoadedPage, action?: ActionOutcome): Promise<void> {
+  const { services, pageRequest, response } = exchange;
+  const page = encodePage(exchange, loaded, action);
+  const status = toStatus(page.loaded, action);
   const nonce = createNonce();
-  if (visit.method === 'HEAD') {
-    setDocumentHeaders(house, visit, response, payload, status, nonce);
+  if (pageRequest.method === 'HEAD') {
+    setDocumentHeaders(exchange, { payload: page.payload, status, nonce });
     response.end();
-    visit.abort(new VisitorGone()); // nobody waits for what is late
+    pageRequest.abort(new VisitorGone()); // nobody waits for deferred values
     return;
   }
-  // What has acted, and what tells of a failure, is answered however long it takes.
-  const mayRefuse = visit.method === 'GET' && !action && !page.loaded.errors;
+  // A form whose action has run, and a page that shows a failure, are answered however long it takes.
+  const mayRefuse = pageRequest.method === 'GET' && !action && !page.loaded.errors;
   const asked = performance.now();
-  const turn = house.limiter?.acquire(visit, mayRefuse);
-  if (turn && !(await turn)) {
-    if (!(visit.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
+  const slot = services.limiter?.acquire(pageRequest, mayRefuse);
+  if (slot && !(await slot)) {
+    if (!(pageRequest.endedBy instanceof VisitorGone)) sendBusy(response.req, response);
     return;
   }
-  visit.timings?.add('queue', asked);
+  pageRequest.timings?.add('queue', asked);
   const begun = performance.now();
-  const rendered = await renderDocument(house, visit, payload, {
-    nonce,
-    whole: visit.whole,
-    onReady(shell) {
-      visit.leave();
-      visit.timings?.add('render', begun);
-      visit.timings?.write(response);
-      setDocumentHeaders(house, visit, response, shell.payload, shell.error?.status ?? status, nonce);
-      writeDocument(house, visit, page, shell, response, nonce);
-    },
-  }).catch((error: unknown) => {
-    if (error instanceof LastResort) return error;
+  const rendered = await renderPage({ services, pageRequest, payload: page.payload, nonce });
+  if (rendered.kind === 'gone') return;
+  if (rendered.kind === 'redirect') return sendRedirect(exchange, rendered);
+  if (rendered.kind === 'last-resort') {
+    pageRequest.info.digest = rendered.error.digest;
+    return sendLastResort(response.req, response, rendered.error, services.takesFeedback);
+  }
+  pageRequest.leave();
+  pageRequest.timings?.add('render', begun);
+  pageRequest.timings?.write(response);
+  try {
+    setDocumentHeaders(exchange, { payload: rendered.payload, status: rendered.error?.status ?? status, nonce });
+    // Not awaited: what was loaded must not stay in memory until a slow visitor has read the page.
+    void writeDocument({ services, pageRequest, page, rendered, target: response, nonce });
+  } catch (error) {
+    rendered.render.replace();
     throw error;
-  });
-  if (rendered instanceof LastResort) {
-    visit.info.digest = rendered.pageError.digest;
-    sendLastResort(response.req, response, rendered.pageError, house.takesFeedback);
-    return;
   }
-  if (rendered.kind === 'redirect') sendRedirect(response, house, rendered.status, rendered.location);
 }
 
-export function renderDocument(
-  house: PageHouse,
-  visit: Visit,
-  payload: PagePayload,
-  { nonce, whole, onReady }: Pick<RenderOptions, 'nonce' | 'whole' | 'onReady'>,
-): Promise<Rendered> {
-  return renderPage({
-    visit,
-    payload,
-    tree: house.tree,
-    engine: {
-      ...toHost(house, visit),
-      errorPages: house.errorPages,
-      failureHelp: FailureHelpView,
-      modules: house.modules,
-      styles: new Map(Object.entries(payload.styles)),
-    },
-    document: house.document,
-    lang: house.lang,
-    funnel: house.funnel,
-    toLateError: toPageErrorOf(house, visit),
-    nonce,
-    preloads: preloadsOf(house.manifest, payload.routes),
-    whole,
-    deadlineMs: house.deadlineMs,
-    onReady,
-  });
+interface DocumentHead {
+  readonly payload: PagePayload;
+  readonly status: number;
+  readonly nonce: string;
 }
 
-/** A page for everyone must not keep the host that the one who happened to ask first wrote into the request. */
-function toHost(house: PageHouse, visit: Visit): Pick<Engine, 'host' | 'hostRefusal'> {
-  if (!(visit instanceof SharedVisit)) return { host: visit.info.host };
-  const { host } = new URL(house.sharedOrigin);
-  return house.hasOneHost ? { host } : { host, hostRefusal: HOST_REFUSAL };
-}
-
-function setDocumentHeaders(
-  house: PageHouse,
-  visit: Visit,
-  response: ExpressResponse,
-  payload: PagePayload,
-  status: number,
-  nonce: string,
-): void {
+function setDocumentHeaders(exchange: PageExchange, { payload, status, nonce }: DocumentHead): void {
+  const { services, pageRequest, response } = exchange;
   // A page with a nonce must not be kept for another answer: no ETag, and never a 304.
-  const mayKeep = status < 400 && visit.method !== 'POST';
-  setPageHeaders(response, house, mayKeep ? 'private, no-cache' : 'no-store');
-  response.statusCode = status;
+  const mayKeep = status < 400 && pageRequest.method !== 'POST';
+  setPageHeaders(exchange, mayKeep ? 'private, no-cache' : 'no-store');
+  setStatus(exchange, status, digestOf(payload.errors));
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
-  response.setHeader('Content-Security-Policy', house.policy.forNonce(nonce));
-  response.setHeader('Content-Security-Policy-Report-Only', house.policy.reportOnly());
+  response.setHeader('Content-Security-Policy', services.policy.forNonce(nonce));
+  response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
   response.setHeader('X-Accel-Buffering', 'no');
-  const digest = Object.values(payload.errors ?? {}).find((error) => error.digest)?.digest;
-  if (digest) {
-    visit.info.digest = digest;
-    response.setHeader('X-Error-Digest', digest);
-  }
 }
 
-export interface WriteWatcher {
-  /** Called with each line of the page's data as it is written. */
-  onLine(line: string): void;
-  /** Called once, when the page was written or given up. */
-  onEnd(): void;
+export interface WrittenDocument {
+  readonly services: PageServices;
+  readonly pageRequest: PageRequest;
+  readonly page: EncodedPage;
+  readonly rendered: RenderedPage;
+  readonly target: PageTarget;
+  /** Absent for a page that is kept, which starts by the hashed boot script instead. */
+  readonly nonce?: string;
+  /** Gets each line of the page's data as it is written. */
+  readonly lines?: string[];
 }
 
-/**
- * Pipes a rendered page with its payload into a target.
- *
- * @param nonce absent for a page that is kept, which starts by the hashed boot script instead
- */
-export function writeDocument(
-  house: PageHouse,
-  visit: Visit,
-  page: EncodedPage,
-  rendered: RenderedPage,
-  target: PageTarget,
-  nonce?: string,
-  watcher?: WriteWatcher,
-): void {
-  // A render that failed shows another state than the loaders left.
+/** Writes a rendered page with its payload. The promise is resolved, and never rejected, when it was written or given up. */
+export function writeDocument(document: WrittenDocument): Promise<void> {
+  const { services, pageRequest, page, rendered, target, nonce, lines } = document;
+  // A render that failed shows something else than what was loaded.
   const isAsLoaded = rendered.payload === page.payload;
-  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(house, visit));
-  watcher?.onLine(head);
+  const { head, late } = isAsLoaded ? page.encoded : encode(rendered.payload, toEncodeOptions(document));
+  lines?.push(head);
   const mayKeep = !late && !rendered.payload.errors;
-  const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(house.manifest, page.loaded.version ?? head))}"` : '';
-  const sink = new PageSink({
+  const etag = mayKeep ? ` data-etag="${escapeHtml(toEtag(services.manifest, page.loaded.version ?? head))}"` : '';
+  return rendered.render.send({
     target,
-    lead: toEarlyScript(house, nonce) + (nonce === undefined ? '' : toTraceMeta(visit.info.trace)),
+    lead: toEarlyScript(services, nonce) + (nonce === undefined ? '' : toTraceMeta(pageRequest.info.trace)),
     tail:
       `<script type="application/json" id="${PAYLOAD_ID}"${etag}>${toScriptText(head)}</script>` +
-      entryScripts(house, nonce),
-    late: late && watcher ? watchLines(late, watcher) : late,
-    whenStreaming: nonce === undefined || visit.whole ? undefined : askForWhole(visit),
-    onEnd() {
-      rendered.settle();
-      watcher?.onEnd();
-    },
+      entryScripts(services, nonce),
+    late: late && lines ? keepLines(late, lines) : late,
+    whenStreaming: nonce === undefined || pageRequest.whole ? undefined : askForWhole(pageRequest),
   });
-  // React's interface asks for a Writable, and uses what PageSink has of one.
-  rendered.pipe(sink as unknown as NodeJS.WritableStream, (markup) => sink.inject(markup));
 }
 
-async function* watchLines(late: AsyncIterable<string>, watcher: WriteWatcher): AsyncGenerator<string, void> {
+async function* keepLines(late: AsyncIterable<string>, lines: string[]): AsyncGenerator<string, void> {
   for await (const line of late) {
-    watcher.onLine(line);
+    lines.push(line);
     yield line;
   }
 }
@@ -194,12 +134,12 @@ async function* watchLines(late: AsyncIterable<string>, watcher: WriteWatcher): 
  * Late content takes its place by script. A visitor without scripts is sent to the same page, whole:
  * `<noscript>` is read by them alone.
  */
-function askForWhole({ path, search }: Visit): string {
+function askForWhole({ path, search }: PageRequest): string {
   const url = `${path}${search ? `${search}&` : '?'}${WHOLE_KEY}=1`;
   return `<noscript><meta http-equiv="refresh" content="0;url=${escapeHtml(url)}"></noscript>`;
 }
 
-function toEarlyScript({ policy }: PageHouse, nonce: string | undefined): string {
+function toEarlyScript({ policy }: PageServices, nonce: string | undefined): string {
   if (policy.earlyScript === '') return '';
   return `<script${nonce === undefined ? '' : ` nonce="${nonce}"`}>${policy.earlyScript}</script>`;
 }
@@ -215,13 +155,13 @@ function toTraceMeta({ traceId, parentId, sampled }: Trace): string {
   );
 }
 
-function entryScripts(house: PageHouse, nonce: string | undefined): string {
-  const { script } = house.manifest.entry;
+function entryScripts(services: PageServices, nonce: string | undefined): string {
+  const { script } = services.manifest.entry;
   if (!script.startsWith(ASSET_PREFIX))
     throw new Error(`The manifest names an entry outside ${ASSET_PREFIX}: build again.`);
   if (nonce !== undefined) return `<script type="module" async nonce="${nonce}" src="${script}"></script>`;
   return (
     `<script type="application/json" id="${BOOT_ID}">${toScriptText(JSON.stringify([script]))}</script>` +
-    `<script>${house.policy.bootScript}</script>`
+    `<script>${services.policy.bootScript}</script>`
   );
 }

@@ -1,23 +1,21 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Request as ExpressRequest, Response as ExpressResponse } from 'express';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { WIRE_TYPE } from '../../../shared/engine/wire/protocol.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import { acceptsEncoding } from '../request/accept-encoding.ts';
-import { requestInfo } from '../request/request-info.ts';
-import { encodePage } from './encode-page.ts';
+import { matchesEtag } from '../request/etag.ts';
+import { encodePage, toEtag } from './encode-page.ts';
 import { loadPage } from './load-page.ts';
 import type { PageMatch } from './match-page.ts';
-import { type PageHouse, setPageHeaders } from './page-house.ts';
+import { type PageRequest, PageTimeout } from './page-request.ts';
+import { type PageExchange, type PageServices, setPageHeaders, setStatus } from './page-services.ts';
 import type { PageTarget } from './page-sink.ts';
-import { matchesEtag, toEtag } from './payload.ts';
-import { LastResort } from './render-page.tsx';
-import { renderDocument, writeDocument } from './show-page.ts';
+import { renderPage } from './render-page.tsx';
+import { writeDocument } from './show-page.ts';
 import type { CodedPage, KeptPage } from './static-cache.ts';
-import { PageTimeout, type Visit } from './visit.ts';
 
 /** Such a page is compressed once, and again each 300 s, beside the loop: it may take some milliseconds. */
 const BROTLI_QUALITY = 8;
@@ -35,62 +33,49 @@ export function toSharedSearch(match: PageMatch, search: string): string {
 }
 
 /** The page out of memory, or rendered for everyone who waits for it; undefined where there is no page, but a redirect or the last resort. */
-export function getKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
-  return house.cache.get(visit.path + visit.search, () => renderInTime(house, visit));
+export function getKeptPage(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
+  return services.cache.get(pageRequest.path + pageRequest.search, () => renderInTime(services, pageRequest));
 }
 
 /**
  * All visitors who come wait for this one render, and it does not end when they leave. So its deadline
  * begins here, and it counts among the pages in progress itself: leaving must not make it free.
  */
-async function renderInTime(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
-  const { deadlineMs } = visit;
-  const leave = house.limiter?.enter();
-  const timer = setTimeout(() => visit.abort(new PageTimeout(deadlineMs)), deadlineMs);
+async function renderInTime(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
+  const { deadlineMs } = pageRequest;
+  const leave = services.limiter?.enter();
+  const timer = setTimeout(() => pageRequest.abort(new PageTimeout(deadlineMs)), deadlineMs);
   try {
-    return await renderKeptPage(house, visit);
+    return await renderKeptPage(services, pageRequest);
   } finally {
     clearTimeout(timer);
     leave?.();
   }
 }
 
-async function renderKeptPage(house: PageHouse, visit: Visit): Promise<KeptPage | undefined> {
-  // A late value, and what stands behind a boundary, may fail without failing the page.
-  const watch = watchFunnel(house.funnel);
-  const watched: PageHouse = { ...house, funnel: watch.funnel };
-  const loaded = await loadPage({ visit, pages: house.pages, funnel: watch.funnel });
+async function renderKeptPage(services: PageServices, pageRequest: PageRequest): Promise<KeptPage | undefined> {
+  // A deferred value, or content behind a boundary, can fail without failing the page.
+  const watch = watchFunnel(services.funnel);
+  const watched: PageServices = { ...services, funnel: watch.funnel };
+  const loaded = await loadPage({ services: watched, pageRequest });
   if (loaded.kind !== 'page') return undefined;
+  const page = encodePage({ services: watched, pageRequest }, loaded);
+  const rendered = await renderPage({ services: watched, pageRequest, payload: page.payload });
+  if (rendered.kind !== 'page') return undefined;
   const target = new MemoryTarget();
-  const ended = Promise.withResolvers<void>();
   const lines: string[] = [];
-  const page = encodePage(watched, visit, loaded);
-  let { errors } = page.payload;
-  const rendered = await renderDocument(watched, visit, page.payload, {
-    whole: true,
-    onReady(shell) {
-      errors = shell.payload.errors;
-      writeDocument(watched, visit, page, shell, target, undefined, {
-        onLine: (line) => void lines.push(line),
-        onEnd: ended.resolve,
-      });
-    },
-  }).catch((error: unknown) => {
-    if (error instanceof LastResort) return undefined;
-    throw error;
-  });
-  if (rendered?.kind !== 'page') return undefined;
-  await ended.promise;
+  await writeDocument({ services: watched, pageRequest, page, rendered, target, lines });
+  const { errors } = rendered.payload;
   const html = target.bytes;
   const data = lines.join('\n');
-  const failed = watch.hasFailed() || errors !== undefined || visit.endedBy !== undefined;
+  const failed = watch.hasFailed() || errors !== undefined || pageRequest.endedBy !== undefined;
   const name = hash('sha1', html, 'base64url');
   return {
     html,
     etag: `"${name}"`,
-    ...(house.compresses ? { coded: await compressPage(html, name) } : {}),
+    ...(services.compresses ? { coded: await compressPage(html, name) } : {}),
     data,
-    dataEtag: toEtag(house.manifest, data),
+    dataEtag: toEtag(services.manifest, data),
     ...(failed ? { failed: toFailed(errors) } : {}),
   };
 }
@@ -149,21 +134,18 @@ class MemoryTarget implements PageTarget {
   }
 }
 
-/** A constant policy and a validator: such a page can be kept by whoever wants to. */
-export function sendKeptPage(
-  house: PageHouse,
-  page: KeptPage,
-  request: ExpressRequest,
-  response: ExpressResponse,
-): void {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
+/** Sends a kept page, with a constant policy and a validator: every cache may keep it. */
+export function sendKeptPage(exchange: PageExchange, page: KeptPage): void {
+  const { services, response } = exchange;
+  const { headers, method } = response.req;
+  const accepted = String(headers['accept-encoding'] ?? '');
   const coded = page.coded?.find(({ coding }) => acceptsEncoding(accepted, coding));
   const { etag, bytes } = coded ?? { etag: page.etag, bytes: page.html };
-  setKeptHeaders(response, house, page, etag);
+  setKeptHeaders(exchange, page, etag);
   if (page.coded) response.vary('Accept-Encoding');
-  response.setHeader('Content-Security-Policy', house.policy.forStatic());
-  response.setHeader('Content-Security-Policy-Report-Only', house.policy.reportOnly());
-  if (!page.failed && matchesEtag(request.headers['if-none-match'], etag)) {
+  response.setHeader('Content-Security-Policy', services.policy.forStatic());
+  response.setHeader('Content-Security-Policy-Report-Only', services.policy.reportOnly());
+  if (!page.failed && matchesEtag(headers['if-none-match'], etag)) {
     response.statusCode = 304;
     response.end();
     return;
@@ -171,30 +153,23 @@ export function sendKeptPage(
   response.setHeader('Content-Type', 'text/html; charset=utf-8');
   if (coded) response.setHeader('Content-Encoding', coded.coding);
   response.setHeader('Content-Length', bytes.length);
-  if (request.method === 'HEAD') response.end();
+  if (method === 'HEAD') response.end();
   else response.end(bytes);
 }
 
-/** The data of such a page: the lines that its document carries. */
-export function sendKeptData(
-  house: PageHouse,
-  page: KeptPage,
-  request: ExpressRequest,
-  response: ExpressResponse,
-): void {
-  setKeptHeaders(response, house, page, page.dataEtag);
+/** Sends the data of such a page: the lines that its document carries. */
+export function sendKeptData(exchange: PageExchange, page: KeptPage): void {
+  const { response } = exchange;
+  setKeptHeaders(exchange, page, page.dataEtag);
   response.setHeader('Content-Type', WIRE_TYPE);
-  const unchanged = !page.failed && matchesEtag(request.headers['if-none-match'], page.dataEtag);
+  const unchanged = !page.failed && matchesEtag(response.req.headers['if-none-match'], page.dataEtag);
   if (unchanged) response.statusCode = 304;
   response.end(unchanged ? undefined : `${page.data}\n`);
 }
 
 /** Status and headers that the document and its data share. */
-function setKeptHeaders(response: ExpressResponse, house: PageHouse, { failed }: KeptPage, etag: string): void {
-  setPageHeaders(response, house, failed ? 'no-store' : 'public, no-cache');
-  response.statusCode = failed?.status ?? 200;
-  if (!failed) response.setHeader('ETag', etag);
-  if (!failed?.digest) return;
-  requestInfo(response.req).digest = failed.digest;
-  response.setHeader('X-Error-Digest', failed.digest);
+function setKeptHeaders(exchange: PageExchange, { failed }: KeptPage, etag: string): void {
+  setPageHeaders(exchange, failed ? 'no-store' : 'public, no-cache');
+  setStatus(exchange, failed?.status ?? 200, failed?.digest);
+  if (!failed) exchange.response.setHeader('ETag', etag);
 }

@@ -1,6 +1,6 @@
 import { Outlet } from 'react-router';
 import { expect, it } from 'vitest';
-import { oncePerVisit } from '../../../../src/server/engine/pages/once-per-visit.ts';
+import { oncePerRequest } from '../../../../src/server/engine/pages/once-per-request.ts';
 import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { unauthorized } from '../../../../src/shared/engine/routing/outcome.ts';
@@ -14,7 +14,7 @@ function Page() {
 
 /** A layout that guards its page, and both show who is there. */
 function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static' = 'dynamic') {
-  const findUser = oncePerVisit(look);
+  const findUser = oncePerRequest(look);
   const table: TestPage[] = [
     {
       id: 'root',
@@ -60,7 +60,7 @@ it('ends with what it throws, in whichever part asks', async () => {
 
 it('looks again where it threw', () => {
   let looked = 0;
-  const find = oncePerVisit(() => {
+  const find = oncePerRequest(() => {
     looked += 1;
     if (looked === 1) throw new Error('not yet');
     return looked;

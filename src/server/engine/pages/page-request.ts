@@ -12,28 +12,28 @@ import type { EngineContext, LoaderArgs } from './server-page.ts';
 import { Timings } from './timings.ts';
 
 /** One request for a page, its data or one of its actions, with what every stage needs of it. */
-export interface Visit {
+export interface PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method: string;
   /** Path and search, as they stand in the address bar. */
   readonly path: string;
   readonly search: string;
-  /** A crawler, or a visitor without scripts as far as we can tell: late content would never find its place. */
+  /** A crawler, or a visitor without scripts as far as we can tell: deferred content would never get to its place. */
   readonly whole: boolean;
-  /** How long all of it may take, late values too (ms). */
+  /** How long all of it may take, deferred values too (ms). */
   readonly deadlineMs: number;
-  /** Kept for operators alone. */
+  /** Only for operators. */
   readonly timings?: Timings | undefined;
-  /** Aborted when the visitor leaves. Made when it is asked for: most pages never do. */
+  /** Aborted when the visitor leaves. Made on demand, because most pages never ask for it. */
   readonly signal: AbortSignal;
-  /** What the work for this visit was ended with. */
+  /** The reason for which the work for this request was ended. */
   readonly endedBy: Error | undefined;
-  /** Ends all work for this visit; a second call changes nothing. */
+  /** Ends all work for this request; a second call changes nothing. */
   abort(reason: Error): void;
-  /** The stage that is at work, to be told of the end; one at a time, undefined for none. */
+  /** Sets what is called when the request is aborted: one listener at a time, `undefined` for none. */
   onAbort(listener: ((reason: Error) => void) | undefined): void;
-  /** Begins the work: from here on it counts among the pages in progress. Does nothing once the visit has ended. */
+  /** Begins the work: from here on it counts among the pages in progress. Does nothing once the request has ended. */
   enter(): void;
   /** Ends that: the shell was sent, or the handler is done. A second call changes nothing. */
   leave(): void;
@@ -42,7 +42,7 @@ export interface Visit {
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
 }
 
-export interface VisitOptions {
+export interface PageRequestOptions {
   readonly request: ExpressRequest;
   /** Still open. */
   readonly response: ExpressResponse;
@@ -100,8 +100,8 @@ export class Ending {
   }
 }
 
-/** A visit of the one who asked. */
-export class RequestVisit extends Ending implements Visit {
+/** A page request that is answered for one visitor. */
+export class VisitorPageRequest extends Ending implements PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method: string;
@@ -110,11 +110,11 @@ export class RequestVisit extends Ending implements Visit {
   readonly whole: boolean;
   readonly deadlineMs: number;
   readonly timings: Timings | undefined;
-  readonly #options: VisitOptions;
+  readonly #options: PageRequestOptions;
   #args: Promise<LoaderArgs> | undefined;
   #leave: (() => void) | undefined;
 
-  constructor(options: VisitOptions) {
+  constructor(options: PageRequestOptions) {
     super();
     const { request, response, match, deadlineMs } = options;
     this.#options = options;
@@ -163,12 +163,12 @@ export class RequestVisit extends Ending implements Visit {
 
   async #createArgs(): Promise<LoaderArgs> {
     const context = await this.#options.createContext();
-    return new VisitArgs(this, () => toWebRequest(this.#options.request, this), context);
+    return new RequestArgs(this, () => toWebRequest(this.#options.request, this), context);
   }
 }
 
-/** A visit of everyone: it outlives the visitor who caused it, and knows nothing of them. */
-export class SharedVisit extends Ending implements Visit {
+/** A page request whose answer is for everyone: it outlives the visitor who caused it, and knows nothing about them. */
+export class SharedPageRequest extends Ending implements PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method: string;
@@ -177,28 +177,31 @@ export class SharedVisit extends Ending implements Visit {
   /** As it is for a page that is kept, so that it ends alike where there is none. */
   readonly whole = true;
   readonly deadlineMs: number;
-  readonly #visit: Visit;
-  readonly #createArgs: (visit: Visit) => LoaderArgs;
+  readonly #pageRequest: PageRequest;
+  readonly #createArgs: (pageRequest: PageRequest) => LoaderArgs;
   #args: LoaderArgs | undefined;
 
-  constructor(visit: Visit, init: { search: string; method: string; createArgs: (visit: Visit) => LoaderArgs }) {
+  constructor(
+    pageRequest: PageRequest,
+    init: { search: string; method: string; createArgs: (pageRequest: PageRequest) => LoaderArgs },
+  ) {
     super();
-    this.#visit = visit;
+    this.#pageRequest = pageRequest;
     this.#createArgs = init.createArgs;
-    this.match = visit.match;
-    this.info = visit.info;
+    this.match = pageRequest.match;
+    this.info = pageRequest.info;
     this.method = init.method;
-    this.path = visit.path;
+    this.path = pageRequest.path;
     this.search = init.search;
-    this.deadlineMs = visit.deadlineMs;
+    this.deadlineMs = pageRequest.deadlineMs;
   }
 
   enter(): void {
-    this.#visit.enter();
+    this.#pageRequest.enter();
   }
 
   leave(): void {
-    this.#visit.leave();
+    this.#pageRequest.leave();
   }
 
   async toArgs(): Promise<LoaderArgs> {
@@ -207,7 +210,7 @@ export class SharedVisit extends Ending implements Visit {
   }
 
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext {
-    return { ...this.#visit.describe(origin, routeId), endedBy: this.endedBy, isShared: true };
+    return { ...this.#pageRequest.describe(origin, routeId), endedBy: this.endedBy, isShared: true };
   }
 }
 
@@ -218,23 +221,23 @@ const MADE = Symbol('made on demand');
  * signal are made when they are asked for. They are properties of the object itself, so that an owner
  * may write `{ ...args, user }`.
  */
-export class VisitArgs implements LoaderArgs {
+export class RequestArgs implements LoaderArgs {
   declare readonly request: Request;
   declare readonly signal: AbortSignal;
   readonly params: Params;
   readonly context: EngineContext;
-  readonly [MADE]: { readonly visit: Visit; readonly toRequest: () => Request; request?: Request };
+  readonly [MADE]: { readonly pageRequest: PageRequest; readonly toRequest: () => Request; request?: Request };
 
-  constructor(visit: Visit, toRequest: () => Request, context: EngineContext) {
-    this.params = visit.match.params;
+  constructor(pageRequest: PageRequest, toRequest: () => Request, context: EngineContext) {
+    this.params = pageRequest.match.params;
     this.context = context;
-    this[MADE] = { visit, toRequest };
+    this[MADE] = { pageRequest, toRequest };
     Object.defineProperties(this, ON_DEMAND);
   }
 }
 
 /** One pair of functions for all: see `Ending` on shapes. */
-const ON_DEMAND: PropertyDescriptorMap & ThisType<VisitArgs> = {
+const ON_DEMAND: PropertyDescriptorMap & ThisType<RequestArgs> = {
   [MADE]: { enumerable: false },
   request: {
     enumerable: true,
@@ -247,7 +250,7 @@ const ON_DEMAND: PropertyDescriptorMap & ThisType<VisitArgs> = {
   signal: {
     enumerable: true,
     get() {
-      return this[MADE].visit.signal;
+      return this[MADE].pageRequest.signal;
     },
   },
 };
@@ -262,11 +265,14 @@ function withoutKey(search: string, key: string): string {
   return rest.length > 0 ? `?${rest.join('&')}` : '';
 }
 
-function toWebRequest(request: ExpressRequest, visit: Visit): Request {
+function toWebRequest(request: ExpressRequest, pageRequest: PageRequest): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headersDistinct)) {
     for (const item of value ?? []) headers.append(name, item);
   }
   // Loaders read; the body of a post belongs to its action, which gets it parsed.
-  return new Request(visit.info.origin + visit.path + visit.search, { headers, signal: visit.signal });
+  return new Request(pageRequest.info.origin + pageRequest.path + pageRequest.search, {
+    headers,
+    signal: pageRequest.signal,
+  });
 }

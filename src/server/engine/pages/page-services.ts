@@ -6,17 +6,27 @@ import { toLocalLocation } from '../../../shared/engine/routing/outcome.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
+import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { BUILD_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import type { BodyReader } from '../api/body-reader.ts';
 import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
+import { requestInfo } from '../request/request-info.ts';
 import type { PageTable } from './load-page.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
+import type { PageRequest } from './page-request.ts';
 import type { StaticCache } from './static-cache.ts';
 
+/** One request that is answered with a page, its data, or what became of a form. */
+export interface PageExchange {
+  readonly services: PageServices;
+  readonly pageRequest: PageRequest;
+  readonly response: ExpressResponse;
+}
+
 /** What all stages of all pages share. */
-export interface PageHouse {
+export interface PageServices {
   readonly tree: RouteTree;
   readonly matchPage: MatchPage;
   readonly pages: PageTable;
@@ -50,22 +60,45 @@ export interface PageHouse {
 export const READ_METHODS = 'GET, HEAD, OPTIONS';
 
 /** `Allow` of a page, which takes posts where one of its routes has an action. */
-export function toAllowed(house: PageHouse, { ids }: PageMatch): string {
-  return ids.some((id) => house.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
+export function toAllowed(services: PageServices, { ids }: PageMatch): string {
+  return ids.some((id) => services.pages[id]?.actions) ? 'GET, HEAD, POST, OPTIONS' : READ_METHODS;
 }
 
 /** Headers that every answer of the page engine has. */
-export function setPageHeaders(response: ExpressResponse, house: PageHouse, cacheControl: string): void {
-  response.setHeader(BUILD_HEADER, house.manifest.buildId);
-  response.setHeader('Cache-Control', house.isSecret ? 'no-store' : cacheControl);
+export function setPageHeaders({ services, response }: Answer, cacheControl: string): void {
+  response.setHeader(BUILD_HEADER, services.manifest.buildId);
+  response.setHeader('Cache-Control', services.isSecret ? 'no-store' : cacheControl);
 }
 
 /** Sends the visitor elsewhere. The location was checked by `redirect()`; it is checked again on the way out. */
-export function sendRedirect(response: ExpressResponse, house: PageHouse, status: number, location: string): void {
-  setPageHeaders(response, house, 'no-store');
+export function sendRedirect(answer: Answer, { status, location }: Pick<Redirect, 'status' | 'location'>): void {
+  const { response } = answer;
+  setPageHeaders(answer, 'no-store');
   response.statusCode = status;
   response.setHeader('Location', isAbsolute(location) ? location : toLocalLocation(location));
   response.end();
+}
+
+/** Sets the status and the digest of what failed, for the visitor and for the log. */
+export function setStatus({ response }: Answer, status: number, digest: string | undefined): void {
+  response.statusCode = status;
+  if (!digest) return;
+  requestInfo(response.req).digest = digest;
+  response.setHeader('X-Error-Digest', digest);
+}
+
+type Answer = Pick<PageExchange, 'services' | 'response'>;
+
+/** What guards, loaders, actions and renders say with `redirect()`. */
+export interface Redirect {
+  readonly kind: 'redirect';
+  readonly status: number;
+  readonly location: string;
+}
+
+/** The address of the failure that a page shows. */
+export function digestOf(errors: PagePayload['errors'] = {}): string | undefined {
+  return Object.values(errors).find((error) => error.digest)?.digest;
 }
 
 export function isAbsolute(location: string): boolean {

@@ -2,15 +2,15 @@ import type { EngineContext, LoaderArgs } from './server-page.ts';
 
 type Found = Map<unknown, unknown>;
 
-/** By the context of a visit, which is one object for all guards, loaders and actions. */
+/** By the context of a page request, which is one object for all guards, loaders and actions. */
 const foundIn = new WeakMap<EngineContext, Found>();
 
 /**
- * Makes a function that looks for something once in a visit, however many guards, loaders and actions
- * of its routes ask: `const findOrder = oncePerVisit(({ params, context }: LoaderArgs<AppContext>) => …)`.
+ * Makes a function that looks for something once in a request, however many guards, loaders and actions
+ * of its routes ask: `const findOrder = oncePerRequest(({ params, context }: LoaderArgs<AppContext>) => …)`.
  * What it throws ends each of them, so nobody gets around it. It looks anew once an action has run.
  */
-export function oncePerVisit<Context extends EngineContext, Value>(
+export function oncePerRequest<Context extends EngineContext, Value>(
   look: (args: LoaderArgs<Context>) => Value,
 ): (args: LoaderArgs<Context>) => Value {
   return function findOnce(args) {
