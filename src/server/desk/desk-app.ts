@@ -3,15 +3,15 @@ import type { RequestHandler } from 'express';
 import { assets } from '../engine/assets/assets.ts';
 import { compress } from '../engine/assets/compress.ts';
 import type { PublicFile } from '../engine/assets/public-files.ts';
-import { expectContinue } from '../engine/connection/expect-continue.ts';
+import { expectContinue } from '../engine/connection/http-server.ts';
 import { lateWrites } from '../engine/connection/late-writes.ts';
-import { type ErrorHandler, errorHandler } from '../engine/errors/error-handler.ts';
+import { errorHandler } from '../engine/errors/error-handler.ts';
 import type { Funnel } from '../engine/errors/funnel.ts';
 import { notFoundHere } from '../engine/errors/http-error.ts';
 import { createExpress, type FirstStepsDeps, firstSteps } from '../engine/first-steps.ts';
 import { crossSite } from '../engine/protection/cross-site.ts';
 import { createOrigins, type Origins } from '../engine/protection/origins.ts';
-import { chain, intoExpress, type Step } from '../engine/request/step.ts';
+import { chain, type ErrorHandler, intoExpress, type Step } from '../engine/request/step.ts';
 import { DESK_API_PATH } from './api/desk-api.ts';
 import type { DeskPages } from './pages/desk-pages.ts';
 

@@ -185,6 +185,6 @@ export const LIVE_STREAM_AGE = 15 * Minute;
 /** How long browsers wait before they come again (ms), each another time between these. */
 export const LIVE_RETRY_SHORTEST = 1 * Second;
 export const LIVE_RETRY_LONGEST = 5 * Second;
-/** Streams that are open at once (counts): in all, and of one session. Who gets none asks from time to time. */
+/** Streams that are open at once (counts): in all, and of one session. A page without a stream tries again after a minute. */
 export const MAX_LIVE_STREAMS = 200;
 export const MAX_LIVE_STREAMS_OF_SESSION = 6;

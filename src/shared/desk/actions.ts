@@ -1,15 +1,45 @@
 import { createActionUses } from '../engine/routing/actions.ts';
-import type { IncidentActions } from './pages/incident/incident.tsx';
-import type { IncidentsActions } from './pages/incidents/incidents.tsx';
-import type { NotificationsActions } from './pages/notifications/notifications.tsx';
-import type { RootActions } from './pages/root/root.tsx';
+
+/** What an action says it has done. */
+export interface Changed {
+  readonly words: string;
+  /** The change of somebody else that this one replaced. */
+  readonly overtook?: string;
+}
+
+/** How the test of each target went. */
+export interface TestResults {
+  readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
+}
 
 /** The actions of the desk's pages, by route id. */
 export interface DeskActions {
-  root: RootActions;
-  incidents: IncidentsActions;
-  incident: IncidentActions;
-  notifications: NotificationsActions;
+  root: {
+    signIn(): undefined;
+    signOut(): undefined;
+  };
+  incidents: {
+    resolve(): Changed;
+    ignore(): Changed;
+    reopen(): Changed;
+  };
+  incident: {
+    resolve(): Changed;
+    ignore(): Changed;
+    reopen(): Changed;
+    assign(): Changed;
+    addNote(): Changed;
+    removeNote(): Changed;
+    /** Redirects to the other incident. */
+    merge(): undefined;
+    separate(): Changed;
+    removeFeedback(): Changed;
+    removeOccurrence(): undefined;
+    remove(): undefined;
+  };
+  notifications: {
+    test(): TestResults;
+  };
 }
 
-export const { Form, useActionOutcome, submitAs } = createActionUses<DeskActions>();
+export const { Form, useActionResult, submitAs } = createActionUses<DeskActions>();

@@ -5,10 +5,10 @@ type Choice<Value extends string = string> = readonly [value: Value, words: stri
 
 /** What the address of a list may say, in words. */
 export const SORTS = [
-  ['last', 'seen last'],
-  ['first', 'new ones'],
-  ['count', 'how often'],
-  ['visitors', 'visitors'],
+  ['last', 'Last seen'],
+  ['first', 'First seen'],
+  ['count', 'Count'],
+  ['visitors', 'Visitors'],
 ] as const satisfies readonly Choice<SortName>[];
 
 export const SPANS = [
@@ -17,10 +17,10 @@ export const SPANS = [
 ] as const satisfies readonly Choice<SpanName>[];
 
 export const WITHIN = [
-  ['1h', 'last hour'],
-  ['24h', 'last 24 hours'],
-  ['7d', 'last 7 days'],
-  ['30d', 'last 30 days'],
+  ['1h', 'Last hour'],
+  ['24h', 'Last 24 hours'],
+  ['7d', 'Last 7 days'],
+  ['30d', 'Last 30 days'],
 ] as const satisfies readonly Choice[];
 
 /** The same in milliseconds. */
@@ -42,7 +42,7 @@ export const RESOLVE_CHOICES = [
 
 /** What `incident.ignore` takes as `how`. */
 export const IGNORE_CHOICES = [
-  ['ever', 'for ever'],
+  ['ever', 'forever'],
   ['1h', 'for an hour'],
   ['24h', 'for a day'],
   ['7d', 'for a week'],

@@ -12,10 +12,9 @@ export const errorPages: ErrorPages = {
 
 function NotFound({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title="Nothing here">
+    <ErrorPage title="Page not found">
       <p>
-        {error.message ??
-          'The desk has nothing at this address: it may have been deleted, or was typed with a mistake.'}
+        {error.message ?? 'There is no incident at this address. It may have been deleted, or the address is wrong.'}
       </p>
       <ToList />
     </ErrorPage>
@@ -24,8 +23,8 @@ function NotFound({ error }: ErrorPageProps) {
 
 function Forbidden({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title="For operators">
-      <p>{error.message ?? 'Your token lets you look, not change. Ask somebody who has an operator’s token.'}</p>
+    <ErrorPage title="Operators only">
+      <p>{error.message ?? 'Your token is read-only. Ask for an operator’s token.'}</p>
       <ToList />
     </ErrorPage>
   );
@@ -33,7 +32,7 @@ function Forbidden({ error }: ErrorPageProps) {
 
 function Unauthorized() {
   return (
-    <ErrorPage title="Your session has ended">
+    <ErrorPage title="Your session has expired">
       <p>
         {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and asks to sign in */}
         <a href="">Sign in again</a>
@@ -52,7 +51,7 @@ function PublicError({ error }: ErrorPageProps) {
 
 function Failure({ error }: ErrorPageProps) {
   return (
-    <ErrorPage title="The desk itself failed">
+    <ErrorPage title="The desk failed">
       <p>
         The failure is kept like any other
         {error.digest && (

@@ -1,36 +1,44 @@
 import type { ErrorShape, FrameShape } from './shapes.ts';
 
-/** Frames of ours that are open at first (a count): a deep stack must not push the request out of sight. */
+/** Frames that are open at first (count), so that a deep stack does not hide the request. */
 const OPEN_FRAMES = 3;
 
-/** The application's own; where it has none in the stack, the first of the engine. */
+/** Returns the first frames of the app, or else the first frame of Spillway. */
 export function chooseOpen({ frames }: Pick<ErrorShape, 'frames'>): ReadonlySet<FrameShape> {
   const ours = frames.filter(({ isOwn, source }) => isOwn && source);
   const application = ours.filter(({ isEngine }) => !isEngine);
   return new Set(application.length > 0 ? application.slice(0, OPEN_FRAMES) : ours.slice(0, 1));
 }
 
-/** Each frame of ours for itself, and what lies between them together. */
-export function groupFrames(frames: readonly FrameShape[]): FrameShape[][] {
-  const groups: FrameShape[][] = [];
+export interface FrameGroup {
+  /** Frames of Spillway, of dependencies and of the runtime. Else it is one frame of the app. */
+  readonly isFolded: boolean;
+  readonly frames: readonly FrameShape[];
+}
+
+/** Returns each frame of the app alone, and the frames between them in groups. @param opened what `chooseOpen` returned */
+export function groupFrames(frames: readonly FrameShape[], opened: ReadonlySet<FrameShape>): FrameGroup[] {
+  const groups: { isFolded: boolean; frames: FrameShape[] }[] = [];
   for (const frame of frames) {
+    const isFolded = !opened.has(frame) && !(frame.isOwn && !frame.isEngine);
     const last = groups.at(-1);
-    if (frame.isOwn || !last || last[0]?.isOwn) groups.push([frame]);
-    else last.push(frame);
+    if (isFolded && last?.isFolded) last.frames.push(frame);
+    else groups.push({ isFolded, frames: [frame] });
   }
   return groups;
 }
 
-/** `express, node` */
+/** `Spillway, express, Node` */
 export function toPackages(frames: readonly FrameShape[]): string {
-  const names = new Set(frames.map(({ file }) => toPackage(file)));
+  const names = new Set(frames.map(toPackage));
   const some = [...names].slice(0, MAX_PACKAGES);
   return names.size > some.length ? `${some.join(', ')} and others` : some.join(', ');
 }
 
 const MAX_PACKAGES = 3;
 
-function toPackage(file: string): string {
+function toPackage({ file, isOwn }: FrameShape): string {
+  if (isOwn) return 'Spillway';
   if (file.startsWith('node:')) return 'Node';
   const inModules = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   return inModules ?? /^https?:\/\/([^/]+)/.exec(file)?.[1] ?? (file === '' ? 'the runtime' : 'other code');

@@ -1,5 +1,5 @@
 import { Day, Hour, Minute, Second } from '../units.ts';
-import type { ArrivingShape, IncidentKind, IncidentState } from './shapes.ts';
+import type { ArrivingShape, IncidentKind, IncidentState, MissedShape } from './shapes.ts';
 
 /** Kinds in words, for lists and filters. */
 export const KIND_WORDS: Readonly<Record<IncidentKind, string>> = {
@@ -25,9 +25,9 @@ const POLICY_HINTS: readonly (readonly [directive: RegExp, hint: string])[] = [
   ],
   [
     /\bscript-src/,
-    'A script that is not of this build was kept out. If it is yours, give it the nonce of the page: docs/recipes/extending.md shows how. It may also come from a browser extension.',
+    "A script that is not part of this build was blocked. If it is yours, give it the page's nonce (docs/recipes/extending.md). It can also come from a browser extension.",
   ],
-  [/./, 'If the page needs this source, add it to contentSources in src/server/product/csp.ts.'],
+  [/./, 'If the page needs this source, add it to contentSources in src/server/product/index.ts.'],
 ];
 
 /** What to do about an incident, where its kind tells. */
@@ -59,7 +59,7 @@ const UNITS = [
 /** In UTC, so that server, browser and colleagues elsewhere read the same: `2026-11-21 20:31:07 UTC`. */
 export function toExactTime(at: number): string {
   const text = toIsoTime(at);
-  return text === '' ? 'at no known time' : `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
+  return text === '' ? 'at an unknown time' : `${text.slice(0, 10)} ${text.slice(11, 19)} UTC`;
 }
 
 /** Empty for what is no time. */
@@ -102,3 +102,12 @@ export function toArrivingWords({ count, hasMore }: ArrivingShape): string {
 export function toMebibytes(bytes: number): string {
   return `${toCount(Math.round(bytes / 1024 / 1024))} MiB`;
 }
+
+/** Why a page shows another occurrence than its address names. The words follow the digest. */
+export const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
+  thin: 'was sampled out: only its row was kept. This is the nearest occurrence that was kept in full.',
+  thinned: 'was sampled out: it was only counted. This is the nearest occurrence that was kept in full.',
+  arriving:
+    'may not be stored yet, because more failures are arriving. Reload the page in a moment. This is the latest occurrence that was kept in full.',
+  unknown: 'is unknown or was deleted. This is the latest occurrence that was kept in full.',
+};

@@ -24,7 +24,7 @@ const textarea = (page: Page) => page.getByLabel('What were you doing?').and(pag
 
 async function say(page: Page, words: string): Promise<void> {
   await textarea(page).fill(words);
-  await page.getByLabel('Your e-mail address').fill('ann@example.com');
+  await page.getByLabel('Your email').fill('ann@example.com');
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
@@ -69,7 +69,7 @@ describe('a visitor says what they were doing', () => {
     const address = await readAddress(page);
     await page.route('**/*_feedback', (route) => route.abort());
     await say(page, 'I pressed the button.');
-    await page.getByText('It could not be sent.').waitFor();
+    await page.getByText('Your message was not sent.').waitFor();
     expect(await textarea(page).inputValue()).toBe('I pressed the button.');
     await page.unroute('**/*_feedback');
     await page.getByRole('button', { name: 'Send' }).click();

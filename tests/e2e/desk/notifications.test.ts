@@ -151,7 +151,7 @@ describe('axe finds no violation, and nothing is wider than its place', () => {
     onTestFinished(() => server.stop());
     const { page, complaints } = await openDesk(server, '/desk/notifications');
     await hydrated(page);
-    await page.getByText('Nobody is told of anything.').waitFor();
+    await page.getByText('Notifications are off.').waitFor();
     await expectAccessible(page);
     expect(complaints).toEqual([]);
   });

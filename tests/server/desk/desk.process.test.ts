@@ -62,7 +62,7 @@ describe('the desk', () => {
     const next = await openTestDesk({ dataDir });
     onTestFinished(() => next.close());
     expect(await next.ask('find', toAddress(failure))).toMatchObject({ state: 'kept' });
-    expect((await next.ask('listRuns', 10)).at(-1)).toMatchObject({ ended: 'clean' });
+    expect((await next.ask('listProcesses', 10)).at(-1)).toMatchObject({ ended: 'clean' });
   });
 
   it('removes the locks of journals that have been gone for days', async () => {

@@ -176,7 +176,7 @@ describe('a lock', () => {
     expect(statuses.filter((status) => status !== 'answered')).toEqual([]);
     const slow = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
     expect(slow).toMatchObject({ name: 'QueryFailedError', reason: expect.stringMatching(/slow|busy/) });
-    const [run] = await site.desk.ask('listRuns', 1);
+    const [run] = await site.desk.ask('listProcesses', 1);
     expect(Date.now() - (run?.beatAt ?? 0)).toBeLessThan(20_000);
     await release();
     await expect.poll(site.stored, PATIENCE).toBe(FAILURES);

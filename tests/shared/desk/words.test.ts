@@ -32,8 +32,8 @@ describe('times in words', () => {
 
   it('names the exact time in UTC, and survives what is no time', () => {
     expect(toExactTime(NOW)).toBe('2026-11-21 20:31:07 UTC');
-    expect(toExactTime(Number.NaN)).toBe('at no known time');
-    expect(toExactTime(Number.MAX_VALUE)).toBe('at no known time');
+    expect(toExactTime(Number.NaN)).toBe('at an unknown time');
+    expect(toExactTime(Number.MAX_VALUE)).toBe('at an unknown time');
   });
 });
 

@@ -3,8 +3,9 @@ import { Second } from '../../../shared/units.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import { StoreError } from '../store/sql.ts';
 import { proxyOperatorOf, sessionCookieOf } from './credentials.ts';
+import type { Operator } from './operator-tokens.ts';
 import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
-import type { Operator, SignedIn, SignIn } from './sign-in.ts';
+import type { SignedIn, SignIn } from './sign-in.ts';
 
 /** Who asks, for one request, and how they may become somebody. */
 export interface Access {

@@ -3,15 +3,19 @@ import { isSameText } from './same-text.ts';
 /** *Viewers* look, *operators* change things too. */
 export type Role = 'viewer' | 'operator';
 
+/** Somebody who is signed in to the desk. */
+export interface Operator {
+  readonly name: string;
+  readonly role: Role;
+}
+
 /** A token with its holder's name, which stands beside what is changed with it. */
 export interface NamedToken {
   readonly name: string;
   readonly token: string;
 }
 
-export interface OperatorToken extends NamedToken {
-  readonly role: Role;
-}
+export interface OperatorToken extends NamedToken, Operator {}
 
 export interface OperatorTokens {
   readonly all: readonly OperatorToken[];

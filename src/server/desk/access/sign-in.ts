@@ -1,18 +1,12 @@
 import { createHash, createHmac } from 'node:crypto';
 import { SESSION_TIME } from '../limits.ts';
-import type { Grant } from '../store/session-table.ts';
+import type { Grant } from '../store/servers/session-table.ts';
 import type { CheckToken } from './check-token.ts';
-import type { OperatorToken, OperatorTokens, Role } from './operator-tokens.ts';
+import type { Operator, OperatorToken, OperatorTokens } from './operator-tokens.ts';
 import { isSameText } from './same-text.ts';
 import { createSessionCache } from './session-cache.ts';
 import type { SessionStore } from './session-store.ts';
 import { createSignedIds } from './signed-ids.ts';
-
-/** Whoever looks at the desk. */
-export interface Operator {
-  readonly name: string;
-  readonly role: Role;
-}
 
 /** How an attempt to sign in ended. */
 export type SignedIn =

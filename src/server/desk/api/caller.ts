@@ -4,7 +4,7 @@ import { HttpError } from '../../engine/errors/http-error.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
 import { readBearer } from '../access/bearer.ts';
 import type { CheckToken } from '../access/check-token.ts';
-import type { Operator } from '../access/sign-in.ts';
+import type { Operator } from '../access/operator-tokens.ts';
 
 const callers = new WeakMap<Request, Operator>();
 

@@ -3,7 +3,7 @@ import type { Sent } from '../../engine/api/operation.ts';
 import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { keyOf } from '../store/incident-key.ts';
-import type { IncidentFilter } from '../store/list-incidents.ts';
+import type { IncidentFilter } from '../store/incidents/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { presentIncident as presentHead } from '../views/present-incident.ts';
 import { presentOccurrence as presentForPage } from '../views/present-occurrence.ts';

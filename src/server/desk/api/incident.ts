@@ -4,8 +4,8 @@ import { operation } from '../../engine/api/operation.ts';
 import { type Resource, resource } from '../../engine/api/resource.ts';
 import { HttpError } from '../../engine/errors/http-error.ts';
 import { chooseShown } from '../pages/find-shown.ts';
-import type { ChangeBy, IncidentChange } from '../store/change-incident.ts';
 import { keyOf, toCallKey } from '../store/incident-key.ts';
+import type { ChangeBy, IncidentChange } from '../store/incidents/change-incident.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { presentStatus } from '../views/present-status.ts';
 import { readIncident } from '../views/read-incident.ts';
@@ -141,7 +141,7 @@ export function separateResource(context: ApiContext): Resource {
     }).handle(async ({ params, query, headers }, request) => {
       const current = await requireIncident(context, params.digest, query);
       const key = toCallKey(params.digest, current.environment);
-      const apart = await context.ask('takeApart', key, toChangeBy(request, headers, current));
+      const apart = await context.ask('unmerge', key, toChangeBy(request, headers, current));
       if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (apart.outcome === 'conflict') throw toConflict(apart.incident);
       if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'It is merged into nothing.');

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { FrameShape, IncidentData, OccurrenceShape } from '../../../shared/desk/shapes.ts';
 import type { Sent } from '../../engine/api/operation.ts';
-import type { Note as StoredNote } from '../store/change-log.ts';
+import type { Note as StoredNote } from '../store/incidents/note-table.ts';
 import type * as replies from './replies.ts';
 
 type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;

@@ -3,9 +3,9 @@ import { NOBODY, SORTS, SPANS, WITHIN } from '../../../shared/desk/choices.ts';
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import { parseAddress } from '../address.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
-import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
-import { isCursor } from '../store/cursor.ts';
-import { OCCURRENCE_ORDER } from '../store/occurrence-table.ts';
+import { isCursor } from '../store/incidents/cursor.ts';
+import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';
+import { OCCURRENCE_ORDER } from '../store/occurrences/occurrence-table.ts';
 import { Kind, Side, State, Time } from './replies.ts';
 
 /** Rows of one answer (counts). */
@@ -162,7 +162,7 @@ const NewStatus = z
       untilMore: z.int().min(1).max(MAX_GROWTH).optional().describe('Until it happens this often more within an hour.'),
     }),
   ])
-  .meta({ description: 'Ignored without an end is ignored for ever.' });
+  .meta({ description: 'Ignored without an end is ignored forever.' });
 
 export const IncidentPatch = z
   .strictObject({

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { LogPosition } from '../../segmented-log.ts';
 import { type JournalEntry, parseJournalLine } from './journal-entry.ts';
-import { type JournalPosition, listSegments } from './segment-files.ts';
+import { listSegments } from './segment-files.ts';
 
 type IsGone = (entry: JournalEntry) => boolean;
 
@@ -10,9 +11,9 @@ type IsGone = (entry: JournalEntry) => boolean;
  *
  * @param next where the store takes the journal in from
  */
-export function clearTaken(folder: string, next: JournalPosition, isGone: IsGone): void {
-  for (const { path, kind, number } of listSegments(folder)) {
-    if (kind !== 'lines' || number > next.segment) continue;
+export function clearTaken(folder: string, next: LogPosition, isGone: IsGone): void {
+  for (const { path, extension, number } of listSegments(folder)) {
+    if (extension !== 'ndjson' || number > next.segment) continue;
     clearLines(path, isGone, number === next.segment ? next.offset : Number.POSITIVE_INFINITY);
   }
 }

@@ -1,13 +1,12 @@
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { Failure } from '../../engine/errors/failure.ts';
+import { createSegmentedLog, type LogFiles, type LogPosition, type SegmentedLog } from '../../segmented-log.ts';
 import { MAX_JOURNAL_BYTES, SEGMENT_BYTES, WHOLE_PER_SECOND } from '../limits.ts';
 import { type CountSlots, createCountSlots } from '../worker/count-slots.ts';
 import type { Signals } from '../worker/signals.ts';
 import { type Feedback, type JournalEntry, type Salt, toThin } from './journal-entry.ts';
-import type { JournalPosition } from './segment-files.ts';
-import { toSegment } from './segment-files.ts';
+import { toSegmentPath } from './segment-files.ts';
 
 /** Where failures wait for the store: a file of this process alone, written before an address leaves it. */
 export interface Journal {
@@ -22,7 +21,7 @@ export interface Journal {
   /** The same of a salt that was made here: to be called before anything that it hashed is appended. */
   appendSalt(salt: Salt): boolean;
   /** Where the next line will stand: all before it was appended. */
-  readonly end: JournalPosition;
+  readonly end: LogPosition;
   /** What is not in the store yet, of this process and of dead ones whose journals it has (bytes). */
   readonly waiting: number;
   /** Goes on in a new segment, so that the one before it can be deleted. */
@@ -42,7 +41,7 @@ export interface JournalOptions {
   readonly signals: Pick<Signals, 'position' | 'inherited'>;
   readonly log: { warn(message: string): void; error(fields: object, message: string): void };
   readonly limits?: Partial<JournalLimits>;
-  readonly files?: JournalFiles;
+  readonly files?: LogFiles;
   /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
@@ -52,22 +51,6 @@ export interface JournalLimits {
   readonly segmentBytes: number;
   readonly maxBytes: number;
 }
-
-/** What it needs of the system, for tests in which a disk is full. */
-export interface JournalFiles {
-  open(path: string): number;
-  write(file: number, bytes: Buffer): number;
-  truncate(file: number, size: number): void;
-}
-
-const realFiles: JournalFiles = {
-  open(path) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    return openSync(path, 'ax', 0o600);
-  },
-  write: (file, bytes) => writeSync(file, bytes),
-  truncate: ftruncateSync,
-};
 
 const defaults: JournalLimits = {
   wholePerSecond: WHOLE_PER_SECOND,
@@ -82,14 +65,9 @@ export function createJournal(options: JournalOptions): Journal {
 class SegmentedJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #limits: JournalLimits;
-  readonly #files: JournalFiles;
+  readonly #lines: SegmentedLog;
   readonly #now: () => number;
   readonly #wholes: WholeRate;
-  /** By number, the bytes of closed segments that may still wait. */
-  readonly #waiting = new Map<number, number>();
-  #segment = 0;
-  #size = 0;
-  #file: number | undefined;
   #counts: CountSlots | undefined;
   #full = false;
   #closed = false;
@@ -99,13 +77,16 @@ class SegmentedJournal implements Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.#limits = { ...defaults, ...options.limits };
-    this.#files = options.files ?? realFiles;
+    this.#lines = createSegmentedLog({
+      toPath: (number) => toSegmentPath(options.folder, number, 'ndjson'),
+      ...(options.files && { files: options.files }),
+    });
     this.#now = options.now ?? (() => performance.now());
     this.#wholes = new WholeRate(this.#limits.wholePerSecond);
   }
 
-  get end(): JournalPosition {
-    return { segment: this.#segment, offset: this.#size };
+  get end(): LogPosition {
+    return this.#lines.end;
   }
 
   get isFailing(): boolean {
@@ -113,7 +94,8 @@ class SegmentedJournal implements Journal {
   }
 
   get waiting(): number {
-    return this.#waitingBytes() + this.#options.signals.inherited;
+    const { position, inherited } = this.#options.signals;
+    return this.#lines.bytesAfter(position) + inherited;
   }
 
   append(failure: Failure, sameVisitor?: readonly string[]): boolean {
@@ -123,26 +105,24 @@ class SegmentedJournal implements Journal {
       const isWhole = this.#wholes.take(`${failure.digest} ${failure.side}`, this.#now());
       // Without the rest of it, an echo would count as a failure of its own.
       if (!isWhole && failure.echoOf !== undefined) return true;
-      return this.#appendLine(
-        toBytes(
-          isWhole ? { entry: 'whole', failure, sameVisitor } : { entry: 'thin', thin: toThin(failure), sameVisitor },
-        ),
+      return this.#appendEntry(
+        isWhole ? { entry: 'whole', failure, sameVisitor } : { entry: 'thin', thin: toThin(failure), sameVisitor },
       );
     });
   }
 
   appendFeedback(feedback: Feedback): boolean {
-    return this.#try(() => !this.#full && this.#appendLine(toBytes({ entry: 'feedback', feedback })));
+    return this.#try(() => !this.#full && this.#appendEntry({ entry: 'feedback', feedback }));
   }
 
   appendSalt(salt: Salt): boolean {
-    return this.#try(() => !this.#full && this.#appendLine(toBytes({ entry: 'salt', salt })));
+    return this.#try(() => !this.#full && this.#appendEntry({ entry: 'salt', salt }));
   }
 
   #try(append: () => boolean): boolean {
     if (this.#closed || this.#now() < this.#retryAt) return false;
     try {
-      if (this.#size >= this.#limits.segmentBytes && !this.#full) this.#goOn();
+      if (this.end.offset >= this.#limits.segmentBytes && !this.#full) this.#goOn();
       const appended = append();
       if (appended && this.#failing) this.#recover();
       return appended;
@@ -153,11 +133,7 @@ class SegmentedJournal implements Journal {
   }
 
   rotate(): void {
-    if (this.#file !== undefined) {
-      closeSync(this.#file);
-      this.#waiting.set(this.#segment, this.#size);
-      this.#file = undefined;
-    }
+    this.#lines.rotate();
     this.#counts?.close();
     this.#counts = undefined;
     this.#full = this.#isFull();
@@ -168,7 +144,7 @@ class SegmentedJournal implements Journal {
       this.rotate();
       this.#options.log.warn('There is room in the journal again: failures are kept whole.');
     }
-    if (this.#file !== undefined && !this.#isInPlace(this.#file)) this.rotate();
+    if (!this.#lines.isInPlace) this.rotate();
   }
 
   close(): void {
@@ -181,54 +157,19 @@ class SegmentedJournal implements Journal {
     if (this.#full) this.#options.log.warn(FULL);
   }
 
-  #appendLine(line: Buffer): boolean {
-    this.#file ??= this.#openNext();
-    const written = this.#files.write(this.#file, line);
-    if (written < line.length) {
-      this.#files.truncate(this.#file, this.#size);
-      throw new Error('The disk took a part of the line alone.');
-    }
-    this.#size += line.length;
+  #appendEntry(entry: JournalEntry): boolean {
+    this.#lines.append(Buffer.from(`${JSON.stringify(entry)}\n`));
     return true;
   }
 
-  #openNext(): number {
-    const number = this.#segment + 1;
-    const file = this.#files.open(toSegment(this.#options.folder, number, 'lines').path);
-    this.#segment = number;
-    this.#size = 0;
-    return file;
-  }
-
   #count(failure: Failure): boolean {
-    if (!this.#counts) {
-      const number = this.#segment + 1;
-      this.#counts = createCountSlots(toSegment(this.#options.folder, number, 'counts').path);
-      this.#segment = number;
-      this.#size = 0;
-    }
+    this.#counts ??= createCountSlots(toSegmentPath(this.#options.folder, this.#lines.skip(), 'counts'));
     return this.#counts.add(failure);
   }
 
   /** Once full, it stays so until half of it was taken in: each change costs a file. */
   #isFull(): boolean {
     return this.waiting > this.#limits.maxBytes / (this.#full ? 2 : 1);
-  }
-
-  #waitingBytes(): number {
-    const { segment, offset } = this.#options.signals.position;
-    let bytes = this.#file === undefined ? 0 : this.#size - (segment === this.#segment ? offset : 0);
-    for (const [number, size] of this.#waiting) {
-      if (number < segment) this.#waiting.delete(number);
-      else bytes += number === segment ? size - offset : size;
-    }
-    return bytes;
-  }
-
-  /** Somebody may have deleted the folder: what is appended to a deleted file is lost. */
-  #isInPlace(file: number): boolean {
-    const path = toSegment(this.#options.folder, this.#segment, 'lines').path;
-    return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(file).ino;
   }
 
   #fail(error: unknown): void {
@@ -278,8 +219,4 @@ class WholeRate {
 /** What a run leaves when everything of it was taken in. */
 export function removeJournal(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
-}
-
-function toBytes(entry: JournalEntry): Buffer {
-  return Buffer.from(`${JSON.stringify(entry)}\n`);
 }

@@ -5,8 +5,9 @@ import { API_POLICY } from '../../engine/protection/content-policy.ts';
 import { isOfThisSite } from '../../engine/protection/cross-site.ts';
 import type { Origins } from '../../engine/protection/origins.ts';
 import { onClose } from '../../engine/request/on-close.ts';
-import { refuse, sendText } from '../../engine/request/refuse.ts';
+import { refuse } from '../../engine/request/refuse.ts';
 import { requestInfo } from '../../engine/request/request-info.ts';
+import { sendText } from '../../engine/request/send-body.ts';
 import type { Access, ReadAccess } from '../access/access.ts';
 import { sessionCookieOf } from '../access/credentials.ts';
 import {
@@ -58,7 +59,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
       return sendText(
         res,
         429,
-        'Too many pages of the desk are live already. This one looks by itself from time to time.',
+        'Too many pages of the desk are live already. This page tries again in about a minute.',
       );
     }
     setHeaders(res);

@@ -1,4 +1,4 @@
-import type { NoticeTarget } from '../store/notice-table.ts';
+import type { NoticeTarget } from '../store/notifications/notification-rules.ts';
 import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
 
 /** Who is told, without what sends: for whoever shows them, and for what is written down to be sent. */

@@ -1,9 +1,9 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { PlaceShape } from '../../../shared/desk/shapes.ts';
 import { STATE_WORDS, toCount, toPlural } from '../../../shared/desk/words.ts';
-import type { ClaimedNotice } from '../store/claim-notice.ts';
 import { splitKey } from '../store/incident-key.ts';
-import type { Notice, NoticeKind } from '../store/notice-table.ts';
+import type { ClaimedNotice } from '../store/notifications/claim-notification.ts';
+import type { Notice, NoticeKind } from '../store/notifications/notification-table.ts';
 import type { Incident, StoredFailure } from '../store/records.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentTitle } from '../views/present-title.ts';

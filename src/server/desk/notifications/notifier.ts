@@ -1,8 +1,8 @@
 import type { DeskLog } from '../desk-log.ts';
 import { NOTICE_INTERVAL } from '../limits.ts';
-import type { ClaimedNotice, NoticeOutcome } from '../store/claim-notice.ts';
 import { toDigest } from '../store/incident-key.ts';
-import { createUid } from '../store/notice-table.ts';
+import type { ClaimedNotice, NoticeOutcome } from '../store/notifications/claim-notification.ts';
+import { createUid } from '../store/notifications/notification-table.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { StoreError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';

@@ -37,15 +37,19 @@ export function parseHttpUrls(text: string): string[] | undefined {
 }
 
 function isHttpUrl(text: string): boolean {
-  const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   // Nothing signs in by an address: what is posted is signed.
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
+
+function parseUrl(text: string): URL | null {
+  return /\s/.test(text) ? null : URL.parse(text);
 }
 
 /** `smtps://user:password@mail.example.com`: the port is 465 with TLS from the start, else 587. */
 export function parseSmtpUrl(text: string): string | undefined {
-  const url = URL.canParse(text) && !/\s/.test(text) ? new URL(text) : undefined;
-  const isSmtp = url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  const url = parseUrl(text);
+  const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
   const isPlain = isSmtp && /^\/?$/.test(url.pathname) && url.search === '' && url.hash === '';
   return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
 }
@@ -68,20 +72,21 @@ export function parseMailAddress(text: string): string | undefined {
 
 /** Several, separated by commas. */
 export function parseMailAddresses(text: string): string[] | undefined {
-  const parts = text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const parts = splitList(text);
   return parts.every((part) => ADDRESS.test(part)) ? parts : undefined;
 }
 
 /** Hosts without a port, addresses, networks. */
 export function parsePrivateTargets(text: string): string[] | undefined {
-  const parts = text
+  const parts = splitList(text);
+  return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
+}
+
+function splitList(text: string): string[] {
+  return text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
 }
 
 function isHostName(text: string): boolean {

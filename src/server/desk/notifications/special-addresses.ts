@@ -39,7 +39,12 @@ export function toNetwork(text: string): { address: string; prefix: number; fami
     : undefined;
 }
 
-/** @param networks each by `toNetwork()`; what is none is left out */
+/**
+ * Returns whether an address is in one of the networks. An IPv4 address that is mapped into IPv6
+ * (`::ffff:127.0.0.1`) is looked up as IPv4, and a zone is ignored.
+ *
+ * @param networks as `toNetwork()` reads them; other texts are left out
+ */
 export function createNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const text of networks) {
@@ -47,28 +52,22 @@ export function createNetworks(networks: readonly string[]): (address: string) =
     if (network) list.addSubnet(network.address, network.prefix, network.family);
   }
   return (address) => {
-    const plain = toPlain(address);
-    return list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+    const bare = withoutZone(address);
+    return list.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4');
   };
 }
 
-const isSpecialV4 = createNetworks(SPECIAL_V4);
-const isSpecialV6 = createNetworks(SPECIAL_V6);
-const isHostV6 = createNetworks(['2000::/3']);
+const isSpecial = createNetworks([...SPECIAL_V4, ...SPECIAL_V6]);
+/** Other IPv6 addresses belong to no host. */
+const isHostOrMapped = createNetworks(['2000::/3', '::ffff:0:0/96']);
 
-/** Whether an address is not one of a public host; what is no address at all is special too. */
+/** Returns whether an address is not one of a public host. A text that is not an address counts as special. */
 export function isSpecialAddress(address: string): boolean {
-  const plain = toPlain(address);
-  if (isIPv4(plain)) return isSpecialV4(plain);
-  return !isIPv6(plain) || !isHostV6(plain) || isSpecialV6(plain);
+  const bare = withoutZone(address);
+  if (isIPv4(bare)) return isSpecial(bare);
+  return !isIPv6(bare) || !isHostOrMapped(bare) || isSpecial(bare);
 }
 
-/** An IPv4 address in the clothes of IPv6 (`::ffff:127.0.0.1`, `::ffff:7f00:1`) is what it is; a zone is left out. */
-function toPlain(address: string): string {
-  const bare = address.replace(/%.*$/, '');
-  if (!isIPv6(bare)) return bare;
-  const mapped = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(new URL(`http://[${bare}]`).hostname);
-  if (!mapped) return bare;
-  const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/, '');
 }

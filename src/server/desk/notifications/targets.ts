@@ -1,9 +1,9 @@
-import type { NoticeOutcome } from '../store/claim-notice.ts';
-import type { NoticeTarget } from '../store/notice-table.ts';
+import { toRetryAfterMs } from '../../../shared/engine/retry.ts';
+import type { NoticeOutcome } from '../store/notifications/claim-notification.ts';
+import type { NoticeTarget } from '../store/notifications/notification-rules.ts';
 import { type AddressFinder, createAddressFinder, ForbiddenTargetError, type Lookup } from './find-address.ts';
 import { listTargets, toFormat } from './list-targets.ts';
 import type { Message } from './message.ts';
-import { readRetryAfter } from './retry-after.ts';
 import type { SendMail } from './send-mail.ts';
 import { createSendRequest, type Reply, type SendRequest } from './send-request.ts';
 import type { MailSettings, NotifySettings } from './settings.ts';
@@ -21,16 +21,14 @@ export interface Target extends NoticeTarget {
 export interface TargetsOptions {
   readonly settings: NotifySettings;
   readonly resolve?: Lookup;
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
 }
 
-export function createTargets({ settings, resolve, now = Date.now }: TargetsOptions): readonly Target[] {
+export function createTargets({ settings, resolve }: TargetsOptions): readonly Target[] {
   const addresses = createAddressFinder(settings.privateTargets, resolve);
   const sendRequest = createSendRequest({ addresses });
   const { webhooks, mail } = settings;
   const ways = [
-    ...webhooks.map((url) => createPost({ settings, url, sendRequest, now })),
+    ...webhooks.map((url) => createPost({ settings, url, sendRequest })),
     ...(mail ? [createMailing(mail, addresses)] : []),
   ];
   return listTargets(settings).flatMap((target, index) => {
@@ -56,62 +54,57 @@ interface PostOptions {
   readonly settings: NotifySettings;
   readonly url: string;
   readonly sendRequest: SendRequest;
-  readonly now: () => number;
 }
 
-function createPost({ settings, url, sendRequest, now }: PostOptions): Target['send'] {
+function createPost({ settings, url, sendRequest }: PostOptions): Target['send'] {
   const format = toFormat(url, settings.webhookFormat);
   return async (message) => {
-    const body = format === 'slack' ? toSlackBody(message) : toJsonBody(message, now());
+    const body = format === 'slack' ? toSlackBody(message) : toJsonBody(message, Date.now());
     const headers = {
       'Content-Type': 'application/json',
       [ID_HEADER]: message.uid,
-      ...(settings.webhookSecret !== undefined && sign(settings.webhookSecret, body, now())),
+      ...(settings.webhookSecret !== undefined && sign(settings.webhookSecret, body, Date.now())),
     };
     try {
-      return toOutcome(await sendRequest(new URL(url), { method: 'POST', headers, body }), now());
+      return toOutcome(await sendRequest(new URL(url), { method: 'POST', headers, body }));
     } catch (error) {
       return toConnectFailure(error);
     }
   };
 }
 
-/** Answers that another try would not change, and what to do about them. */
-const FINAL: Readonly<Record<number, string>> = {
-  400: 'Look whether WEBHOOK_FORMAT is what it takes.',
-  401: 'Look at the secret and the address in WEBHOOK_URL.',
-  403: 'Look at the secret and the address in WEBHOOK_URL.',
-  405: 'Look at the address in WEBHOOK_URL.',
-  410: 'It is gone for good: take it out of WEBHOOK_URL.',
-  413: 'It takes no message of this size.',
-  415: 'Look whether WEBHOOK_FORMAT is what it takes.',
-  422: 'Look whether WEBHOOK_FORMAT is what it takes.',
+/** What to do about an answer, by its status. Another try would not change the final ones. */
+const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?: true }>> = {
+  400: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
+  401: { hint: 'Look at the secret and the address in WEBHOOK_URL.', isFinal: true },
+  403: { hint: 'Look at the secret and the address in WEBHOOK_URL.', isFinal: true },
+  404: { hint: 'Look at the address in WEBHOOK_URL.' },
+  405: { hint: 'Look at the address in WEBHOOK_URL.', isFinal: true },
+  408: { hint: 'It waited for too long.' },
+  410: { hint: 'It is gone for good: take it out of WEBHOOK_URL.', isFinal: true },
+  413: { hint: 'It takes no message of this size.', isFinal: true },
+  415: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
+  422: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
+  429: { hint: 'It wants fewer messages.' },
 };
 
-/** Answers that may be another one the next time. */
-const PASSING: Readonly<Record<number, string>> = {
-  404: 'Look at the address in WEBHOOK_URL.',
-  408: 'It waited for too long.',
-  429: 'It wants fewer messages.',
-};
-
-function toOutcome({ status, retryAfter }: Reply, now: number): NoticeOutcome {
+function toOutcome({ status, retryAfter }: Reply): NoticeOutcome {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
-    return {
-      ok: false,
-      isFinal: true,
-      words: `It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to where it leads.`,
-    };
+    return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to where it leads.`);
   }
-  const hint = FINAL[status];
-  if (hint !== undefined) return { ok: false, isFinal: true, words: `It answered ${status}. ${hint}` };
-  const words = `It answered ${status}. ${PASSING[status] ?? 'That is a failure of its own: look at its log.'}`;
-  return { ok: false, words, retryAfter: readRetryAfter(retryAfter, now) };
+  const { hint, isFinal } = HINTS[status] ?? { hint: 'That is a failure of its own: look at its log.' };
+  const words = `It answered ${status}. ${hint}`;
+  return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(retryAfter ?? null) };
+}
+
+/** A failure that another try would not change. */
+function toFinal(words: string): NoticeOutcome {
+  return { ok: false, isFinal: true, words };
 }
 
 function toConnectFailure(error: unknown): NoticeOutcome {
-  if (error instanceof ForbiddenTargetError) return { ok: false, isFinal: true, words: error.message };
+  if (error instanceof ForbiddenTargetError) return toFinal(error.message);
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
   if (isUntrusted(error)) {
@@ -140,19 +133,13 @@ function toMailFailure(error: unknown): NoticeOutcome {
       words: `The mail server did not let us in (${status}). Look at the user and the password in SMTP_URL.`,
     };
   }
-  if (code === 'ETLS') return toConnectFailure(error);
-  if (status >= 500) {
-    return {
-      ok: false,
-      isFinal: true,
-      words: `The mail server refused it (${status}). Look at MAIL_FROM and MAIL_TO.`,
-    };
+  if (code !== 'ETLS' && status >= 500) {
+    return toFinal(`The mail server refused it (${status}). Look at MAIL_FROM and MAIL_TO.`);
   }
-  if (status > 0)
-    return {
-      ok: false,
-      words: `The mail server cannot take it at the moment (${status}). Try again later, or look at its log.`,
-    };
+  if (code !== 'ETLS' && status > 0) {
+    const words = `The mail server cannot take it at the moment (${status}). Try again later, or look at its log.`;
+    return { ok: false, words };
+  }
   return toConnectFailure(error);
 }
 

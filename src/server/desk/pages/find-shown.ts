@@ -1,6 +1,6 @@
 import { toIncidentHref } from '../../../shared/desk/href.ts';
 import type { MissedShape } from '../../../shared/desk/shapes.ts';
-import { notFound, publicError, redirect } from '../../../shared/engine/routing/outcome.ts';
+import { notFound, publicError, redirect } from '../../../shared/engine/routing/control-flow.ts';
 import type { LoaderArgs } from '../../engine/pages/server-page.ts';
 import type { Address } from '../address.ts';
 import { keyOf, toDigest } from '../store/incident-key.ts';

@@ -1,8 +1,8 @@
+import type { Changed, DeskActions } from '../../../shared/desk/actions.ts';
 import { IGNORE_CHOICES } from '../../../shared/desk/choices.ts';
 import { toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
-import type { Changed, IncidentActions } from '../../../shared/desk/pages/incident/incident.tsx';
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
-import { notFound, redirect } from '../../../shared/engine/routing/outcome.ts';
+import { notFound, redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Day, Hour } from '../../../shared/units.ts';
 import {
   type ActingPage,
@@ -13,9 +13,9 @@ import {
   type Refusal,
 } from '../../engine/pages/server-page.ts';
 import { type Address, parseAddress } from '../address.ts';
-import type { ChangeOutcome, IncidentChange, StateChange } from '../store/change-incident.ts';
-import { MAX_NOTE_LENGTH } from '../store/change-log.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
+import type { ChangeOutcome, IncidentChange, StateChange } from '../store/incidents/change-incident.ts';
+import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toStandingWords } from '../views/standing-words.ts';
 import { type DeskContext, operatorOf } from './context.ts';
@@ -82,7 +82,7 @@ export const incident = {
     async separate({ form, request, context }) {
       const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
       const key = toCallKey(digest, toEnvironment(request, context));
-      const apart = await unlessAway(context.ask('takeApart', key, { author: operatorOf(context).name }));
+      const apart = await unlessAway(context.ask('unmerge', key, { author: operatorOf(context).name }));
       return apart.outcome === 'unknown' ? notFound() : { words: `${digest} stands for itself again.` };
     },
 
@@ -108,7 +108,8 @@ export const incident = {
       redirect(toListHref(USUAL_VIEW, { environment: readScope(args.request) }));
     },
   },
-} satisfies LoadingPage<'incident', IncidentData, DeskContext> & ActingPage<'incident', IncidentActions, DeskContext>;
+} satisfies LoadingPage<'incident', IncidentData, DeskContext> &
+  ActingPage<'incident', DeskActions['incident'], DeskContext>;
 
 async function load({ request, params, context }: LoaderArgs<DeskContext>): Promise<IncidentData> {
   const { ask, facts } = context;

@@ -1,8 +1,8 @@
+import type { Changed, DeskActions } from '../../../shared/desk/actions.ts';
 import { pickKept, toIncidentHref, toListHref, USUAL_VIEW } from '../../../shared/desk/href.ts';
-import type { ChangedMany, IncidentsActions } from '../../../shared/desk/pages/incidents/incidents.tsx';
 import type { IncidentsData, ViewShape } from '../../../shared/desk/shapes.ts';
 import { toPlural } from '../../../shared/desk/words.ts';
-import { redirect } from '../../../shared/engine/routing/outcome.ts';
+import { redirect } from '../../../shared/engine/routing/control-flow.ts';
 import { Hour } from '../../../shared/units.ts';
 import {
   type ActingPage,
@@ -12,10 +12,10 @@ import {
   type Refusal,
 } from '../../engine/pages/server-page.ts';
 import { parseAddress } from '../address.ts';
-import type { StateChange } from '../store/change-incident.ts';
-import { isCursor } from '../store/cursor.ts';
 import { type CallKey, toCallKey } from '../store/incident-key.ts';
-import type { ListedIncident } from '../store/list-incidents.ts';
+import type { StateChange } from '../store/incidents/change-incident.ts';
+import { isCursor } from '../store/incidents/cursor.ts';
+import type { ListedIncident } from '../store/incidents/list-incidents.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
@@ -39,7 +39,7 @@ export const incidents = {
     reopen: (args) => changeTicked(args, { state: 'open' }, 'reopened'),
   },
 } satisfies LoadingPage<'incidents', IncidentsData, DeskContext> &
-  ActingPage<'incidents', IncidentsActions, DeskContext>;
+  ActingPage<'incidents', DeskActions['incidents'], DeskContext>;
 
 /** Another one with whatever is stored, with who looks, and each hour, because the charts move on. */
 export async function readVersion(context: DeskContext): Promise<string> {
@@ -112,7 +112,7 @@ async function changeTicked(
   { form, request, context }: ActionArgs<DeskContext>,
   to: StateChange,
   done: string,
-): Promise<ChangedMany | Refusal> {
+): Promise<Changed | Refusal> {
   const ticked = form
     .getAll('digest')
     .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
@@ -129,7 +129,7 @@ async function changeAll(
   to: StateChange,
   done: string,
   { author, ask }: { readonly author: string; readonly ask: DeskContext['ask'] },
-): Promise<ChangedMany> {
+): Promise<Changed> {
   const outcomes = await Promise.all(
     keys.slice(0, MAX_TICKED).map((key) => ask('changeIncident', key, { to }, { author })),
   );

@@ -1,9 +1,9 @@
-import type { NotificationsActions } from '../../../shared/desk/pages/notifications/notifications.tsx';
+import type { DeskActions } from '../../../shared/desk/actions.ts';
 import type { NoticeShape, NotificationsData } from '../../../shared/desk/shapes.ts';
 import { type ActingPage, invalid, type LoadingPage } from '../../engine/pages/server-page.ts';
 import { LABELS } from '../notifications/message.ts';
 import { toDigest } from '../store/incident-key.ts';
-import type { ListedNotice } from '../store/notice-table.ts';
+import type { ListedNotice } from '../store/notifications/notification-table.ts';
 import { presentTitle } from '../views/present-title.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { unlessAway } from './unless-away.ts';
@@ -23,7 +23,7 @@ export const notifications = {
     },
   },
 } satisfies LoadingPage<'notifications', NotificationsData, DeskContext> &
-  ActingPage<'notifications', NotificationsActions, DeskContext>;
+  ActingPage<'notifications', DeskActions['notifications'], DeskContext>;
 
 async function load(context: DeskContext): Promise<NotificationsData> {
   const { name, role } = operatorOf(context);

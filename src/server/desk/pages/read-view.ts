@@ -2,7 +2,7 @@ import { NOBODY, SORTS, SPANS, WITHIN, WITHIN_TIMES } from '../../../shared/desk
 import { USUAL_VIEW } from '../../../shared/desk/href.ts';
 import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
-import type { IncidentFilter, IncidentOrder } from '../store/list-incidents.ts';
+import type { IncidentFilter, IncidentOrder } from '../store/incidents/list-incidents.ts';
 
 /** Longest text of a filter, and of a search (characters). */
 const MAX_TEXT = 250;

@@ -1,6 +1,7 @@
-import type { RootActions, RootData } from '../../../shared/desk/pages/root/root.tsx';
+import type { DeskActions } from '../../../shared/desk/actions.ts';
+import type { RootData } from '../../../shared/desk/pages/root/root.tsx';
 import { TICKET_KEY } from '../../../shared/desk/ticket.ts';
-import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/routing/outcome.ts';
+import { forbidden, publicError, redirect, unauthorized } from '../../../shared/engine/routing/control-flow.ts';
 import { type ActingPage, invalid, type LoadingPage, type Refusal } from '../../engine/pages/server-page.ts';
 import type { Proof } from '../access/access.ts';
 import type { SignedIn } from '../access/sign-in.ts';
@@ -51,7 +52,7 @@ export const root = {
       redirect('/desk');
     },
   },
-} satisfies LoadingPage<'root', RootData, DeskContext> & ActingPage<'root', RootActions, DeskContext>;
+} satisfies LoadingPage<'root', RootData, DeskContext> & ActingPage<'root', DeskActions['root'], DeskContext>;
 
 function readProof(form: FormData): Proof | undefined {
   const ticket = form.get(TICKET_KEY);

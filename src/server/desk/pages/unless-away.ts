@@ -1,4 +1,4 @@
-import { publicError } from '../../../shared/engine/routing/outcome.ts';
+import { publicError } from '../../../shared/engine/routing/control-flow.ts';
 import { QueryFailedError, type QueryFailure, StoreError } from '../store/sql.ts';
 
 export const AWAY =
@@ -12,7 +12,7 @@ const FAILED: Readonly<Record<QueryFailure, string>> = {
   refused: REFUSED,
   slow: SLOW,
   busy: SLOW,
-  arriving: 'This failure is perhaps not stored yet, because many are arriving. Try again in a moment.',
+  arriving: 'This failure may not be stored yet, because many are arriving. Try again in a moment.',
 };
 
 /** The message for operators. That of the error itself may say too much. */

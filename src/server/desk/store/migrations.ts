@@ -1,6 +1,6 @@
-import { adoptOldSalt } from './secret-table.ts';
 import type { Sql, SqlDialect, SqlDriver } from './sql.ts';
-import { StoreAwayError } from './sql.ts';
+import { hasTable, StoreAwayError } from './sql.ts';
+import { adoptOldSalt } from './visitors/secret-table.ts';
 
 /**
  * What an older release may not do is written down by the migration that makes it so. Within a major
@@ -363,15 +363,14 @@ export async function migrate(
   driver: SqlDriver,
   { rule, environment }: { readonly rule: number; readonly environment: string },
 ): Promise<void> {
-  const { dialect } = driver;
   await driver.migration(async (sql) => {
-    await lockSchema(sql, dialect);
-    const meta = await applyMigrations(sql, dialect);
-    await adoptOldSalt(sql, dialect);
+    await lockSchema(sql);
+    const meta = await applyMigrations(sql);
+    await adoptOldSalt(sql);
     if (meta.home_environment === undefined)
       await writeMeta(sql, 'home_environment', await chooseHome(sql, environment));
     await sql.run(
-      `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, '', ${dialect.now}) ON CONFLICT DO NOTHING`,
+      `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, '', ${sql.dialect.now}) ON CONFLICT DO NOTHING`,
       [environment],
     );
     if (Number(meta.rule ?? 0) < rule) await writeMeta(sql, 'rule', String(rule));
@@ -392,9 +391,9 @@ async function chooseHome(sql: Sql, own: string): Promise<string> {
 }
 
 /** Until the transaction ends, nobody else changes the schema. */
-export async function lockSchema(sql: Sql, dialect: SqlDialect): Promise<void> {
+export async function lockSchema(sql: Sql): Promise<void> {
   // Any number does, as long as nothing else takes it: "desk" in ASCII.
-  if (dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
+  if (sql.dialect.name === 'postgres') await sql.all('SELECT pg_advisory_xact_lock(1684370283)');
 }
 
 /**
@@ -403,33 +402,24 @@ export async function lockSchema(sql: Sql, dialect: SqlDialect): Promise<void> {
  * @param to the last version that is applied: a backup is put into the schema that it was made of
  * @returns what the store said of itself before
  */
-export async function applyMigrations(
-  sql: Sql,
-  dialect: SqlDialect,
-  to = SCHEMA_VERSION,
-): Promise<Readonly<Record<string, string>>> {
+export async function applyMigrations(sql: Sql, to = SCHEMA_VERSION): Promise<Readonly<Record<string, string>>> {
   await sql.run('CREATE TABLE IF NOT EXISTS desk_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)');
   const meta = await readMeta(sql);
   requireWriter(meta);
   const version = Number(meta.schema ?? 0);
   for (const migration of migrations) {
-    if (migration.version > version && migration.version <= to) await apply(sql, migration, dialect);
+    if (migration.version > version && migration.version <= to) await apply(sql, migration);
   }
   return meta;
 }
 
 /** Whether a database has a desk at all. */
-export async function hasSchema(sql: Sql, dialect: SqlDialect): Promise<boolean> {
-  const rows = await sql.all(
-    dialect.name === 'postgres'
-      ? "SELECT 1 AS one WHERE to_regclass('desk_meta') IS NOT NULL"
-      : "SELECT 1 AS one FROM sqlite_master WHERE name = 'desk_meta'",
-  );
-  return rows.length > 0;
+export function hasSchema(sql: Sql): Promise<boolean> {
+  return hasTable(sql, 'desk_meta');
 }
 
-async function apply(sql: Sql, migration: Migration, dialect: SqlDialect): Promise<void> {
-  for (const statement of migration.statements(dialect)) await sql.run(statement);
+async function apply(sql: Sql, migration: Migration): Promise<void> {
+  for (const statement of migration.statements(sql.dialect)) await sql.run(statement);
   await writeMeta(sql, 'schema', String(migration.version));
   if (migration.oldestWriter !== undefined) await writeMeta(sql, 'oldest_writer', String(migration.oldestWriter));
 }

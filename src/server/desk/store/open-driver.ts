@@ -4,7 +4,7 @@ import { openPostgres } from './postgres.ts';
 import type { SqlDriver } from './sql.ts';
 import { openSqlite } from './sqlite.ts';
 
-export interface DriverOptions {
+interface DriverOptions {
   readonly dataDir: string;
   /** PostgreSQL's; undefined for the file in `dataDir`. */
   readonly databaseUrl: string | undefined;

@@ -1,8 +1,16 @@
 import pg from 'pg';
 import { Minute, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { createSlots, type Slots } from './slots.ts';
-import { QueryFailedError, type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
+import { createSlots } from './slots.ts';
+import {
+  QueryFailedError,
+  readNumber,
+  type Sql,
+  type SqlDialect,
+  type SqlDriver,
+  type SqlValue,
+  StoreAwayError,
+} from './sql.ts';
 
 /** Connections for one purpose, and their limits (ms). */
 interface LaneLimits {
@@ -31,8 +39,6 @@ const IDLE_TIMEOUT = 5 * Minute;
 const FOREVER = 2 ** 31 - 1;
 /** Attempts of a transaction that two replicas got in each other's way with (a count). */
 const MAX_ATTEMPTS = 3;
-/** Statements whose placeholders were rewritten (a count). */
-const MAX_STATEMENTS = 200;
 
 /** `int8` and `numeric`: counts and times, all below 2^53. */
 const NUMBER_TYPES = new Set<number>([20, 1700]);
@@ -43,91 +49,55 @@ const dialect: SqlDialect = {
   keyed: '',
   serial: 'BIGSERIAL',
   forUpdate: 'FOR UPDATE',
+  findTable: 'SELECT 1 WHERE to_regclass(?) IS NOT NULL',
   now: '(extract(epoch from statement_timestamp()) * 1000)::bigint',
 };
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** The longest that a query may take (ms), if that is less than the limit of its lane. */
   readonly queryTimeout?: number;
   readonly log?: DeskLog;
 }
 
-/** Nothing is connected yet: what is wrong with the address shows with the first question. */
-export function openPostgres(url: string, options: PostgresOptions = {}): SqlDriver {
-  return new PostgresDriver(url, options);
-}
-
-class PostgresDriver implements SqlDriver {
-  readonly dialect = dialect;
-  readonly isShared = true;
-  readonly #lanes: Readonly<Record<keyof typeof LANES, Lane>>;
-
-  constructor(url: string, { queryTimeout, log }: PostgresOptions) {
-    const statements = new NumberedStatements();
-    const server = new ServerLimits(log);
-    const open = (limits: LaneLimits) => new Lane(url, limitTo(limits, queryTimeout), server, statements);
-    this.#lanes = { writer: open(LANES.writer), reader: open(LANES.reader), quick: open(LANES.quick) };
-  }
-
-  get reader(): Sql {
-    return this.#lanes.reader;
-  }
-
-  get quick(): Sql {
-    return this.#lanes.quick;
-  }
-
-  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
-    return this.#lanes.writer.all(sql, values);
-  }
-
-  run(sql: string, values?: readonly SqlValue[]): Promise<number> {
-    return this.#lanes.writer.run(sql, values);
-  }
-
-  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#lanes.writer.use((client) =>
-      client.inTransaction(read, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'),
-    );
-  }
-
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return retryCollisions(() => this.#lanes.writer.use((client) => client.inTransaction(work)));
-  }
-
-  migration<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return retryCollisions(() =>
-      this.#lanes.writer.use((client) => {
-        const patient = client.withoutLimit();
-        return patient.inTransaction(async (sql) => {
-          await sql.run('SET LOCAL statement_timeout = 0');
-          await sql.run('SET LOCAL lock_timeout = 0');
-          return work(sql);
-        });
-      }),
-    );
-  }
-
-  async usedBytes(): Promise<number> {
-    const [row] = await this.all<{ bytes: number }>(
-      `SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0) AS bytes FROM pg_class
-        WHERE relkind = 'r' AND relname LIKE 'desk_%' AND pg_table_is_visible(oid)`,
-    );
-    return row?.bytes ?? 0;
-  }
-
-  /** PostgreSQL vacuums by itself. */
-  async reclaim(): Promise<void> {}
-
-  async overwriteDeleted(): Promise<void> {}
-
-  async check(): Promise<void> {
-    await this.quick.all('SELECT 1 AS one');
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(Object.values(this.#lanes).map((lane) => lane.close()));
-  }
+/** Nothing is connected yet: a wrong address shows with the first query. */
+export function openPostgres(url: string, { queryTimeout, log }: PostgresOptions = {}): SqlDriver {
+  const server = createServerLimits(log);
+  const open = (limits: LaneLimits) => createLane({ url, limits: limitTo(limits, queryTimeout), server });
+  const writer = open(LANES.writer);
+  const reader = open(LANES.reader);
+  const quick = open(LANES.quick);
+  return {
+    ...writer,
+    isShared: true,
+    reader,
+    quick,
+    transaction: (work) => retryCollisions(() => writer.use((client) => inTransaction(toSql(client), work))),
+    migration: (work) =>
+      retryCollisions(() =>
+        writer.use((client) =>
+          inTransaction(toSql(client, FOREVER), async (sql) => {
+            await sql.run('SET LOCAL statement_timeout = 0');
+            await sql.run('SET LOCAL lock_timeout = 0');
+            return work(sql);
+          }),
+        ),
+      ),
+    usedBytes: () =>
+      readNumber(
+        writer,
+        `SELECT SUM(pg_total_relation_size(oid)) AS value FROM pg_class
+          WHERE relkind = 'r' AND relname LIKE 'desk_%' AND pg_table_is_visible(oid)`,
+      ),
+    /** PostgreSQL vacuums by itself. */
+    async reclaim() {},
+    async overwriteDeleted() {},
+    async check() {
+      await quick.all('SELECT 1 AS one');
+    },
+    async close() {
+      await Promise.all([writer, reader, quick].map((lane) => lane.end()));
+    },
+  };
 }
 
 function limitTo(limits: LaneLimits, queryTimeout = Number.POSITIVE_INFINITY): LaneLimits {
@@ -141,194 +111,154 @@ function limitTo(limits: LaneLimits, queryTimeout = Number.POSITIVE_INFINITY): L
 }
 
 /** The connections for one purpose, opened when they are needed and closed when they are idle. */
-class Lane implements Sql {
-  readonly #url: string;
-  readonly #limits: LaneLimits;
-  readonly #server: ServerLimits;
-  readonly #statements: NumberedStatements;
-  readonly #slots: Slots;
-  #pool: pg.Pool | undefined;
-  #hasServerLimits = true;
-  #isClosed = false;
+function createLane({ url, limits, server }: { url: string; limits: LaneLimits; server: ServerLimits }) {
+  // More connections than the pool has would wait within it, and look like a database that does not answer.
+  const slots = createSlots({
+    count: limits.connections,
+    limit: {
+      patience: limits.slot,
+      toError: () => new QueryFailedError('busy', 'All connections to PostgreSQL were in use for too long.'),
+    },
+  });
+  let pool: pg.Pool | undefined;
+  let hasServerLimits = true;
+  let isClosed = false;
 
-  constructor(url: string, limits: LaneLimits, server: ServerLimits, statements: NumberedStatements) {
-    this.#url = url;
-    this.#limits = limits;
-    this.#server = server;
-    this.#statements = statements;
-    // More than the pool has would wait within it, and look like a database that does not answer.
-    this.#slots = createSlots(
-      limits.connections,
-      limits.slot,
-      () => new QueryFailedError('busy', 'All connections to PostgreSQL were in use for too long.'),
-    );
-  }
-
-  all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.use((client) => client.all<Row>(sql, values));
-  }
-
-  run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return this.use((client) => client.run(sql, values));
-  }
-
-  use<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    return this.#slots.use(() => this.#useClient(work));
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#endPool();
-  }
-
-  async #useClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
-    let isBroken = false;
-    const onError = () => {
-      isBroken = true;
-    };
-    client.on('error', onError);
-    try {
-      return await work(new Client(client, this.#statements));
-    } catch (error) {
-      isBroken ||= error instanceof StoreAwayError;
-      throw error;
-    } finally {
-      client.off('error', onError);
-      client.release(isBroken);
-    }
-  }
-
-  async #connect(): Promise<pg.PoolClient> {
-    if (this.#isClosed) throw new StoreAwayError('The connections to PostgreSQL were closed.');
-    if (this.#hasServerLimits !== this.#server.areTaken) await this.#endPool();
-    this.#pool ??= this.#openPool();
-    const hadLimits = this.#hasServerLimits;
-    try {
-      // An address that is not valid shows here too.
-      return await this.#pool.connect();
-    } catch (error) {
-      if (hadLimits && this.#server.noteRefusal(error)) return this.#connect();
-      throw toConnectError(error);
-    }
-  }
-
-  #openPool(): pg.Pool {
-    const { connections, statement, lock, hang } = this.#limits;
-    this.#hasServerLimits = this.#server.areTaken;
-    const pool = new pg.Pool({
-      connectionString: this.#url,
-      max: connections,
+  function openPool(): pg.Pool {
+    hasServerLimits = server.areTaken;
+    const opened = new pg.Pool({
+      connectionString: url,
+      max: limits.connections,
       connectionTimeoutMillis: CONNECT_TIMEOUT,
       idleTimeoutMillis: IDLE_TIMEOUT,
-      query_timeout: hang,
-      ...(this.#hasServerLimits && { statement_timeout: statement, lock_timeout: lock }),
+      query_timeout: limits.hang,
+      ...(hasServerLimits && { statement_timeout: limits.statement, lock_timeout: limits.lock }),
       keepAlive: true,
       application_name: 'spillway desk',
       types: { getTypeParser: toParser },
     });
     // An idle connection that breaks: the next query opens another one.
-    pool.on('error', () => undefined);
-    return pool;
+    opened.on('error', () => undefined);
+    return opened;
   }
 
-  async #endPool(): Promise<void> {
-    const pool = this.#pool;
-    this.#pool = undefined;
-    if (pool && !pool.ending) await pool.end();
+  async function endPool(): Promise<void> {
+    const ended = pool;
+    pool = undefined;
+    if (ended && !ended.ending) await ended.end();
   }
+
+  async function connect(): Promise<pg.PoolClient> {
+    if (isClosed) throw new StoreAwayError('The connections to PostgreSQL were closed.');
+    if (hasServerLimits !== server.areTaken) await endPool();
+    pool ??= openPool();
+    const hadLimits = hasServerLimits;
+    try {
+      // An invalid address shows here too.
+      return await pool.connect();
+    } catch (error) {
+      if (hadLimits && server.noteRefusal(error)) return connect();
+      throw toConnectError(error);
+    }
+  }
+
+  function use<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return slots.use(async () => {
+      const client = await connect();
+      let isBroken = false;
+      const onError = () => {
+        isBroken = true;
+      };
+      client.on('error', onError);
+      try {
+        return await work(client);
+      } catch (error) {
+        isBroken ||= error instanceof StoreAwayError;
+        throw error;
+      } finally {
+        client.off('error', onError);
+        client.release(isBroken);
+      }
+    });
+  }
+
+  const sql: Sql = {
+    dialect,
+    all: (text, values) => use((client) => toSql(client).all(text, values)),
+    run: (text, values) => use((client) => toSql(client).run(text, values)),
+  };
+
+  return {
+    ...sql,
+    use,
+    async end() {
+      isClosed = true;
+      await endPool();
+    },
+  };
 }
+
+type ServerLimits = ReturnType<typeof createServerLimits>;
 
 /** Whether new connections may set limits. Some poolers, such as PgBouncer, refuse a connection that does. */
-class ServerLimits {
-  areTaken = true;
-  readonly #log: DeskLog | undefined;
-
-  constructor(log: DeskLog | undefined) {
-    this.#log = log;
-  }
-
-  /** @returns whether this error was about the limits: then the connection is tried again without them */
-  noteRefusal(error: unknown): boolean {
-    const isAbout = error instanceof Error && /startup parameter/i.test(error.message);
-    if (isAbout && this.areTaken) {
-      this.#log?.warn(
-        {},
-        'The pooler in front of PostgreSQL refuses statement_timeout and lock_timeout, so the desk works without them: a slow query holds its connection for up to 15 s. Let the pooler pass them on (PgBouncer: ignore_startup_parameters), or connect to PostgreSQL directly.',
-      );
-      this.areTaken = false;
-    }
-    return isAbout;
-  }
+function createServerLimits(log: DeskLog | undefined) {
+  let areTaken = true;
+  return {
+    get areTaken() {
+      return areTaken;
+    },
+    /** @returns whether this error was about the limits: then the connection is tried again without them */
+    noteRefusal(error: unknown): boolean {
+      const isAbout = error instanceof Error && /startup parameter/i.test(error.message);
+      if (isAbout && areTaken) {
+        log?.warn(
+          {},
+          'The pooler in front of PostgreSQL refuses statement_timeout and lock_timeout, so the desk works without them: a slow query holds its connection for up to 15 s. Let the pooler pass them on (PgBouncer: ignore_startup_parameters), or connect to PostgreSQL directly.',
+        );
+        areTaken = false;
+      }
+      return isAbout;
+    },
+  };
 }
 
-/** One connection, for as long as a query or a transaction takes. */
-class Client implements Sql {
-  readonly #client: pg.PoolClient;
-  readonly #statements: NumberedStatements;
-  readonly #hang: number | undefined;
-
-  /** @param hang another limit than the pool's (ms) */
-  constructor(client: pg.PoolClient, statements: NumberedStatements, hang?: number) {
-    this.#client = client;
-    this.#statements = statements;
-    this.#hang = hang;
-  }
-
-  withoutLimit(): Client {
-    return new Client(this.#client, this.#statements, FOREVER);
-  }
-
-  async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.#query(sql, values)).rows as Row[]; // the columns of our own schema
-  }
-
-  async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return (await this.#query(sql, values)).rowCount ?? 0;
-  }
-
-  async inTransaction<T>(work: (sql: Sql) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-    await this.run(begin);
+/** @param hang another limit than the pool's (ms) */
+function toSql(client: pg.PoolClient, hang?: number): Sql {
+  async function query(sql: string, values: readonly SqlValue[] = []): Promise<pg.QueryResult> {
+    const limit = hang === undefined ? {} : { query_timeout: hang };
     try {
-      const result = await work(this);
-      await this.run('COMMIT');
-      return result;
-    } catch (error) {
-      if (!(error instanceof StoreAwayError)) await this.run('ROLLBACK');
-      throw error;
-    }
-  }
-
-  async #query(sql: string, values: readonly SqlValue[]): Promise<pg.QueryResult> {
-    const query = {
-      text: this.#statements.toNumbered(sql),
-      values: [...values],
-      ...(this.#hang !== undefined && { query_timeout: this.#hang }),
-    };
-    try {
-      return await this.#client.query(query);
+      return await client.query({ text: toNumbered(sql), values: [...values], ...limit });
     } catch (error) {
       throw toQueryError(error);
     }
   }
+
+  return {
+    dialect,
+    all: async <Row>(sql: string, values?: readonly SqlValue[]) => (await query(sql, values)).rows as Row[], // the columns of our own schema
+    run: async (sql, values) => (await query(sql, values)).rowCount ?? 0,
+  };
 }
 
-/** `?` to `$1`. No text of ours holds a question mark otherwise. */
-class NumberedStatements {
-  readonly #known = new Map<string, string>();
-
-  toNumbered(sql: string): string {
-    const known = this.#known.get(sql);
-    if (known !== undefined) return known;
-    let count = 0;
-    const numbered = sql.replace(/\?/g, () => {
-      count += 1;
-      return `$${count}`;
-    });
-    if (this.#known.size >= MAX_STATEMENTS) this.#known.clear();
-    this.#known.set(sql, numbered);
-    return numbered;
+async function inTransaction<T>(sql: Sql, work: (sql: Sql) => Promise<T>): Promise<T> {
+  await sql.run('BEGIN');
+  try {
+    const result = await work(sql);
+    await sql.run('COMMIT');
+    return result;
+  } catch (error) {
+    if (!(error instanceof StoreAwayError)) await sql.run('ROLLBACK');
+    throw error;
   }
+}
+
+/** Turns `?` into `$1`. No text of ours has a question mark otherwise. */
+function toNumbered(sql: string): string {
+  let count = 0;
+  return sql.replace(/\?/g, () => {
+    count += 1;
+    return `$${count}`;
+  });
 }
 
 async function retryCollisions<T>(work: () => Promise<T>): Promise<T> {

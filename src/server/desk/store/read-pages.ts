@@ -1,6 +1,6 @@
 import { placeholders, type Sql, type SqlValue } from './sql.ts';
 
-export interface PagesQuery {
+interface PagesQuery {
   readonly table: string;
   /** The columns of the primary key: the order in which rows are read. */
   readonly key: readonly string[];

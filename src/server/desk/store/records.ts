@@ -126,7 +126,7 @@ export interface Found {
 }
 
 /** A process that serves, or served. */
-export interface Run {
+export interface ProcessRecord {
   readonly id: string;
   readonly build: string;
   readonly release: string;

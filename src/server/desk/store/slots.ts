@@ -1,14 +1,12 @@
-/** Lets so many at a time do something, and bounds how long others wait for it. */
-export interface Slots {
-  /** @throws what `toError` makes, if no slot was free in time */
-  use<T>(work: () => Promise<T>): Promise<T>;
+interface SlotsOptions {
+  /** How many callers work at a time. */
+  readonly count: number;
+  /** How long a caller waits for a slot (ms), and what it gets after that. By default it waits forever. */
+  readonly limit?: { readonly patience: number; readonly toError: () => Error };
 }
 
-/**
- * @param count slots
- * @param patience the longest wait for one (ms)
- */
-export function createSlots(count: number, patience: number, toError: () => Error): Slots {
+/** Lets a limited number of callers work at a time, in the order of asking. */
+export function createSlots({ count, limit }: SlotsOptions) {
   let free = count;
   const waiting = new Set<() => void>();
 
@@ -18,20 +16,22 @@ export function createSlots(count: number, patience: number, toError: () => Erro
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
       const enter = () => {
         clearTimeout(timer);
         waiting.delete(enter);
         resolve();
       };
-      const timer = setTimeout(() => {
-        waiting.delete(enter);
-        reject(toError());
-      }, patience);
       waiting.add(enter);
+      if (!limit) return;
+      timer = setTimeout(() => {
+        waiting.delete(enter);
+        reject(limit.toError());
+      }, limit.patience);
     });
   }
 
-  /** Hands the slot to the one that has waited longest. */
+  /** Hands the slot to the caller that has waited longest. */
   function release(): void {
     const [next] = waiting;
     if (next) next();
@@ -39,7 +39,8 @@ export function createSlots(count: number, patience: number, toError: () => Erro
   }
 
   return {
-    async use(work) {
+    /** @throws what `toError` makes, if no slot was free in time */
+    async use<T>(work: () => Promise<T>): Promise<T> {
       await acquire();
       try {
         return await work();

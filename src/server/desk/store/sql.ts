@@ -2,6 +2,7 @@ export type SqlValue = string | number | null | Uint8Array;
 
 /** What SQLite and PostgreSQL both understand, with `?` for values. */
 export interface Sql {
+  readonly dialect: SqlDialect;
   /** `Row` is what the columns of our own schema hold. */
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
   /** @returns how many rows were changed */
@@ -10,7 +11,6 @@ export interface Sql {
 
 /** One open database. Its own `all` and `run` are for what is written, and for what the writer reads. */
 export interface SqlDriver extends Sql {
-  readonly dialect: SqlDialect;
   /** For the questions of the desk's pages: however slow they are, they hold up neither the writer nor `quick`. */
   readonly reader: Sql;
   /** For short statements that must not wait for anything else: the heartbeat, sign-in, the look for changes. */
@@ -21,8 +21,6 @@ export interface SqlDriver extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** A transaction without any time limit. Changing the schema of a large store can take minutes. */
   migration<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** Reads what is stored at one moment, however long it takes, and holds up nobody who writes meanwhile. */
-  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T>;
   /** How much room the database uses (bytes). PostgreSQL's files keep that of deleted rows for a time. */
   usedBytes(): Promise<number>;
   /** Gives room that was deleted back to the disk, a part of it at a time. */
@@ -48,6 +46,8 @@ export interface SqlDialect {
   readonly serial: string;
   /** Behind a `SELECT` whose rows are to stay as they are until the transaction ends. */
   readonly forUpdate: string;
+  /** Finds a table or an index by its name. */
+  readonly findTable: string;
   /** The database's own clock (ms since 1970): the clocks of replicas differ. */
   readonly now: string;
 }
@@ -96,28 +96,66 @@ export class QueryFailedError extends StoreError {
   }
 }
 
-/** Rows that one statement takes (a count), so that its values stay below what either database allows. */
-const ROWS_A_STATEMENT = 500;
+/** Rows or values that one statement takes (a count), so that its values stay below what either database allows. */
+const MOST_AT_ONCE = 500;
+
+/** Splits a list into parts that one statement takes. */
+export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += MOST_AT_ONCE) yield items.slice(start, start + MOST_AT_ONCE);
+}
+
+export type Columns = Readonly<Record<string, SqlValue>>;
 
 /**
- * @param columns names, in the order of the values of each row
+ * @param rows all with the same columns
  * @param suffix what to do on conflict, what to return
  */
-export async function insertRows<Row>(
-  sql: Sql,
-  table: string,
-  columns: readonly string[],
-  rows: readonly (readonly SqlValue[])[],
-  suffix = '',
-): Promise<Row[]> {
+export async function insertRows<Row>(sql: Sql, table: string, rows: readonly Columns[], suffix = ''): Promise<Row[]> {
   const returned: Row[] = [];
-  const row = `(${columns.map(() => '?').join(', ')})`;
-  for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
-    const some = rows.slice(start, start + ROWS_A_STATEMENT);
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${some.map(() => row).join(', ')} ${suffix}`;
-    returned.push(...(await sql.all<Row>(text, some.flat())));
+  const columns = Object.keys(rows[0] ?? {});
+  for (const some of inParts(rows)) {
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${some.map(() => `(${placeholders(columns)})`).join(', ')} ${suffix}`;
+    const values = some.flatMap((row) => columns.map((column) => row[column] ?? null));
+    returned.push(...(await sql.all<Row>(text, values)));
   }
   return returned;
+}
+
+/** `state = ?, assignee = ?`: for `SET`. */
+export function assignments(columns: Columns): string {
+  return Object.keys(columns)
+    .map((name) => `${name} = ?`)
+    .join(', ');
+}
+
+/**
+ * Reads rows into a shape: each column has the name of its property (`started_at AS "startedAt"`), and a
+ * property is left out if its column is NULL.
+ */
+export async function readShapes<Shape>(sql: Sql, text: string, values?: readonly SqlValue[]): Promise<Shape[]> {
+  const rows = await sql.all<Record<string, SqlValue>>(text, values);
+  return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Shape);
+}
+
+/** Whether a query has any row. */
+export async function exists(sql: Sql, text: string, values?: readonly SqlValue[]): Promise<boolean> {
+  return (await sql.all(`${text} LIMIT 1`, values)).length > 0;
+}
+
+/** Reads one number: 0 if there is no row, or it is NULL. @param text names it `AS value` */
+export async function readNumber(sql: Sql, text: string, values?: readonly SqlValue[]): Promise<number> {
+  const [row] = await sql.all<{ value: number | null }>(text, values);
+  return row?.value ?? 0;
+}
+
+/** The time (ms since 1970) by the store's clock. */
+export function readClock(sql: Sql): Promise<number> {
+  return readNumber(sql, `SELECT ${sql.dialect.now} AS value`);
+}
+
+/** Whether the database has a table or an index. */
+export function hasTable(sql: Sql, name: string): Promise<boolean> {
+  return exists(sql, sql.dialect.findTable, [name]);
 }
 
 /** `?, ?, ?`: for `IN`. */

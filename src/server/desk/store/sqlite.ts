@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Millisecond, Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
+import { createSlots } from './slots.ts';
 import { QueryFailedError, type Sql, type SqlDialect, type SqlDriver, type SqlValue, StoreAwayError } from './sql.ts';
-import { createTurns } from './turns.ts';
 
 /** How long SQLite waits for the lock of another program (ms). It blocks the thread in this time. */
 const BUSY_TIMEOUT = 50 * Millisecond;
@@ -43,6 +43,7 @@ const dialect: SqlDialect = {
   keyed: 'WITHOUT ROWID',
   serial: 'INTEGER',
   forUpdate: '',
+  findTable: 'SELECT 1 FROM sqlite_master WHERE name = ?',
   now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
 };
 
@@ -55,7 +56,7 @@ const dialect: SqlDialect = {
  */
 export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
   try {
-    return new SqliteDriver(path, openSound(path));
+    return createDriver(path, openSound(path));
   } catch (error) {
     if (!isBroken(error)) throw toStoreError(error);
   }
@@ -66,7 +67,7 @@ export function openSqlite(path: string, { log }: { log: DeskLog }): SqlDriver {
     "The desk's database was broken. It is kept under another name, and a new one was begun: what the desk knew is not in it.",
   );
   try {
-    return new SqliteDriver(path, openSound(path));
+    return createDriver(path, openSound(path));
   } catch (error) {
     throw toStoreError(error);
   }
@@ -83,7 +84,7 @@ export function openMadeSqlite(path: string): SqlDriver {
     // These statements are not tried again.
     const database = new DatabaseSync(path, { timeout: COMMAND_PATIENCE });
     database.exec(`PRAGMA synchronous = NORMAL; ${CONNECTION}; PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
-    return new SqliteDriver(path, database, COMMAND_PATIENCE);
+    return createDriver(path, database, COMMAND_PATIENCE);
   } catch (error) {
     throw toStoreError(error);
   }
@@ -130,69 +131,45 @@ interface TakeOptions {
   readonly mayRepeat?: () => boolean;
 }
 
-class SqliteDriver implements SqlDriver {
-  readonly dialect = dialect;
-  readonly isShared = false;
-  /** There is one connection, and its statements run one after the other in any case. */
-  readonly reader: Sql = this;
-  readonly quick: Sql = this;
-  readonly #path: string;
-  readonly #database: DatabaseSync;
-  readonly #inode: number | undefined;
-  readonly #patience: number;
-  #lastBreak = 0;
-  readonly #statements = new Map<string, StatementSync>();
-  readonly #turns = createTurns();
-  /** What speaks to the database without waiting for its turn. */
-  readonly #direct: Sql = {
-    all: async <Row>(sql: string, values: readonly SqlValue[] = []) =>
-      this.#ask(() => this.#prepare(sql).all(...values) as Row[]), // the columns of our own schema
-    run: async (sql, values = []) => this.#ask(() => Number(this.#prepare(sql).run(...values).changes)),
+/** @param busyPatience how long it waits for the lock of another program (ms) */
+function createDriver(path: string, database: DatabaseSync, busyPatience = BUSY_PATIENCE): SqlDriver {
+  const inode = path === ':memory:' ? undefined : statSync(path).ino;
+  const statements = new Map<string, StatementSync>();
+  /** There is one connection. */
+  const slots = createSlots({ count: 1 });
+  let lastBreak = 0;
+
+  function prepare(sql: string): StatementSync {
+    const known = statements.get(sql);
+    if (known) return known;
+    if (statements.size >= MAX_STATEMENTS) statements.clear();
+    const statement = database.prepare(sql);
+    if (sql.length <= MAX_KEPT_LENGTH) statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Speaks to the database without waiting for a slot. */
+  const direct: Sql = {
+    dialect,
+    all: async <Row>(sql: string, values: readonly SqlValue[] = []) => ask(() => prepare(sql).all(...values) as Row[]), // the columns of our own schema
+    run: async (sql, values = []) => ask(() => Number(prepare(sql).run(...values).changes)),
   };
 
-  /** @param patience how long it waits for the lock of another program (ms) */
-  constructor(path: string, database: DatabaseSync, patience = BUSY_PATIENCE) {
-    this.#path = path;
-    this.#database = database;
-    this.#inode = path === ':memory:' ? undefined : statSync(path).ino;
-    this.#patience = patience;
-  }
-
-  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]> {
-    return this.#take(() => this.#direct.all<Row>(sql, values));
-  }
-
-  run(sql: string, values?: readonly SqlValue[]): Promise<number> {
-    return this.#take(() => this.#direct.run(sql, values));
-  }
-
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#between('BEGIN IMMEDIATE', work);
-  }
-
-  migration<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#between('BEGIN IMMEDIATE', work, Number.POSITIVE_INFINITY);
-  }
-
-  snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.#between('BEGIN', read);
-  }
-
   /** Statements block the thread one after the other, so messages get a chance from time to time. */
-  async #letOthers(): Promise<void> {
-    if (performance.now() - this.#lastBreak < LONGEST_RUN) return;
+  async function letOthers(): Promise<void> {
+    if (performance.now() - lastBreak < LONGEST_RUN) return;
     await new Promise((resolve) => setImmediate(resolve));
-    this.#lastBreak = performance.now();
+    lastBreak = performance.now();
   }
 
-  /** Takes a turn, and another one for as long as another program holds the lock. */
-  async #take<T>(work: () => Promise<T>, options: TakeOptions = {}): Promise<T> {
-    const { patience = this.#patience, mayRepeat = () => true } = options;
+  /** Takes the slot, and takes it again for as long as another program holds the lock. */
+  async function take<T>(work: () => Promise<T>, options: TakeOptions = {}): Promise<T> {
+    const { patience = busyPatience, mayRepeat = () => true } = options;
     const end = performance.now() + patience;
     for (;;) {
-      await this.#letOthers();
+      await letOthers();
       try {
-        return await this.#turns.take(work);
+        return await slots.use(work);
       } catch (error) {
         if (!isBusy(error) || !mayRepeat() || performance.now() > end) throw error;
       }
@@ -200,80 +177,84 @@ class SqliteDriver implements SqlDriver {
     }
   }
 
-  #between<T>(begin: string, work: (sql: Sql) => Promise<T>, patience?: number): Promise<T> {
+  function between<T>(work: (sql: Sql) => Promise<T>, patience?: number): Promise<T> {
     let hasBegun = false;
     const transact = async () => {
-      // What is written to a deleted file is lost, and nobody is told.
-      await this.check();
-      this.#ask(() => this.#database.exec(begin));
+      // Writes to a deleted file would be lost without an error.
+      await check();
+      ask(() => database.exec('BEGIN IMMEDIATE'));
       hasBegun = true;
       try {
-        const result = await work(this.#direct);
-        this.#ask(() => this.#database.exec('COMMIT'));
+        const result = await work(direct);
+        ask(() => database.exec('COMMIT'));
         return result;
       } catch (error) {
         // A full disk has ended it already.
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        if (database.isTransaction) database.exec('ROLLBACK');
         throw error;
       }
     };
-    return this.#take(transact, { patience, mayRepeat: () => !hasBegun });
+    return take(transact, { patience, mayRepeat: () => !hasBegun });
   }
 
-  async usedBytes(): Promise<number> {
-    const read = async (pragma: string) => Object.values((await this.all<Record<string, number>>(pragma))[0] ?? {})[0];
-    const pages = ((await read('PRAGMA page_count')) ?? 0) - ((await read('PRAGMA freelist_count')) ?? 0);
-    return pages * ((await read('PRAGMA page_size')) ?? 0);
+  async function readPragma(name: string): Promise<number> {
+    const [row] = await sql.all<Record<string, number>>(`PRAGMA ${name}`);
+    return row?.[name] ?? 0;
   }
 
-  async reclaim(): Promise<void> {
-    // A prepared statement would take one page a step.
-    await this.#take(async () => {
-      this.#ask(() => this.#database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`));
-    });
-  }
-
-  async overwriteDeleted(): Promise<void> {
-    // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
-    const truncate = async () => {
-      const [row] = await this.#direct.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
-      if (row?.busy === 1) throw new QueryFailedError('busy', 'The write-ahead log is in use.');
-    };
-    await this.#take(truncate).catch((error: unknown) => {
-      if (!isBusy(error)) throw error;
-    });
-  }
-
-  async check(): Promise<void> {
-    if (this.#inode === undefined) return;
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
-    throw new StoreAwayError(`The desk's database (${this.#path}) was deleted or exchanged while it was open.`, {
+  async function check(): Promise<void> {
+    if (inode === undefined) return;
+    if (statSync(path, { throwIfNoEntry: false })?.ino === inode) return;
+    throw new StoreAwayError(`The desk's database (${path}) was deleted or replaced while it was open.`, {
       isGone: true,
     });
   }
 
-  async close(): Promise<void> {
-    await this.#turns.take(async () => {
-      this.#statements.clear();
-      if (this.#database.isOpen) this.#database.close();
-    });
-  }
+  const sql: Sql = {
+    dialect,
+    all: (text, values) => take(() => direct.all(text, values)),
+    run: (text, values) => take(() => direct.run(text, values)),
+  };
 
-  #prepare(sql: string): StatementSync {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    if (this.#statements.size >= MAX_STATEMENTS) this.#statements.clear();
-    const statement = this.#database.prepare(sql);
-    if (sql.length <= MAX_KEPT_LENGTH) this.#statements.set(sql, statement);
-    return statement;
-  }
+  return {
+    ...sql,
+    isShared: false,
+    reader: sql,
+    quick: sql,
+    transaction: (work) => between(work),
+    migration: (work) => between(work, Number.POSITIVE_INFINITY),
+    async usedBytes() {
+      const pages = (await readPragma('page_count')) - (await readPragma('freelist_count'));
+      return pages * (await readPragma('page_size'));
+    },
+    async reclaim() {
+      // A prepared statement would take one page a step.
+      await take(async () => ask(() => database.exec(`PRAGMA incremental_vacuum(${RECLAIMED_PAGES})`)));
+    },
+    async overwriteDeleted() {
+      // `secure_delete` overwrites the pages of the database. The write-ahead log may still have older ones.
+      const truncate = async () => {
+        const [row] = await direct.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)');
+        if (row?.busy === 1) throw new QueryFailedError('busy', 'The write-ahead log is in use.');
+      };
+      await take(truncate).catch((error: unknown) => {
+        if (!isBusy(error)) throw error;
+      });
+    },
+    check,
+    close: () =>
+      slots.use(async () => {
+        statements.clear();
+        if (database.isOpen) database.close();
+      }),
+  };
+}
 
-  #ask<T>(question: () => T): T {
-    try {
-      return question();
-    } catch (error) {
-      throw toStoreError(error);
-    }
+function ask<T>(question: () => T): T {
+  try {
+    return question();
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 

@@ -1,27 +1,54 @@
-import { once } from 'node:events';
-import { closeSync, createReadStream, createWriteStream, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
-import { KiB } from '../../../shared/units.ts';
-import { type BackupLine, readBackupLine, writeBackupLine } from '../store/backup-lines.ts';
-import { BackupError, NO_BACKUP } from '../store/restore-backup.ts';
+import { Second } from '../../../shared/units.ts';
 import { TerminalError } from './terminal-error.ts';
 
-type WriteLines = (onLine: (line: BackupLine) => Promise<void>) => Promise<void>;
+/**
+ * Tables that a backup leaves empty: the keys that visitors are hashed with, sessions and attempts to sign in, and
+ * notifications, so that none is sent twice.
+ */
+export const LEFT_OUT: readonly string[] = [
+  'desk_secrets',
+  'desk_sessions',
+  'desk_links',
+  'desk_attempts',
+  'desk_notices',
+  'desk_targets',
+];
+
+/** How long SQLite waits for a lock of the server (ms). */
+const PATIENCE = 10 * Second;
 
 /**
- * Writes a backup to a file that its owner alone may read. Until it is whole it has another name.
+ * Writes a backup of a SQLite store, while the server runs. Only the file's owner can read it, and it has another name
+ * until it is complete.
  *
- * @param force over a file that is there
- * @throws TerminalError where it cannot be written
+ * @param store the path of the store
+ * @param force replaces an existing file
+ * @throws TerminalError if the file cannot be written
  */
-export async function writeBackupFile(file: string, write: WriteLines, { force }: { force: boolean }): Promise<void> {
-  if (!force) reserve(file);
+export function writeBackupFile(store: string, file: string, { force }: { readonly force: boolean }): void {
   const part = `${file}.part`;
   try {
-    rmSync(part, { force: true });
-    await writeBackupTo(createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }), write, { end: true });
+    // From here on, no other program can create it.
+    if (!force) closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    throw toWriteError(error, file);
+  }
+  try {
+    copyStore(store, part);
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
@@ -30,99 +57,94 @@ export async function writeBackupFile(file: string, write: WriteLines, { force }
   }
 }
 
-/** Nobody else can make it from here on. */
-function reserve(file: string): void {
+/** Writes a backup to a pipe. @param folder for the copy, which is deleted */
+export async function writeBackupTo(target: NodeJS.WritableStream, store: string, folder: string): Promise<void> {
+  const part = `${folder}/backup-${process.pid}.part`;
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    copyStore(store, part);
+    await pipeline(createReadStream(part), target, { end: false });
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+/** A copy of one moment, without deleted data, and without what a backup leaves out. */
+function copyStore(store: string, file: string): void {
+  rmSync(file, { force: true });
+  closeSync(openSync(file, 'wx', 0o600)); // SQLite would let everyone read it
+  withDatabase(new DatabaseSync(store, { readOnly: true, timeout: PATIENCE }), (database) => {
+    database.prepare('VACUUM INTO ?').run(file);
+  });
+  withDatabase(new DatabaseSync(file), (copy) => {
+    // Without a journal, in which the keys would stay on disk.
+    copy.exec('PRAGMA journal_mode = OFF; PRAGMA secure_delete = ON');
+    const tables = copy.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    for (const { name } of tables) if (LEFT_OUT.includes(String(name))) copy.exec(`DELETE FROM ${name}`);
+    copy.exec("DELETE FROM desk_meta WHERE name = 'salt'");
+    copy.prepare("INSERT OR REPLACE INTO desk_meta (name, value) VALUES ('backup_at', ?)").run(String(Date.now()));
+    requireSound(copy, 'The copy cannot be read back, so there is no backup.');
+  });
+  const descriptor = openSync(file, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/**
+ * Copies a backup to a new file, and checks that it is one.
+ *
+ * @throws TerminalError if it is not a complete backup
+ */
+export function readBackupFile(file: string, copy: string): void {
+  const start = readStart(file);
+  if (start.startsWith('\x1f\x8b')) {
+    throw new TerminalError(
+      'This is a backup of version 0.1.0. Restore it with that version, then start this one: it upgrades the store. Nothing was restored.',
+    );
+  }
+  if (start !== 'SQLite format 3\0') throw new TerminalError(NO_BACKUP);
+  closeSync(openSync(copy, 'wx', 0o600));
+  copyFileSync(file, copy);
+  const broken = 'The backup is not complete, or was changed. Nothing was restored.';
+  try {
+    withDatabase(new DatabaseSync(copy, { readOnly: true }), (database) => requireSound(database, broken));
   } catch (error) {
-    throw toWriteError(error, file);
+    throw error instanceof TerminalError ? error : new TerminalError(broken);
+  }
+}
+
+export const NO_BACKUP = 'This file is not a backup of a desk. Nothing was restored.';
+
+/** The first 16 bytes, which name the format. */
+function readStart(file: string): string {
+  try {
+    const descriptor = openSync(file, 'r');
+    const bytes = Buffer.alloc(16);
+    const length = readSync(descriptor, bytes);
+    closeSync(descriptor);
+    return bytes.toString('latin1', 0, length);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new TerminalError(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read: ${message}.`);
+  }
+}
+
+function requireSound(database: DatabaseSync, message: string): void {
+  if (database.prepare('PRAGMA quick_check(1)').get()?.quick_check !== 'ok') throw new TerminalError(message);
+}
+
+function withDatabase(database: DatabaseSync, work: (database: DatabaseSync) => void): void {
+  try {
+    work(database);
+  } finally {
+    database.close();
   }
 }
 
 function toWriteError(error: unknown, file: string): unknown {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST') {
-    return new TerminalError(`${file} is there already. Choose another name, or write over it with --force.`);
-  }
+  if (code === 'EEXIST') return new TerminalError(`${file} exists. Choose another name, or replace it with --force.`);
   if (code === 'ENOENT' && !existsSync(dirname(file))) {
-    return new TerminalError(`There is no folder ${dirname(file)}. Make it first.`);
+    return new TerminalError(`There is no folder ${dirname(file)}. Create it first.`);
   }
   return syscall === undefined ? error : new TerminalError(`${file} cannot be written: ${message}.`);
-}
-
-/** What is compressed at once (characters): each piece goes to a thread and back. */
-const CHUNK_LENGTH = 64 * KiB;
-
-/** @param end whether the target is closed behind it */
-export async function writeBackupTo(
-  target: NodeJS.WritableStream,
-  write: WriteLines,
-  { end }: { readonly end: boolean },
-): Promise<void> {
-  const gzip = createGzip();
-  const written = pipeline(gzip, target, { end });
-  // Told below: until then nobody waits for it.
-  written.catch(() => undefined);
-  let lines: string[] = [];
-  let length = 0;
-  async function flush(): Promise<void> {
-    const text = lines.join('');
-    lines = [];
-    length = 0;
-    if (!gzip.write(text)) await Promise.race([once(gzip, 'drain'), written]);
-  }
-  try {
-    await write(async (line) => {
-      const text = `${writeBackupLine(line)}\n`;
-      lines.push(text);
-      length += text.length;
-      if (length > CHUNK_LENGTH) await flush();
-    });
-    gzip.end(lines.join(''));
-  } catch (error) {
-    gzip.destroy(error instanceof Error ? error : undefined);
-    throw error;
-  }
-  await written;
-}
-
-/**
- * The lines of a backup; undefined for one that is none.
- *
- * @throws BackupError where the file cannot be read to its end
- */
-export async function* readBackupFile(file: string): AsyncGenerator<BackupLine | undefined> {
-  const source = createReadStream(file);
-  const gunzip = createGunzip();
-  source.on('error', (error) => gunzip.destroy(error));
-  try {
-    for await (const line of splitLines(source.pipe(gunzip))) yield readBackupLine(line);
-  } catch (error) {
-    throw toReadError(error, file);
-  } finally {
-    source.destroy();
-  }
-}
-
-function toReadError(error: unknown, file: string): unknown {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return new TerminalError(`There is no file ${file}.`);
-  if (message === 'incorrect header check') return new BackupError(NO_BACKUP);
-  if (code.startsWith('Z_')) return new BackupError(`The backup is not whole: ${message}. Nothing was restored.`);
-  return /^E[A-Z]+$/.test(code) ? new TerminalError(`${file} cannot be read: ${message}.`) : error;
-}
-
-/** At line feeds alone: a text may hold other ends of lines. */
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let parts: Buffer[] = [];
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      yield Buffer.concat([...parts, chunk.subarray(start, end)]).toString('utf8');
-      parts = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) parts.push(chunk.subarray(start));
-  }
-  if (parts.length > 0) yield Buffer.concat(parts).toString('utf8');
 }

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { toAgo, toCount, toExactTime } from '../../../shared/desk/words.ts';
-import type { ChangeOutcome } from '../store/change-incident.ts';
 import { toCallKey } from '../store/incident-key.ts';
+import type { ChangeOutcome } from '../store/incidents/change-incident.ts';
 import type { Store } from '../store/store.ts';
 import { toClean } from './clean-text.ts';
 import { type Desktop, draw } from './desktop.ts';
@@ -47,7 +47,7 @@ function toChangedLine(
     resolvedIn === 'next' && ' in the next release',
     ignoredUntil !== undefined && ` until ${toExactTime(ignoredUntil)}`,
     ignoredGrowth !== undefined && ` until ${toCount(ignoredGrowth)} more within an hour`,
-    state === 'ignored' && ignoredUntil === undefined && ignoredGrowth === undefined && ' for ever',
+    state === 'ignored' && ignoredUntil === undefined && ignoredGrowth === undefined && ' forever',
   ].filter((words) => words !== false);
   const who = before.stateBy === undefined ? '' : `, by ${before.stateBy}`;
   const since = before.stateAt === undefined ? '' : ` since ${toAgo(before.stateAt, now)}`;

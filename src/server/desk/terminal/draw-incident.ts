@@ -12,6 +12,7 @@ import type {
 } from '../../../shared/desk/shapes.ts';
 import {
   KIND_WORDS,
+  MISSED_WORDS,
   STATE_WORDS,
   toAgo,
   toCount,
@@ -116,14 +117,6 @@ function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw)
       : [flow([['quiet', 'Of this time no more was kept than its address and ids.']]), ...drawIds(shown)]),
   ];
 }
-
-const MISSED_WORDS: Readonly<Record<MissedShape['state'], string>> = {
-  thin: 'was thinned: it happened among so many that no more of it was kept. This is the nearest one that was kept whole.',
-  thinned:
-    'was thinned: it happened among so many that it was only counted. This is the nearest one that was kept whole.',
-  arriving: 'is perhaps not stored yet: more failures are arriving. This is the latest one that was kept whole.',
-  unknown: 'is not known here, or was deleted. This is the latest one that was kept whole.',
-};
 
 function toMissedWords({ occurrence, state, at, requestId }: MissedShape): string {
   const when = at === undefined ? '' : `, ${toExactTime(at)}`;

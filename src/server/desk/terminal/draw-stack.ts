@@ -4,7 +4,7 @@ import { toPlural } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
 import { cut, flow, type Line, type Piece } from './paint.ts';
 
-/** The errors of a chain, outermost first: our frames with their source, and what lies between them in a line. */
+/** The errors of a chain, outermost first: frames of the app with their source, and the others in one line. */
 export function drawErrors(errors: readonly ErrorShape[]): Line[] {
   return errors.flatMap((error, index) => [...drawWords(error, index > 0), ...drawFrames(error)]);
 }
@@ -27,12 +27,11 @@ function drawWords({ class: name, message, code, members }: ErrorShape, hasCause
 
 function drawFrames(error: ErrorShape): Line[] {
   const { frames } = error;
-  if (frames.length === 0) return [flow([['quiet', '  It came without a stack.']])];
+  if (frames.length === 0) return [flow([['quiet', '  No stack was reported.']])];
   const open = chooseOpen(error);
   const areForeign = frames.every(({ isOwn }) => !isOwn);
-  return groupFrames(frames).flatMap((group) => {
-    const [first] = group;
-    if (first?.isOwn) return drawOwn(first, open.has(first));
+  return groupFrames(frames, open).flatMap(({ isFolded, frames: group }) => {
+    if (!isFolded) return group.flatMap((frame) => drawOwn(frame, open.has(frame)));
     if (areForeign) return group.map(drawFrame);
     return [flow([['quiet', `  ${toPlural(group.length, 'frame')} of ${toPackages(group)}`]], 4)];
   });
@@ -58,7 +57,7 @@ function toPiece(span: SpanShape): Piece {
 }
 
 function drawFrame({ file, line, column, function: name, isAsync, isOwn }: FrameShape): Line {
-  const place = line > 0 ? `${file}:${line}:${column}` : file || 'a place that is not told';
+  const place = line > 0 ? `${file}:${line}:${column}` : file || 'unknown place';
   const words = `  at ${isAsync ? 'async ' : ''}${name || 'anonymous'} `;
   return flow(isOwn ? [words, ['address', place]] : [['quiet', `${words}${place}`]], 5);
 }

@@ -16,8 +16,8 @@ export function drawStory(story: StoryShape, now: number): Line[] {
     case 'unclean-death':
       return drawDeath(story, now);
     case 'blocked-loop': {
-      const since = story.since === undefined ? '' : ` from ${toExactTime(story.since)} on`;
-      return drawSection('Nobody was answered', [
+      const since = story.since === undefined ? '' : ` from ${toExactTime(story.since)}`;
+      return drawSection('The event loop was blocked', [
         flow([['bad', toDuration(story.ms)], `${since}. The stack below is what ran meanwhile.`]),
       ]);
     }
@@ -35,10 +35,10 @@ function drawDifference(line: string): Line {
 function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: number): Line[] {
   const { lastHeardAt, startedAt, memory, blockedFor, growth, inFlight } = story;
   const facts: [string, string][] = [
-    ['Last heard of', `${toAgo(lastHeardAt, now)}, ${toExactTime(lastHeardAt)}`],
-    ...(startedAt === undefined ? [] : [['Had run for', toDuration(lastHeardAt - startedAt)] as [string, string]]),
+    ['Last heartbeat', `${toAgo(lastHeardAt, now)}, ${toExactTime(lastHeardAt)}`],
+    ...(startedAt === undefined ? [] : [['Uptime', toDuration(lastHeardAt - startedAt)] as [string, string]]),
     ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as [string, string]]),
-    ...(blockedFor === undefined ? [] : [['Stood still for', toDuration(blockedFor)] as [string, string]]),
+    ...(blockedFor === undefined ? [] : [['Blocked for', toDuration(blockedFor)] as [string, string]]),
   ];
   const requests =
     inFlight.length === 0

@@ -7,10 +7,10 @@ import { parseAddress } from '../address.ts';
 import { clearLines, clearTaken } from '../ingest/clear-lines.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { hashAddress, hashId, toVisitorHash } from '../ingest/tunnel/visitors.ts';
-import { toSubject } from '../store/feedback-table.ts';
-import type { Forgotten } from '../store/forget-visitor.ts';
-import { NO_DAY, type Secret } from '../store/secret-table.ts';
+import { toSubject } from '../store/occurrences/feedback-table.ts';
 import type { Store } from '../store/store.ts';
+import type { Forgotten } from '../store/visitors/forget-visitor.ts';
+import { NO_DAY, type Secret } from '../store/visitors/secret-table.ts';
 import { listRunFolders } from './list-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 

@@ -28,15 +28,11 @@ const USAGES: readonly (readonly [usage: string, words: string, options: readonl
   ['7K3QM2XA', 'the story of an incident, with its latest occurrence; --json', []],
   ['7K3QM2XA-9F4W0R6B', 'one time that it happened; the id of a request or of a trace does too', []],
   ['resolve <digest>…', '--in next: in the next release', []],
-  ['ignore <digest>…', 'for ever; --for 7d, or --until-more 100 within an hour', []],
+  ['ignore <digest>…', 'forever; --for 7d, or --until-more 100 within an hour', []],
   ['reopen <digest>…', 'of all three: --as <name>, in the place of the user of this system', []],
   ['link [<name>]', 'a link that signs in to the desk, for one use and 15 minutes', []],
-  ['backup <file>', 'all of the store in one file, or in a pipe (-); --force: over an older one', []],
-  [
-    'restore <file>',
-    'a backup in the place of the store, while no server runs',
-    ['--replace: of a PostgreSQL that has a desk'],
-  ],
+  ['backup <file>', 'copies a SQLite store to a file, or to a pipe (-); --force: replaces a file', []],
+  ['restore <file>', 'restores it, while no server runs; with PostgreSQL, without a file, after pg_restore', []],
   ['replay', 'stores what the store refused before (dead-letters.ndjson)', []],
   [
     'forget <whom>',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type JournalPosition, listSegments } from '../ingest/segment-files.ts';
+import type { LogPosition } from '../../segmented-log.ts';
+import { listSegments } from '../ingest/segment-files.ts';
 
 /** The journal of one process, dead or alive. */
 export interface RunFolder {
@@ -28,9 +29,9 @@ function readNames(folder: string): string[] {
 }
 
 /** The entries of a journal that are not in the store yet (a count). */
-export function countWaiting(folder: string, { segment, offset }: JournalPosition): number {
+export function countWaiting(folder: string, { segment, offset }: LogPosition): number {
   return listSegments(folder)
-    .filter(({ number, kind }) => kind === 'lines' && number >= segment)
+    .filter(({ number, extension }) => extension === 'ndjson' && number >= segment)
     .reduce((sum, { number, path }) => sum + countLines(path, number === segment ? offset : 0), 0);
 }
 

@@ -5,7 +5,7 @@ import type { ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
 import { Day, Hour, Minute } from '../../../shared/units.ts';
 import { parseAddress } from '../address.ts';
-import type { StateChange } from '../store/change-incident.ts';
+import type { StateChange } from '../store/incidents/change-incident.ts';
 import { toClean } from './clean-text.ts';
 import { UsageError } from './terminal-error.ts';
 
@@ -19,7 +19,8 @@ export type Command =
   /** @property name of a token; undefined where there is one alone */
   | { readonly is: 'link'; readonly name: string | undefined }
   | { readonly is: 'backup'; readonly file: string; readonly force: boolean }
-  | { readonly is: 'restore'; readonly file: string; readonly replace: boolean }
+  /** @property file undefined with PostgreSQL */
+  | { readonly is: 'restore'; readonly file: string | undefined }
   | { readonly is: 'replay' }
   | { readonly is: 'forget'; readonly whom: string };
 
@@ -78,14 +79,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     options: { force: SWITCH },
     read: (rest, values) => ({ is: 'backup', file: readOne(rest, 'backup <file>'), force: values.force === true }),
   },
-  restore: {
-    options: { replace: SWITCH },
-    read: (rest, values) => ({
-      is: 'restore',
-      file: readOne(rest, 'restore <file>'),
-      replace: values.replace === true,
-    }),
-  },
+  restore: { options: {}, read: (rest) => ({ is: 'restore', file: readOptionalOne(rest, 'one file') }) },
   replay: { options: {}, read: readReplay },
   forget: {
     options: {},

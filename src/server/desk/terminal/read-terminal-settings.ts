@@ -3,7 +3,7 @@ import { Day } from '../../../shared/units.ts';
 import { SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
 import { listTargets } from '../notifications/list-targets.ts';
-import type { NewsRules } from '../store/note-news.ts';
+import type { NotificationRules } from '../store/notifications/notification-rules.ts';
 
 /** What of the server's settings the command needs. The others may be wrong: that may be why it is needed. */
 export interface TerminalSettings {
@@ -18,7 +18,7 @@ export interface TerminalSettings {
   readonly maxAge: number;
   readonly sourceLink: string | undefined;
   /** Who is told of what the command takes in. It is sent by the next server that runs. */
-  readonly news: NewsRules;
+  readonly news: NotificationRules;
 }
 
 /** @throws ConfigError with a sentence for each wrong value */
@@ -39,7 +39,7 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
 }
 
 /** Where nothing is said of it, or something wrong, it is left to the server: the command may run in another environment. */
-function readNews(env: Environment): NewsRules {
+function readNews(env: Environment): NotificationRules {
   const { WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER } = SETTINGS;
   try {
     const values = readSettings({ WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER }, env);

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJournalLine } from '../ingest/journal-entry.ts';
-import { toSegment } from '../ingest/segment-files.ts';
+import { toSegmentPath } from '../ingest/segment-files.ts';
 import { type DeadLetterLine, toDeadLetterFile } from '../worker/dead-letters.ts';
-import { writeBeatFile } from '../worker/processes/heartbeat-file.ts';
+import { writeHeartbeatFile } from '../worker/processes/heartbeat-file.ts';
 import { toJournals } from './list-journals.ts';
 
 /**
@@ -49,9 +49,9 @@ function writeJournal(
   const lines = letters.map(({ at: _at, reason: _reason, environment: _environment, ...entry }) => {
     return `${JSON.stringify(entry)}\n`;
   });
-  writeFileSync(toSegment(unfinished, 1, 'lines').path, lines.join(''), { mode: 0o600 });
+  writeFileSync(toSegmentPath(unfinished, 1, 'ndjson'), lines.join(''), { mode: 0o600 });
   const life = { startedAt: now, beatAt: now, memory: 0, inFlight: [] };
   // It ended on purpose, so its death is not reported.
-  writeBeatFile(unfinished, { id: run, build: '', release: '', environment, ...life, isEnd: true });
+  writeHeartbeatFile(unfinished, { id: run, build: '', release: '', environment, ...life, isEnd: true });
   renameSync(unfinished, folder);
 }

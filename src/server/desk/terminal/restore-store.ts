@@ -3,52 +3,53 @@ import { join } from 'node:path';
 import { Second } from '../../../shared/units.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { type FileLock, takeLock } from '../file-lock.ts';
-import type { BackupHeader } from '../store/backup-lines.ts';
-import { hasSchema } from '../store/migrations.ts';
+import { hasSchema, readMeta, SCHEMA_VERSION } from '../store/migrations.ts';
 import { openPostgres } from '../store/postgres.ts';
-import { checkBackup, readTakenOver, restoreBackup, type TakenOver } from '../store/restore-backup.ts';
+import { finishRestore, readTakenOver, type TakenOver } from '../store/restore-backup.ts';
 import type { SqlDriver } from '../store/sql.ts';
-import { openMadeSqlite, openSqlite } from '../store/sqlite.ts';
+import { openMadeSqlite } from '../store/sqlite.ts';
 import { openStore } from '../store/store.ts';
-import { readBackupFile } from './backup-file.ts';
+import { NO_BACKUP, readBackupFile } from './backup-file.ts';
 import { toSqlitePath } from './open-made-store.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
-import { TerminalError } from './terminal-error.ts';
+import { TerminalError, UsageError } from './terminal-error.ts';
 
 export interface RestoreOptions {
-  readonly file: string;
+  /** Of SQLite. With PostgreSQL, `pg_restore` has restored the tables already. */
+  readonly file: string | undefined;
   readonly settings: TerminalSettings;
   readonly rule: number;
   readonly log: DeskLog;
-  /** Of a PostgreSQL that has incidents. */
-  readonly replace: boolean;
 }
 
 export interface Restored {
-  readonly header: BackupHeader;
+  /** When the backup was made (ms since 1970); undefined if it does not say so. */
+  readonly at?: number;
   /** How many there are now (a count). */
   readonly incidents: number;
-  /** What was there before, of SQLite; undefined where nothing was. */
+  /** The file that has the SQLite store from before; undefined if there was none. */
   readonly aside?: string;
 }
 
-const NOTHING: TakenOver = { marks: [], secrets: [] };
-
 /**
- * Puts a backup in the place of the store. The file is read to its end first; then all of it is in
- * place, or nothing has changed.
+ * Replaces a SQLite store by a backup, or finishes what `pg_restore` has restored. Visitors that were deleted after the
+ * backup stay deleted. If it fails, a SQLite store is as it was.
  *
- * @throws TerminalError while a server uses the store
- * @throws BackupError for what is no whole backup
+ * @throws TerminalError while a server uses the store, and for a file that is not a complete backup
  */
-export async function restoreStore(options: RestoreOptions): Promise<Restored> {
-  const header = await checkBackup(readBackupFile(options.file));
-  const { databaseUrl } = options.settings;
-  const rest = databaseUrl === undefined ? await restoreSqlite(options) : await restorePostgres(options, databaseUrl);
-  return { header, ...rest };
+export function restoreStore(options: RestoreOptions): Promise<Restored> {
+  const { file, settings } = options;
+  if (settings.databaseUrl !== undefined) {
+    if (file === undefined) return restorePostgres(options, settings.databaseUrl);
+    throw new TerminalError(
+      'DESK_DATABASE_URL names a PostgreSQL database. Restore the dump with pg_restore, then run this command without a file. docs/desk.md, "Backups", has the commands.',
+    );
+  }
+  if (file === undefined) throw new UsageError('Name the backup: restore <file>.');
+  return restoreSqlite(options, file);
 }
 
-async function restoreSqlite(options: RestoreOptions): Promise<Omit<Restored, 'header'>> {
+async function restoreSqlite(options: RestoreOptions, file: string): Promise<Restored> {
   const { dataDir } = options.settings;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
@@ -56,55 +57,67 @@ async function restoreSqlite(options: RestoreOptions): Promise<Omit<Restored, 'h
   const fresh = `${path}.restoring`;
   try {
     dropSqlite(fresh);
-    const takenOver = existsSync(path) ? await readTakenOverOf(path) : NOTHING;
-    const incidents = await fill(openSqlite(fresh, { log: options.log }), options, takenOver);
+    readBackupFile(file, fresh);
+    const takenOver = existsSync(path) ? await readTakenOverOf(path) : undefined;
+    const restored = await finish(openMadeSqlite(fresh), options, takenOver);
     const aside = existsSync(path) ? setAside(path) : undefined;
     renameSync(fresh, path);
     giveToOwner(path, dataDir);
-    return { incidents, ...(aside !== undefined && { aside }) };
+    return { ...restored, ...(aside !== undefined && { aside }) };
   } finally {
     dropSqlite(fresh);
     lock.release();
   }
 }
 
-/** @throws TerminalError */
+/** @throws TerminalError while a server uses the folder */
 function lockFolder(dataDir: string): FileLock {
   const path = join(dataDir, 'instance.lock');
   const lock = takeLock(path);
   giveToOwner(path, dataDir);
   if (lock) return lock;
   throw new TerminalError(
-    `A server uses the folder ${dataDir} (DATA_DIR). Stop it, restore, and start it again: nothing was restored.`,
+    `A server uses the folder ${dataDir} (DATA_DIR). Stop it, then restore. Nothing was restored.`,
   );
 }
 
-/** A store that is broken is what a backup is for: whom it was told to forget cannot be read then. */
-async function readTakenOverOf(path: string): Promise<TakenOver> {
+/** The marks and keys of a store that may be broken: then it has none. */
+async function readTakenOverOf(path: string): Promise<TakenOver | undefined> {
   let driver: SqlDriver | undefined;
   try {
     driver = openMadeSqlite(path);
     return await readTakenOver(driver);
   } catch {
-    return NOTHING;
+    return undefined;
   } finally {
     await driver?.close();
   }
 }
 
-async function fill(driver: SqlDriver, options: RestoreOptions, takenOver: TakenOver): Promise<number> {
-  const { file, settings, rule, log } = options;
+async function finish(
+  driver: SqlDriver,
+  { settings, rule, log }: RestoreOptions,
+  takenOver?: TakenOver,
+): Promise<Restored> {
   try {
-    await restoreBackup(driver, () => readBackupFile(file), { takenOver });
-    await openStore(driver, { rule, environment: settings.environment, log }); // indexes what is searched
+    if (!(await hasSchema(driver))) throw new TerminalError(NO_BACKUP);
+    const { schema, backup_at: at } = await readMeta(driver);
+    if (Number(schema) > SCHEMA_VERSION) {
+      throw new TerminalError(
+        `The backup was made by a newer release (schema ${schema}, and this one knows ${SCHEMA_VERSION}). Restore it with that release.`,
+      );
+    }
+    await finishRestore(driver, takenOver);
+    await driver.run("DELETE FROM desk_meta WHERE name = 'backup_at'");
+    await openStore(driver, { rule, environment: settings.environment, log }); // indexes the search
     const [row] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_incidents');
-    return row?.count ?? 0;
+    return { incidents: row?.count ?? 0, ...(at !== undefined && { at: Number(at) }) };
   } finally {
     await driver.close();
   }
 }
 
-/** What was there is kept under another name, and is in its place until the last moment. */
+/** Keeps the store from before under another name. It stays in its place until the last moment. */
 function setAside(path: string): string {
   const aside = `${path}.before-restore-${new Date().toISOString().replaceAll(':', '-')}`;
   for (const companion of ['-wal', '-shm']) {
@@ -122,30 +135,27 @@ function dropSqlite(path: string): void {
   for (const companion of ['', '-wal', '-shm']) rmSync(path + companion, { force: true });
 }
 
-/** Where root restores what a server of another user uses. */
+/** For a root user who restores the store of a server that runs as another user. */
 function giveToOwner(path: string, dataDir: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
   chownSync(path, uid, gid);
 }
 
-/** Without a heartbeat for this long a process does not serve; each tells of itself every second (ms). */
+/** A process without a heartbeat for this long does not serve any more. Each writes one every second (ms). */
 const SILENT_AFTER = 10 * Second;
 
-async function restorePostgres(options: RestoreOptions, url: string): Promise<Omit<Restored, 'header'>> {
+/** On an empty database it creates the tables, for `pg_restore`. */
+async function restorePostgres(options: RestoreOptions, url: string): Promise<Restored> {
   const driver = openPostgres(url);
-  let takenOver = NOTHING;
   try {
-    if (await hasSchema(driver, driver.dialect)) {
-      await requireQuiet(driver);
-      if (!options.replace) await requireEmpty(driver);
-      takenOver = await readTakenOver(driver);
-    }
+    if (await hasSchema(driver)) await requireQuiet(driver);
+    else await openStore(driver, { rule: options.rule, environment: options.settings.environment, log: options.log });
   } catch (error) {
     await driver.close();
     throw error;
   }
-  return { incidents: await fill(driver, options, takenOver) };
+  return finish(driver, options);
 }
 
 async function requireQuiet(driver: SqlDriver): Promise<void> {
@@ -155,14 +165,6 @@ async function requireQuiet(driver: SqlDriver): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new TerminalError(
-    `${rows.length === 1 ? 'A server uses' : `${rows.length} servers use`} this database (DESK_DATABASE_URL). Stop all of them, restore, and start them again: nothing was restored.`,
-  );
-}
-
-async function requireEmpty(driver: SqlDriver): Promise<void> {
-  const rows = await driver.all('SELECT 1 AS one FROM desk_incidents LIMIT 1');
-  if (rows.length === 0) return;
-  throw new TerminalError(
-    'This database (DESK_DATABASE_URL) has a desk with incidents. Make a backup of it first, then put the other one in its place with --replace. Nothing was restored.',
+    `${rows.length === 1 ? 'A server uses' : `${rows.length} servers use`} this database (DESK_DATABASE_URL). Stop all servers, then restore.`,
   );
 }

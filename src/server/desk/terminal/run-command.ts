@@ -3,15 +3,13 @@ import { DIGEST_RULE } from '../../engine/errors/digest/create-digest.ts';
 import { parseAddress } from '../address.ts';
 import { chooseShown } from '../pages/find-shown.ts';
 import { ORDERS, toFilter } from '../pages/read-view.ts';
-import { checkBackup } from '../store/restore-backup.ts';
 import { StoreAwayError } from '../store/sql.ts';
-import { writeBackup } from '../store/write-backup.ts';
 import { presentIncidentRow } from '../views/present-incident-row.ts';
 import { readIncident } from '../views/read-incident.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 import { createDigester } from '../worker/maps/digester.ts';
 import { createAskStore } from './ask-store.ts';
-import { readBackupFile, writeBackupFile, writeBackupTo } from './backup-file.ts';
+import { writeBackupFile, writeBackupTo } from './backup-file.ts';
 import { changeIncidents } from './change-incidents.ts';
 import { toClean, toCleanJson } from './clean-text.ts';
 import { type Desktop, draw, write } from './desktop.ts';
@@ -19,7 +17,7 @@ import { drawIncident } from './draw-incident.ts';
 import { drawList } from './draw-list.ts';
 import { forgetInFiles, listCopies, readWhom } from './forget-visitor.ts';
 import { toHelp } from './help.ts';
-import { type MadeStore, openTerminalStore } from './open-made-store.ts';
+import { type MadeStore, openTerminalStore, toSqlitePath } from './open-made-store.ts';
 import type { Command } from './parse-command.ts';
 import { toJournalsOfLetters } from './replay-letters.ts';
 import { restoreStore } from './restore-store.ts';
@@ -45,7 +43,8 @@ export async function runCommand(command: Command, desktop: Desktop): Promise<vo
     case 'link':
       return withStore(desktop, (made) => link(command, made, desktop));
     case 'backup':
-      return withStore(desktop, (made) => backup(command, made, desktop));
+      requireSqlite(desktop);
+      return withStore(desktop, () => backup(command, desktop));
     case 'restore':
       return restore(command, desktop);
     case 'replay':
@@ -53,6 +52,14 @@ export async function runCommand(command: Command, desktop: Desktop): Promise<vo
     case 'forget':
       return withStore(desktop, (made) => forget(command, made, desktop));
   }
+}
+
+/** @throws TerminalError with PostgreSQL, which has a tool of its own */
+function requireSqlite({ settings }: Desktop): void {
+  if (settings.databaseUrl === undefined) return;
+  throw new TerminalError(
+    'DESK_DATABASE_URL names a PostgreSQL database. Back it up with pg_dump. docs/desk.md, "Backups", has the command.',
+  );
 }
 
 async function withStore(desktop: Desktop, work: (made: MadeStore) => Promise<void>): Promise<void> {
@@ -142,29 +149,22 @@ async function link({ name }: Extract<Command, { is: 'link' }>, { store }: MadeS
 
 async function backup(
   { file, force }: Extract<Command, { is: 'backup' }>,
-  { driver }: MadeStore,
-  { out, tell }: Desktop,
+  { out, tell, settings }: Desktop,
 ): Promise<void> {
-  if (file === '-') {
-    if (out.isTTY) throw new TerminalError('A backup is nothing for a terminal: send it on with > file or a pipe.');
-    return writeBackupTo(out, (onLine) => writeBackup(driver, onLine), { end: false });
-  }
-  await writeBackupFile(file, (onLine) => writeBackup(driver, onLine), { force });
-  // As a restore would read it.
-  await checkBackup(readBackupFile(file));
-  tell(`The desk is in ${toClean(file)}, which you alone may read: it holds what visitors said and did.`);
+  const { dataDir } = settings;
+  const store = toSqlitePath(dataDir);
+  if (file !== '-') {
+    writeBackupFile(store, file, { force });
+    tell(`The backup is ${toClean(file)}. Only you can read it, because it has data of visitors.`);
+  } else if (out.isTTY) throw new TerminalError('Send the backup to a file or a pipe: backup - > desk.sqlite');
+  else await writeBackupTo(out, store, dataDir);
 }
 
-async function restore(
-  { file, replace }: Extract<Command, { is: 'restore' }>,
-  { settings, log, tell }: Desktop,
-): Promise<void> {
-  const { header, incidents, aside } = await restoreStore({ file, settings, rule: DIGEST_RULE, log, replace });
-  tell(
-    `${toPlural(incidents, 'incident is', 'incidents are')} back, as of ${toExactTime(header.at)}. Start the server.`,
-  );
-  if (aside !== undefined)
-    tell(`What was there before is in ${toClean(aside)}. Delete it when nobody misses anything.`);
+async function restore({ file }: Extract<Command, { is: 'restore' }>, { settings, log, tell }: Desktop): Promise<void> {
+  const { at, incidents, aside } = await restoreStore({ file, settings, rule: DIGEST_RULE, log });
+  const from = at === undefined ? '' : ` from the backup of ${toExactTime(at)}`;
+  tell(`Restored ${toPlural(incidents, 'incident')}${from}. Start the server.`);
+  if (aside !== undefined) tell(`The store from before is ${toClean(aside)}. Delete it when you do not need it.`);
 }
 
 async function replay(made: MadeStore, desktop: Desktop): Promise<void> {

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, type Environment } from '../../engine/settings.ts';
 import type { DeskLog } from '../desk-log.ts';
-import { BackupError } from '../store/restore-backup.ts';
 import { StoreError } from '../store/sql.ts';
 import { toCleanLines } from './clean-text.ts';
 import { toCommandName } from './command-name.ts';
@@ -26,7 +25,7 @@ export interface TerminalOptions {
 }
 
 /** What stops a command with a sentence. */
-const EXPECTED = [TerminalError, ConfigError, BackupError, StoreError];
+const EXPECTED = [TerminalError, ConfigError, StoreError];
 
 /** @returns the exit code: 0, 1 for what cannot be done or is not there, 2 for what is no command */
 export async function runTerminal({ args, env, out, err, dist, now = Date.now() }: TerminalOptions): Promise<number> {

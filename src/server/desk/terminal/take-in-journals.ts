@@ -7,8 +7,8 @@ import { createBuildFiles } from '../worker/maps/build-files.ts';
 import type { Digester } from '../worker/maps/digester.ts';
 import { createMapReader } from '../worker/maps/map-reader.ts';
 import { createPrepare } from '../worker/prepare.ts';
-import { readBeatFile } from '../worker/processes/heartbeat-file.ts';
-import { createRuns } from '../worker/processes/process-records.ts';
+import { readHeartbeatFile } from '../worker/processes/heartbeat-file.ts';
+import { createProcessRecords } from '../worker/processes/process-records.ts';
 import { createSignals } from '../worker/signals.ts';
 import type { StoreHolder } from '../worker/store-holder.ts';
 import { createWriter } from '../worker/writer.ts';
@@ -71,11 +71,11 @@ async function adoptDead({
     log,
   });
   const own = { id: '', build, release: '', startedAt: Date.now() };
-  const runs = createRuns({ run: own, folder: '', holder, blocked: () => undefined, digester, prepare, log });
+  const runs = createProcessRecords({ run: own, folder: '', holder, blocked: () => undefined, digester, prepare, log });
   let isDone = 0;
   try {
     for (const journal of dead) {
-      const beside = readBeatFile(journal.folder);
+      const beside = readHeartbeatFile(journal.folder);
       const environment = beside?.environment ?? (await store.readEnvironment(journal.run));
       await writer.adopt({ ...journal, environment });
       isDone += 1;

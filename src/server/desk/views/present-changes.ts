@@ -1,6 +1,7 @@
 import type { ChangeShape } from '../../../shared/desk/shapes.ts';
 import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
-import type { ChangeAction, LoggedChange, Note } from '../store/change-log.ts';
+import type { ChangeAction, LoggedChange } from '../store/incidents/change-log.ts';
+import type { Note } from '../store/incidents/note-table.ts';
 
 /** Notes and changes in one list, the latest first. */
 export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
@@ -41,5 +42,5 @@ function toIgnoredWords({ until, growth }: Detail): string {
   if (typeof until === 'number') return `until ${toExactTime(until)}`;
   if (typeof growth === 'number')
     return `until it happens ${toPlural(growth, 'more time', 'more times')} within an hour`;
-  return 'for ever';
+  return 'forever';
 }

@@ -3,9 +3,9 @@ import type { ErrorRecord } from '../../engine/errors/failure.ts';
 import { toSourceLink } from '../source-link.ts';
 import type { ResolvedFrame, StoredFailure } from '../store/records.ts';
 import { colourSource } from './colour-source.ts';
-import type { PresentOptions } from './present-occurrence.ts';
 
-export function presentErrors(failure: StoredFailure, { sourceLink }: PresentOptions): ErrorShape[] {
+/** @param sourceLink the setting `SOURCE_LINK` */
+export function presentErrors(failure: StoredFailure, sourceLink: string | undefined): ErrorShape[] {
   return failure.errors.map((error, index) => {
     const { code, members = [] } = error;
     return {

@@ -1,6 +1,6 @@
 import type { IncidentRow, PlaceShape, SpanName } from '../../../shared/desk/shapes.ts';
 import { Day, Hour } from '../../../shared/units.ts';
-import type { ListedIncident } from '../store/list-incidents.ts';
+import type { ListedIncident } from '../store/incidents/list-incidents.ts';
 import type { Incident } from '../store/records.ts';
 import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';

@@ -7,8 +7,8 @@ import type {
 } from '../../../shared/desk/shapes.ts';
 import { explainReactError } from '../../../shared/engine/rendering/react-errors.ts';
 import type { Feedback } from '../ingest/journal-entry.ts';
+import { findFrameLine } from '../store/ingest/frame-line.ts';
 import type { Incident, IncidentRelease, StoredFailure } from '../store/records.ts';
-import { findSiteLine } from '../store/site-line.ts';
 import { presentPlace } from './present-incident-row.ts';
 import { presentStatus } from './present-status.ts';
 import { presentTitle } from './present-title.ts';
@@ -55,7 +55,7 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
 
 /** Lines move from build to build: beside the occurrence that is shown, its own is right. */
 function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
-  const line = findSiteLine(site, whole?.resolved);
+  const line = findFrameLine(site, whole?.resolved);
   return line === undefined ? {} : { line };
 }
 

@@ -48,7 +48,7 @@ function presentWhole(failure: StoredFailure, options: PresentOptions): WholeSha
     origin: ORIGIN_WORDS[origin],
     ...(traceId !== undefined && { traceId }),
     ...(spanId !== undefined && { spanId }),
-    errors: presentErrors(failure, options),
+    errors: presentErrors(failure, options.sourceLink),
     stackText: toStackText(failure),
     ...(story && { story }),
     ...(request && { request }),

@@ -1,6 +1,6 @@
 import type { IncidentData } from '../../../shared/desk/shapes.ts';
 import { keyOf } from '../store/incident-key.ts';
-import type { Neighbours } from '../store/occurrence-table.ts';
+import type { Neighbours } from '../store/occurrences/occurrence-table.ts';
 import type { Incident, Occurrence } from '../store/records.ts';
 import type { CallAnswer, CallArguments, CallName } from '../worker/calls.ts';
 import { presentChanges } from './present-changes.ts';

@@ -1,5 +1,5 @@
 import { toExactTime } from '../../../shared/desk/words.ts';
-import type { Deletion } from '../store/change-log.ts';
+import type { Deletion } from '../store/incidents/change-log.ts';
 import type { Incident } from '../store/records.ts';
 
 /** How an incident stands, for whom it is news: `resolved, assigned to ada, last by vera at 2026-11-21 20:31:07 UTC`. */

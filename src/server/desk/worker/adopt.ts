@@ -29,7 +29,7 @@ export function claimDeadJournals(folder: string, own: string, log: DeskLog): re
 }
 
 /** The file that tells whether the process of a run lives. */
-export function toLockPath(folder: string, run: string): string {
+function toLockPath(folder: string, run: string): string {
   return join(folder, `${run}.lock`);
 }
 

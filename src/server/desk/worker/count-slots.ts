@@ -8,11 +8,7 @@ import { COUNT_SLOT_BYTES, MAX_COUNT_SLOTS } from '../limits.ts';
  * A file that does not grow with what happens: one slot for each digest, hour and side, written over
  * in place. A slot is one line of a journal, filled up with spaces.
  */
-export interface CountSlots {
-  /** @returns false where all slots are taken */
-  add(failure: Failure): boolean;
-  close(): void;
-}
+export type CountSlots = ReturnType<typeof createCountSlots>;
 
 interface Slot {
   readonly index: number;
@@ -20,7 +16,7 @@ interface Slot {
 }
 
 /** @throws where the file cannot be made, or the disk has no room for it */
-export function createCountSlots(path: string): CountSlots {
+export function createCountSlots(path: string) {
   const file = openSync(path, 'wx', 0o600);
   const slots = new Map<string, Slot>();
 
@@ -32,7 +28,8 @@ export function createCountSlots(path: string): CountSlots {
   }
 
   return {
-    add(failure) {
+    /** @returns false where all slots are taken */
+    add(failure: Failure): boolean {
       const key = `${failure.digest} ${failure.side} ${Math.floor(failure.at / Hour)}`;
       const slot = slots.get(key) ?? take(key, failure);
       if (!slot) return false;

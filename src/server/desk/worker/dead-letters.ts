@@ -17,12 +17,9 @@ export interface DeadLetter {
 /** A line of the file: that of the journal, and why it is here. */
 export type DeadLetterLine = JournalEntry & Omit<DeadLetter, 'entry'> & { readonly environment: string };
 
-export interface DeadLetters {
-  /** @param environment where it happened; the one of this process by default */
-  add(letters: readonly DeadLetter[], environment?: string): void;
-}
+export type DeadLetters = ReturnType<typeof createDeadLetters>;
 
-export interface DeadLettersOptions {
+interface DeadLettersOptions {
   readonly dataDir: string;
   /** Of this process. */
   readonly environment: string;
@@ -36,7 +33,7 @@ export function toDeadLetterFile(dataDir: string): string {
 }
 
 /** Keeps entries for people to look at, and for `desk replay`. Past the bound new ones are only counted. */
-export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
+export function createDeadLetters(options: DeadLettersOptions) {
   const { dataDir, environment: own, count, log, maxBytes = MAX_DEAD_LETTER_BYTES } = options;
   const path = toDeadLetterFile(dataDir);
   let isLogged = false;
@@ -79,7 +76,8 @@ export function createDeadLetters(options: DeadLettersOptions): DeadLetters {
   }
 
   return {
-    add(all, environment = own) {
+    /** @param environment where it happened; the one of this process by default */
+    add(all: readonly DeadLetter[], environment = own): void {
       // A salt is a secret for two days, and of no use later.
       const letters = all.filter(({ entry }) => entry.entry !== 'salt');
       const [first] = letters;

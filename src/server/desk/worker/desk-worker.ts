@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { toOccurrence } from '../../../shared/engine/reporting/address.ts';
+import type { DeskRetention } from '../../config.ts';
 import type { StackFrame } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import { parseAddress } from '../address.ts';
@@ -24,39 +25,54 @@ import { createSendRequest } from '../notifications/send-request.ts';
 import type { NotifySettings } from '../notifications/settings.ts';
 import { createTargets } from '../notifications/targets.ts';
 import { toCallKey } from '../store/incident-key.ts';
-import type { Resolved } from '../store/look-up.ts';
+import type { Resolved } from '../store/incidents/look-up.ts';
 import { openDriver } from '../store/open-driver.ts';
 import type { Found } from '../store/records.ts';
-import type { RetentionReport } from '../store/retention.ts';
-import type { LateBeat } from '../store/run-table.ts';
+import type { RetentionReport } from '../store/retention/retention.ts';
+import type { LateHeartbeat } from '../store/servers/process-table.ts';
 import { QueryFailedError, StoreAwayError, StoreError } from '../store/sql.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { type BoundQueries, deskQueries, openStore, type Store } from '../store/store.ts';
 import { claimDeadJournals, type DeadJournal } from './adopt.ts';
-import { STORE_CALLS, type StoreCall, type StoreHandlers, type WorkerHandlers, type WorkerStart } from './calls.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createBuildFiles } from './maps/build-files.ts';
 import type { Digester } from './maps/digester.ts';
 import { createMapReader } from './maps/map-reader.ts';
 import { DEVELOPMENT, publishBuild } from './maps/publish-build.ts';
 import { createPrepare } from './prepare.ts';
-import type { Beat, BlockedLoop } from './processes/heartbeat.ts';
-import { readBeatFile } from './processes/heartbeat-file.ts';
-import { createRuns } from './processes/process-records.ts';
+import type { BlockedLoop, Heartbeat } from './processes/heartbeat.ts';
+import { readHeartbeatFile } from './processes/heartbeat-file.ts';
+import { createProcessRecords } from './processes/process-records.ts';
 import { createWatchdog } from './processes/watchdog.ts';
 import { createRetention } from './retention.ts';
 import { createSignals } from './signals.ts';
 import { createStoreHolder } from './store-holder.ts';
 import { createWriter } from './writer.ts';
 
-/** Everything that the worker thread does, without the thread. */
-export interface DeskWorker {
-  readonly handlers: WorkerHandlers;
-  /** The main thread has something in its journal. */
-  wake(): void;
-  beat(beat: Beat): void;
+/** The start data of the worker. */
+export interface WorkerStart {
+  readonly signals: SharedArrayBuffer;
+  /** Names this process and its journal. */
+  readonly run: string;
+  readonly startedAt: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly build: string;
+  readonly release: string;
+  readonly environment: string;
+  readonly namespace: string;
+  readonly retention: DeskRetention;
+  /** The folder of the build. */
+  readonly dist: string;
+  /** The notification settings; undefined to notify nobody. */
+  readonly notify?: NotifySettings | undefined;
+  /** The first wait before a store that is away, or that refuses something, is tried again (ms). */
+  readonly retryFirst?: number | undefined;
 }
 
-export interface DeskWorkerOptions {
+/** Everything that the worker thread does, without the thread. */
+export type DeskWorker = ReturnType<typeof createDeskWorker>;
+
+interface DeskWorkerOptions {
   readonly start: WorkerStart;
   readonly digester: Digester;
   readonly count: Count;
@@ -66,10 +82,12 @@ export interface DeskWorkerOptions {
   readonly onRetained: (report: RetentionReport) => void;
 }
 
-export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
+export function createDeskWorker(options: DeskWorkerOptions) {
   const { start, digester, count, log, readStack, onBlocked } = options;
   const { run, build, release, environment, dist, dataDir, databaseUrl, notify, retryFirst = RETRY_FIRST } = start;
   const retention = createRetention({ build, limits: start.retention, onRetained: options.onRetained, log });
+  /** Other replicas write to the store too. */
+  const isShared = databaseUrl !== undefined;
   const journals = join(dataDir, 'journal');
   const folder = join(journals, run);
   const signals = createSignals(start.signals);
@@ -108,8 +126,8 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
     count,
     log,
   });
-  const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => runs.write() });
-  const runs = createRuns({
+  const watchdog = createWatchdog({ signals, readStack, onBlocked, onChange: () => processes.write() });
+  const processes = createProcessRecords({
     run: { id: run, build, release, environment, startedAt: start.startedAt },
     folder,
     holder,
@@ -129,7 +147,7 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
 
   const timers = [
     setInterval(() => watchdog.look(), PULSE_INTERVAL),
-    setInterval(() => runs.goOn(), BEAT_INTERVAL),
+    setInterval(() => processes.goOn(), BEAT_INTERVAL),
     setInterval(() => void lookAfter(), RETRY_LONGEST),
     setInterval(() => void retain(), RETENTION_INTERVAL),
     setInterval(() => void retainIfGrown(), SIZE_CHECK_INTERVAL),
@@ -175,9 +193,9 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
     // Before the first failure of this release: whether it is a later one than another is told by when it was first here.
     const isWritten = await quietly('This build was not written down.', useBuild);
     await quietly('The journal was not taken in.', () => writer.flush());
-    runs.write();
+    processes.write();
     const isAdopted = await quietly('The journals of ended processes were not taken in.', adoptAll);
-    const isTold = await quietly('Ended processes were not told of.', () => runs.tellSilent());
+    const isTold = await quietly('Ended processes were not reported.', () => processes.tellSilent());
     const isPublished = await quietly('The files of this build were not published.', () =>
       publishBuild(holder, { build, release, dist }),
     );
@@ -207,8 +225,8 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
 
   /** Reports the death first: reporting it again changes nothing, and the heartbeat goes with the journal. */
   async function adopt(journal: DeadJournal): Promise<void> {
-    const beside = readBeatFile(journal.folder);
-    await runs.tellDead(journal.run, beside);
+    const beside = readHeartbeatFile(journal.folder);
+    await processes.tellDead(journal.run, beside);
     await writer.adopt({ ...journal, environment: await readEnvironment(journal.run, beside) });
     dead = dead?.filter((other) => other !== journal);
     journal.release(true);
@@ -216,7 +234,7 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
   }
 
   /** Where a process ran may have been set to another value since. */
-  async function readEnvironment(of: string, beside: LateBeat | undefined): Promise<string | undefined> {
+  async function readEnvironment(of: string, beside: LateHeartbeat | undefined): Promise<string | undefined> {
     return beside?.environment ?? (await holder.use((store) => store.readEnvironment(of)));
   }
 
@@ -230,7 +248,7 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
     await quietly('The store could not be looked at.', async () => {
       await holder.use((store) => store.check());
       await holder.use((store) => store.endIgnores());
-      await runs.tellSilent();
+      await processes.tellSilent();
     });
   }
 
@@ -286,9 +304,7 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
       const found = await look(read);
       if (isThere(found, wasArriving)) return found;
       const isOver = performance.now() > end;
-      const mayChange = isOver
-        ? wasArriving && !isArriving()
-        : wasArriving || (await holder.use(async (store) => store.isShared));
+      const mayChange = isOver ? wasArriving && !isArriving() : wasArriving || isShared;
       if (!mayChange) return found;
       if (!isOver) await Promise.race([writer.moved(), sleep(RETRY_FIRST)]);
     }
@@ -298,7 +314,11 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
     return signals.arriving > 0;
   }
 
-  /** @throws QueryFailedError if nothing is known of it, and it may still arrive */
+  /**
+   * @param text an address, `7K3QM2XA` or `7K3QM2XA-9F4W0R6B`, in any spelling
+   * @param where the environment to look in; by default everywhere, first in that of this server
+   * @throws QueryFailedError if nothing is known of it, and it may still arrive
+   */
   async function find(text: string, where?: string): Promise<Found | undefined> {
     const address = parseAddress(text);
     if (!address) return undefined;
@@ -316,7 +336,10 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
     return state === 'unknown' || (state === 'thinned' && mayArrive);
   }
 
-  /** Only an address is worth a wait: any other text is searched for if it leads nowhere. */
+  /**
+   * Finds the incident that a text names: a digest, an address, the id of a request or of a trace. It waits
+   * only for an address. Any other text becomes a search if it names nothing.
+   */
   async function resolveQuery(text: string): Promise<Resolved | undefined> {
     const resolve = (store: Store) => store.resolveQuery(text);
     const isAddress = parseAddress(text.trim())?.occurrence !== undefined;
@@ -333,7 +356,7 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
       const arrived = await holder.use(read);
       if (arrived !== undefined) return arrived;
     }
-    if (!(await holder.use(async (store) => store.isShared))) return undefined;
+    if (!isShared) return undefined;
     await sleep(RETRY_FIRST);
     return holder.use(read);
   }
@@ -354,44 +377,54 @@ export function createDeskWorker(options: DeskWorkerOptions): DeskWorker {
   }
 
   async function endRun(): Promise<void> {
-    await runs.end();
+    await processes.end();
     await writer.adopt({ run, folder, environment });
   }
 
   return {
+    /** The main thread has something in its journal. */
     wake: () => writer.wake(),
-    beat(beat) {
-      runs.note(beat);
-    },
+    beat: (beat: Heartbeat) => processes.note(beat),
+    /**
+     * The calls of the main thread. An answer includes everything that this process journaled before the call,
+     * unless there is so much of it that the answer would be late.
+     */
     handlers: {
       find,
-      isKnown: (digest) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
-      findEvent: (id) => untilKnown((store) => store.findEvent(toOccurrence(id))),
-      isEchoAwaited: async (address) => (await untilKnown((store) => store.readAwaited(address))) === true,
+      /** Whether a digest has an incident already in the environment of this server, without waiting for what is on its way. */
+      isKnown: (digest: string) => holder.use((store) => store.isKnown(toCallKey(digest, environment))),
+      /** The failure of an event of the last day, in the environment of this server. @param id 32 hexadecimal digits */
+      findEvent: (id: string) => untilKnown((store) => store.findEvent(toOccurrence(id))),
+      /** Whether an address is that of a server's failure of the last hour, which no browser has reported to have seen too. */
+      isEchoAwaited: async (address: string) => (await untilKnown((store) => store.readAwaited(address))) === true,
       resolveQuery,
-      ...passOn(STORE_CALLS.journaled, look),
-      ...passOn(STORE_CALLS.settled, apply),
-      ...passOn(STORE_CALLS.nothing, holder.use),
+      ...passOn(deskQueries.journaled, look),
+      ...passOn(deskQueries.settled, apply),
+      ...passOn(deskQueries.nothing, holder.use),
+      /** Sends a test notification to each target. */
       sendTestNotices: () => notifier.sendTest(),
+      /** Waits for a short time until everything that was appended before is in the store. */
       settle: () => writer.settle(SETTLE_PATIENCE),
+      /** Waits until all of it is in the store. */
       flush: () => writer.flush(),
+      /** The process ends on purpose. */
       close,
     },
   };
 }
 
-/** @param use has the store answer, once what is to be waited for is there */
-function passOn<Name extends StoreCall>(
-  names: readonly Name[],
+/** @param use waits as needed, then calls the query on the store */
+function passOn<Queries extends object>(
+  queries: Queries,
   use: (ask: (store: Store) => Promise<unknown>) => Promise<unknown>,
-): Pick<StoreHandlers, Name> {
-  const handlers = names.map((name) => {
-    // The caller's arguments were checked against the method of this name.
+): BoundQueries<Queries> {
+  const handlers = Object.keys(queries).map((name) => {
+    // The caller's arguments were checked against the query of this name.
     const ask = (store: Store, args: readonly unknown[]) =>
-      (store[name] as (...args: readonly unknown[]) => Promise<unknown>).apply(store, args as unknown[]);
+      (store[name as keyof Store] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return [name, (...args: readonly unknown[]) => use((store) => ask(store, args))];
   });
-  return Object.fromEntries(handlers);
+  return Object.fromEntries(handlers) as BoundQueries<Queries>;
 }
 
 const ARRIVING = 'It may be among the failures that are not in the store yet.';

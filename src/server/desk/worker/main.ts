@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DeskLog } from '../desk-log.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { FromWorker, Refusal, ToWorker, WorkerHandlers, WorkerStart } from './calls.ts';
-import { createDeskWorker } from './desk-worker.ts';
+import type { FromWorker, Refusal, ToWorker, WorkerHandlers } from './calls.ts';
+import { createDeskWorker, type WorkerStart } from './desk-worker.ts';
 import { createDigester } from './maps/digester.ts';
 import { readMainThreadStack } from './processes/main-thread-stack.ts';
 

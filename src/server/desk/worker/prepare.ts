@@ -3,13 +3,13 @@ import { cutText, MAX_TITLE_LENGTH } from '../../engine/errors/trim.ts';
 import type { DeskLog } from '../desk-log.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
 import { FIRST_WHOLES, NEWEST_WHOLES, WHOLES_PER_HOUR } from '../limits.ts';
+import { type Intake, toHour } from '../store/ingest/tally.ts';
 import type { StoredFailure } from '../store/records.ts';
 import { QueryFailedError } from '../store/sql.ts';
-import { type Intake, toHour } from '../store/tally.ts';
 import type { Digester } from './maps/digester.ts';
 import type { MapReader } from './maps/map-reader.ts';
 
-export interface PrepareOptions {
+interface PrepareOptions {
   readonly maps: Pick<MapReader, 'resolve'>;
   readonly digester: Digester;
   /** The text of a build's `sites.json`. */
@@ -44,7 +44,7 @@ export function createPrepare({ maps, digester, readSites, log }: PrepareOptions
     return { ...rest, ...made, title: cutText(made.title, MAX_TITLE_LENGTH) };
   }
 
-  /** A missing privilege must not keep a failure out of the store for ever. */
+  /** A missing privilege must not keep a failure out of the store forever. */
   async function readSitesIfAllowed(build: string): Promise<string | undefined> {
     try {
       return await readSites(build);

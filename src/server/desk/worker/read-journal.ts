@@ -1,18 +1,18 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { dropLogSegments, type LogPosition, type LogSegment } from '../../segmented-log.ts';
 import { type JournalEntry, parseJournalLine } from '../ingest/journal-entry.ts';
-import type { JournalPosition } from '../ingest/segment-files.ts';
-import { listSegments, type Segment } from '../ingest/segment-files.ts';
+import { listSegments } from '../ingest/segment-files.ts';
 
 export interface JournalPiece {
   readonly entries: readonly JournalEntry[];
-  readonly next: JournalPosition;
+  readonly next: LogPosition;
   /** Lines that are no entries: a process was killed in the middle of one (a count). */
   readonly skipped: number;
 }
 
-export interface ReadJournalOptions {
+interface ReadJournalOptions {
   readonly folder: string;
-  readonly from: JournalPosition;
+  readonly from: LogPosition;
   /** Its process lives: the last segment may still grow. */
   readonly live: boolean;
   /** How much is read at once (bytes); more if a line is longer. */
@@ -26,23 +26,21 @@ export function readJournal(options: ReadJournalOptions): JournalPiece | undefin
   const [segment] = segments;
   if (!segment) return undefined;
   const isOpen = options.live && segments.length === 1;
-  if (segment.kind === 'counts') return isOpen ? undefined : readCounts(segment);
+  if (segment.extension === 'counts') return isOpen ? undefined : readCounts(segment);
   return readLines(segment, isOpen, options);
 }
 
 /** Deletes the segments that were taken in whole. */
-export function dropSegments(folder: string, next: JournalPosition): void {
-  for (const { number, path } of listSegments(folder)) {
-    if (number < next.segment) rmSync(path, { force: true });
-  }
+export function dropSegments(folder: string, next: LogPosition): void {
+  dropLogSegments(listSegments(folder), next);
 }
 
-function readCounts(segment: Segment): JournalPiece {
+function readCounts(segment: LogSegment): JournalPiece {
   const bytes = readBytes(segment.path, 0, Number.MAX_SAFE_INTEGER);
   return { ...parseLines(bytes), next: { segment: segment.number + 1, offset: 0 } };
 }
 
-function readLines(segment: Segment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
+function readLines(segment: LogSegment, isOpen: boolean, options: ReadJournalOptions): JournalPiece | undefined {
   const offset = segment.number === options.from.segment ? options.from.offset : 0;
   const { maxBytes } = options;
   const bytes = readBytes(segment.path, offset, maxBytes);

@@ -2,15 +2,8 @@ import { MiB, Minute } from '../../../shared/units.ts';
 import type { DeskRetention } from '../../config.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { SIZE_GROWTH } from '../limits.ts';
-import type { RetentionReport } from '../store/retention.ts';
+import type { RetentionReport } from '../store/retention/retention.ts';
 import type { Store } from '../store/store.ts';
-
-export interface Retention {
-  /** Deletes what is too old and what is too much. */
-  run(store: Store): Promise<void>;
-  /** The same, if the store has grown since. */
-  runIfGrown(store: Store): Promise<void>;
-}
 
 export interface RetentionOptions {
   readonly build: string;
@@ -19,7 +12,7 @@ export interface RetentionOptions {
   readonly log: DeskLog;
 }
 
-export function createRetention({ build, limits, onRetained, log }: RetentionOptions): Retention {
+export function createRetention({ build, limits, onRetained, log }: RetentionOptions) {
   let lastBytes = 0;
   /** Logged once, until it is different again. */
   let isFull = false;
@@ -44,8 +37,10 @@ export function createRetention({ build, limits, onRetained, log }: RetentionOpt
   }
 
   return {
+    /** Deletes what is too old and what is too much. */
     run,
-    async runIfGrown(store) {
+    /** The same, if the store has grown since. */
+    async runIfGrown(store: Store): Promise<void> {
       if ((await store.usedBytes()) > lastBytes * (1 + SIZE_GROWTH)) await run(store);
     },
   };

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../ingest/journal-entry.ts';
+import type { Intake } from '../store/ingest/tally.ts';
 import type { QueryFailedError } from '../store/sql.ts';
-import type { Intake } from '../store/tally.ts';
 
 /** A line of a journal, and what is stored of it. */
 export interface PreparedEntry {

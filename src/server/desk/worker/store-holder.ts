@@ -6,22 +6,9 @@ import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store, which may come late, go away and come back. */
-export interface StoreHolder {
-  /** Opens it, now or as soon as it can be. */
-  start(): void;
-  /**
-   * Waits for the first opening.
-   *
-   * @throws StoreAwayError if the store cannot be used at the moment
-   * @throws QueryFailedError if only this query failed, which is logged here
-   */
-  use<T>(work: (store: Store) => Promise<T>): Promise<T>;
-  /** Since when it could be used without a break (ms, monotonic); undefined where it cannot. */
-  readonly reachableSince: number | undefined;
-  close(): Promise<void>;
-}
+export type StoreHolder = ReturnType<typeof createStoreHolder>;
 
-export interface StoreHolderOptions {
+interface StoreHolderOptions {
   readonly open: () => Promise<Store>;
   /** The first wait before it is tried again (ms). */
   readonly retryFirst?: number;
@@ -38,7 +25,7 @@ const LONG_OPENING = 10 * Second;
 /** Between two lines of the log about queries that failed for one reason (ms). */
 const FAILURE_LOG_INTERVAL = 1 * Minute;
 
-export function createStoreHolder(options: StoreHolderOptions): StoreHolder {
+export function createStoreHolder(options: StoreHolderOptions) {
   const { open, retryFirst = RETRY_FIRST, count, log, onOpen, onAway } = options;
   let store: Store | undefined;
   let since: number | undefined;
@@ -137,13 +124,21 @@ export function createStoreHolder(options: StoreHolderOptions): StoreHolder {
   }
 
   return {
+    /** Opens it, now or as soon as it can be. */
     start() {
       firstTry ??= connect();
     },
+    /** Since when it could be used without a break (ms, monotonic); undefined while it cannot. */
     get reachableSince() {
       return since;
     },
-    async use(work) {
+    /**
+     * Waits for the first opening.
+     *
+     * @throws StoreAwayError if the store cannot be used at the moment
+     * @throws QueryFailedError if only this query failed, which is logged here
+     */
+    async use<T>(work: (store: Store) => Promise<T>): Promise<T> {
       await firstTry;
       if (!store || since === undefined) throw new StoreAwayError("The desk's store cannot be used at the moment.");
       try {

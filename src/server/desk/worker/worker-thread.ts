@@ -2,10 +2,11 @@ import { Worker } from 'node:worker_threads';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
 import type { DeskLog } from '../desk-log.ts';
-import type { RetentionReport } from '../store/retention.ts';
+import type { RetentionReport } from '../store/retention/retention.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { CallAnswer, CallArguments, CallName, FromWorker, Refusal, ToWorker, WorkerStart } from './calls.ts';
-import type { Beat, BlockedLoop } from './processes/heartbeat.ts';
+import type { CallAnswer, CallArguments, CallName, FromWorker, Refusal, ToWorker } from './calls.ts';
+import type { WorkerStart } from './desk-worker.ts';
+import type { BlockedLoop, Heartbeat } from './processes/heartbeat.ts';
 
 /**
  * How the desk worker is. `silent`: it has not read a heartbeat for some time, because it hangs or does
@@ -14,25 +15,9 @@ import type { Beat, BlockedLoop } from './processes/heartbeat.ts';
 export type WorkerState = 'starting' | 'running' | 'silent' | 'restarting' | 'ended';
 
 /** The main thread's end of the desk worker. */
-export interface WorkerThread {
-  readonly state: WorkerState;
-  /** Questions that the worker has not answered yet (a count), late ones included. */
-  readonly pending: number;
-  wake(): void;
-  /** To be called regularly. One that the worker has not read yet is not followed by another. */
-  beat(beat: Beat): void;
-  /**
-   * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
-   * @throws QueryFailedError if only this query failed
-   */
-  ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
-  /** The report of the last retention run; undefined before the first one. */
-  readonly retained: RetentionReport | undefined;
-  /** Ends the thread, whatever it does. */
-  end(): Promise<void>;
-}
+export type WorkerThread = ReturnType<typeof createWorkerThread>;
 
-export interface WorkerThreadOptions {
+interface WorkerThreadOptions {
   /** `dist/server/desk-worker.js`. */
   readonly file: string;
   readonly start: WorkerStart;
@@ -87,7 +72,7 @@ interface Question {
 }
 
 /** Restarts a worker that crashed. The journal and the store say where it continues. */
-export function createWorkerThread(options: WorkerThreadOptions): WorkerThread {
+export function createWorkerThread(options: WorkerThreadOptions) {
   const { file, start, log, count, onBlocked, onRetained } = options;
   const { restartFirst, restartLongest, steadyAfter, answerWithin, maxQuestions, silentAfter } = {
     ...LIMITS,
@@ -213,20 +198,27 @@ export function createWorkerThread(options: WorkerThreadOptions): WorkerThread {
     get state() {
       return state;
     },
+    /** Questions that the worker has not answered yet (a count), late ones included. */
     get pending() {
       return questions.size;
     },
+    /** The report of the last retention run; undefined before the first one. */
     get retained() {
       return retained;
     },
     wake: () => say({ say: 'wake' }),
-    beat(beat) {
+    /** To be called regularly. One that the worker has not read yet is not followed by another. */
+    beat(beat: Heartbeat) {
       if (!worker) return;
       if (unreadBeatAt === undefined) {
         unreadBeatAt = performance.now();
         say({ say: 'beat', beat });
       } else if (state === 'running' && performance.now() - unreadBeatAt > silentAfter) state = 'silent';
     },
+    /**
+     * @throws StoreAwayError if the store cannot be used at the moment, or the worker does not answer
+     * @throws QueryFailedError if only this query failed
+     */
     ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>) {
       return new Promise<CallAnswer<Name>>((resolve, reject) => {
         if (!worker) return reject(refuse('gone', GONE));
@@ -244,6 +236,7 @@ export function createWorkerThread(options: WorkerThreadOptions): WorkerThread {
         say({ say: 'call', id, name, args });
       });
     },
+    /** Ends the thread immediately. */
     async end() {
       state = 'ended';
       await worker?.terminate();

@@ -1,10 +1,10 @@
 import type { Failure } from '../../engine/errors/failure.ts';
 import type { Count } from '../../engine/monitoring/count.ts';
+import type { LogPosition } from '../../segmented-log.ts';
 import type { DeskLog } from '../desk-log.ts';
 import { clearTaken } from '../ingest/clear-lines.ts';
 import { removeJournal } from '../ingest/journal.ts';
 import type { JournalEntry } from '../ingest/journal-entry.ts';
-import type { JournalPosition } from '../ingest/segment-files.ts';
 import {
   BATCH_BYTES,
   BATCH_TIME,
@@ -14,38 +14,16 @@ import {
   RETRY_FIRST,
   RETRY_LONGEST,
 } from '../limits.ts';
+import type { Intake } from '../store/ingest/tally.ts';
+import { createSlots } from '../store/slots.ts';
 import { QueryFailedError, StoreAwayError } from '../store/sql.ts';
-import type { Intake } from '../store/tally.ts';
-import { createTurns } from '../store/turns.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { dropSegments, type JournalPiece, readJournal } from './read-journal.ts';
 import type { Signals } from './signals.ts';
 import { type PreparedEntry, type RefusedEntry, sortOut } from './sort-out.ts';
 import type { StoreHolder } from './store-holder.ts';
 
-/** Moves journals into the store. */
-export interface Writer {
-  /** Something was appended: it is stored soon. */
-  wake(): void;
-  /**
-   * Stores what this process has appended so far.
-   *
-   * @throws StoreAwayError, or QueryFailedError if the store refuses it; then it stays in the journal
-   */
-  flush(): Promise<void>;
-  /**
-   * Waits for that, at most for so long (ms), and never rejects. While there is more than can be stored
-   * in this time, the next ones do not wait: it would be in vain.
-   */
-  settle(patience: number, options?: { readonly evenIfBehind?: boolean }): Promise<void>;
-  /** Resolves once more of this process's journal is stored. */
-  moved(): Promise<void>;
-  /** Stores all of an ended process's journal, and removes it. This process's own is the last one. */
-  adopt(journal: Pick<Source, 'run' | 'folder' | 'environment'>): Promise<void>;
-  stop(): void;
-}
-
-export interface WriterOptions {
+interface WriterOptions {
   readonly run: string;
   readonly folder: string;
   readonly signals: Pick<Signals, 'clearDirty' | 'position' | 'journaled' | 'addSettled' | 'settleTo'>;
@@ -61,9 +39,10 @@ export interface WriterOptions {
   readonly log: DeskLog;
 }
 
-export function createWriter(options: WriterOptions): Writer {
+/** Moves journals into the store. */
+export function createWriter(options: WriterOptions) {
   const { run, folder, signals, holder, prepare, deadLetters, onTaken, retryFirst = RETRY_FIRST, count, log } = options;
-  const turns = createTurns();
+  const slots = createSlots({ count: 1 });
   let timer: NodeJS.Timeout | undefined;
   let wait = retryFirst;
   let isStopped = false;
@@ -154,9 +133,9 @@ export function createWriter(options: WriterOptions): Writer {
 
   /** Piece by piece, so that several journals take turns, and messages are heard in between. */
   async function moveAll(journal: Source): Promise<void> {
-    let from: JournalPosition | undefined;
+    let from: LogPosition | undefined;
     for (;;) {
-      const next = await turns.take(() => moveNext(journal, from));
+      const next = await slots.use(() => moveNext(journal, from));
       if (!next) return;
       from = next;
       await new Promise((resolve) => setImmediate(resolve));
@@ -164,7 +143,7 @@ export function createWriter(options: WriterOptions): Writer {
   }
 
   /** @returns the position behind what was stored; undefined at the end of the journal */
-  async function moveNext(journal: Source, known: JournalPosition | undefined): Promise<JournalPosition | undefined> {
+  async function moveNext(journal: Source, known: LogPosition | undefined): Promise<LogPosition | undefined> {
     // Asked first, because a connection that broke may or may not have stored what it was sent.
     const from = known ?? (await holder.use((store) => store.readPosition(journal.run)));
     if (!known && journal.live) signals.position = from;
@@ -271,7 +250,7 @@ export function createWriter(options: WriterOptions): Writer {
     // If it does not even accept a failure that is made for this purpose, no entry is at fault.
     const { environment } = from;
     const tryOut = (entries: readonly Intake[]) =>
-      refusalOf(holder.use((store) => store.tryTakeIn({ entries, environment })));
+      refusalOf(holder.use((store) => store.tryIngest({ entries, environment })));
     const general = await tryOut([toProbe()]);
     if (general) throw general;
     const gone = await sortOut(batch, tryOut);
@@ -300,9 +279,19 @@ export function createWriter(options: WriterOptions): Writer {
   }
 
   return {
+    /** Something was appended: it is stored soon. */
     wake: () => schedule(GATHER_TIME),
+    /**
+     * Stores what this process has appended so far.
+     *
+     * @throws StoreAwayError, or QueryFailedError if the store refuses it; then it stays in the journal
+     */
     flush: attempt,
-    async settle(patience, { evenIfBehind = false } = {}) {
+    /**
+     * Waits for that, at most for so long (ms), and never rejects. While there is more than can be stored
+     * in this time, the next ones do not wait: it would be in vain.
+     */
+    async settle(patience: number, { evenIfBehind = false } = {}): Promise<void> {
       if ((isBehind && !evenIfBehind) || performance.now() < blockedUntil) return;
       const done = attempt().then(
         () => true,
@@ -310,8 +299,10 @@ export function createWriter(options: WriterOptions): Writer {
       );
       isBehind = !(await Promise.race([done, sleep(patience)]));
     },
+    /** Resolves once more of this process's journal is stored. */
     moved: () => nextMove.promise,
-    async adopt(journal) {
+    /** Stores all of an ended process's journal, and removes it. This process's own is the last one. */
+    async adopt(journal: Pick<Source, 'run' | 'folder' | 'environment'>): Promise<void> {
       if (journal.run === run) await running?.catch(() => undefined);
       await moveAll({ ...journal, live: false });
       removeJournal(journal.folder);
@@ -330,7 +321,7 @@ function isSalt({ entry }: JournalEntry): boolean {
 
 /** A batch that was refused: where it begins, how often, and which of its entries are in the dead-letter file. */
 interface Refused {
-  readonly start: JournalPosition;
+  readonly start: LogPosition;
   readonly tries: number;
   readonly letters: ReadonlySet<string>;
 }
@@ -345,8 +336,8 @@ interface Source {
 
 /** Where a batch begins and ends in its journal. */
 interface BatchSource extends Pick<Source, 'run' | 'environment'> {
-  readonly start: JournalPosition;
-  readonly next: JournalPosition;
+  readonly start: LogPosition;
+  readonly next: LogPosition;
 }
 
 /** @param share how long the last one took, in parts of what it should take */

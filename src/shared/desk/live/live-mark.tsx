@@ -4,12 +4,12 @@ import styles from './live-mark.module.css';
 const WORDS: Readonly<Record<LiveState, readonly [words: string, meaning: string]>> = {
   // Without scripts it stays so.
   waiting: ['', ''],
-  live: ['Live', 'What changes appears at once'],
-  polling: ['Every 15 s', 'News does not get through to this page at once: it looks by itself every 15 seconds'],
-  lost: ['Not connected', 'The server does not answer: what is shown may be old'],
+  live: ['Live', 'Changes appear immediately'],
+  delayed: ['Delayed', 'This page is not connected. It tries to connect, and updates, about once a minute'],
+  lost: ['Not connected', 'The server does not answer. This page may be outdated'],
 };
 
-/** Whether what is shown is of this moment. */
+/** Whether the page is up to date. */
 export function LiveMark({ state }: { readonly state: LiveState }) {
   const [words, meaning] = WORDS[state];
   return (

@@ -6,14 +6,14 @@ import styles from './news.module.css';
 const ANNOUNCEMENT_GAP = 30 * Second;
 
 interface NewsProps {
-  /** `3 new`; undefined where there are none. */
+  /** What the button shows, such as `3 new incidents`; undefined where nothing is new. */
   readonly words: string | undefined;
-  /** It is seen, and not read out. */
+  /** It is not announced to screen readers. */
   readonly isQuiet?: boolean;
   readonly onShow: () => void;
 }
 
-/** Says that there is more than what is shown, over the page, so that nothing of it moves. */
+/** A button over the page that shows what is new, so that nothing moves by itself. */
 export function News({ words, isQuiet = false, onShow }: NewsProps) {
   const announced = useSparing(isQuiet ? '' : (words ?? ''));
   return (
@@ -23,7 +23,7 @@ export function News({ words, isQuiet = false, onShow }: NewsProps) {
       </p>
       {words !== undefined && (
         <button type="button" className={styles.news} data-news="" onClick={onShow}>
-          {words}: <strong>show</strong>
+          <strong>Show {words}</strong>
         </button>
       )}
     </>

@@ -21,7 +21,7 @@ export function toStateDetail({ state, isForNext, ignoredUntil, ignoredUntilMore
   if (state === 'ignored' && ignoredUntilMore !== undefined) {
     return `until it happens ${toPlural(ignoredUntilMore, 'more time', 'more times')} within an hour`;
   }
-  return state === 'ignored' ? 'for ever' : '';
+  return state === 'ignored' ? 'forever' : '';
 }
 
 /** On which side it was seen, and how often. */

@@ -34,7 +34,7 @@ describe('the examples in docs/desk.md', () => {
     const folder = mkdtempSync(join(tmpdir(), 'spillway-docs-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const DIGEST = await fail(server.url);
-    const [, script = ''] = /^## For programs\n.*?^```sh\n(.*?)^```$/ms.exec(docs) ?? [];
+    const [, script = ''] = /^## Use it from a program\n.*?^```sh\n(.*?)^```$/ms.exec(docs) ?? [];
     const env = { ...process.env, DESK: server.url, TOKEN, DIGEST };
     // Each answer on a line of its own.
     const spaced = script.replace(/^(?:ask|curl) .*$/gm, (line) => `${line}; echo`);

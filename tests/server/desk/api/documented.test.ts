@@ -136,8 +136,8 @@ const listOf = (status: string) => operations.filter(({ statuses }) => statuses.
 
 /** Lets the whole store fail in one way. */
 function failAll({ store }: TestDeskApi['site'], error: Error): void {
-  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store))) {
-    if (name !== 'constructor') Object.assign(store, { [name]: () => Promise.reject(error) });
+  for (const name of Object.keys(store)) {
+    if (name !== 'isShared') Object.assign(store, { [name]: () => Promise.reject(error) });
   }
 }
 

@@ -13,16 +13,16 @@ import {
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createJournal, type JournalFiles, type JournalLimits } from '../../../../src/server/desk/ingest/journal.ts';
+import { createJournal, type JournalLimits } from '../../../../src/server/desk/ingest/journal.ts';
 import type { JournalEntry } from '../../../../src/server/desk/ingest/journal-entry.ts';
-import type { JournalPosition } from '../../../../src/server/desk/ingest/segment-files.ts';
 import { dropSegments, readJournal } from '../../../../src/server/desk/worker/read-journal.ts';
 import { createSignals } from '../../../../src/server/desk/worker/signals.ts';
+import type { LogFiles, LogPosition } from '../../../../src/server/segmented-log.ts';
 import { createFailure, createFolder } from '../../../support/desk.ts';
 
-const START: JournalPosition = { segment: 0, offset: 0 };
+const START: LogPosition = { segment: 0, offset: 0 };
 
-function setUp(options: { limits?: Partial<JournalLimits>; files?: JournalFiles } = {}) {
+function setUp(options: { limits?: Partial<JournalLimits>; files?: LogFiles } = {}) {
   const folder = join(createFolder(onTestFinished), 'journal', 'run');
   const signals = createSignals();
   const lines: string[] = [];

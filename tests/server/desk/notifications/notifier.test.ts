@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Message } from '../../../../src/server/desk/notifications/message.ts';
 import { createNotifier } from '../../../../src/server/desk/notifications/notifier.ts';
-import type { NoticeOutcome } from '../../../../src/server/desk/store/claim-notice.ts';
+import type { NoticeOutcome } from '../../../../src/server/desk/store/notifications/claim-notification.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';

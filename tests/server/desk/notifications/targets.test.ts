@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { listTargets } from '../../../../src/server/desk/notifications/list-targets.ts';
 import { toMessage } from '../../../../src/server/desk/notifications/message.ts';
-import { readRetryAfter } from '../../../../src/server/desk/notifications/retry-after.ts';
 import type { NotifySettings } from '../../../../src/server/desk/notifications/settings.ts';
 import { sign } from '../../../../src/server/desk/notifications/sign.ts';
 import { createTargets } from '../../../../src/server/desk/notifications/targets.ts';
@@ -215,19 +214,5 @@ describe('the names of targets', () => {
       { id: expect.stringMatching(/^[0-9a-f]{16}$/), name: 'Mail to ada@example.com' },
     ]);
     expect(createTargets({ settings }).map(({ id, name }) => ({ id, name }))).toEqual(listTargets(settings));
-  });
-});
-
-describe('Retry-After', () => {
-  const now = Date.UTC(2026, 10, 21);
-
-  it.each([
-    ['120', 2 * Minute],
-    ['Sat, 21 Nov 2026 00:01:00 GMT', Minute],
-    ['Sat, 21 Nov 2020 00:01:00 GMT', 0],
-    ['soon', 0],
-    [undefined, 0],
-  ])('of %s is %s ms', (text, ms) => {
-    expect(readRetryAfter(text, now)).toBe(ms);
   });
 });

@@ -57,7 +57,7 @@ describe('the page of an incident', () => {
     expect(reply.status).toBe(200);
     const words = toWords(reply.text);
     expect(words).toContain('in loadCart , src/server/product/pages/cart.ts:2 , on /orders/:id');
-    expect(words).toContain('2 Here: return cart.order.total;');
+    expect(words).toContain('2 This line: return cart.order.total;');
     expect(words).toContain('Came from /orders With curl 8.4');
   });
 
@@ -113,7 +113,7 @@ describe('the page of an incident', () => {
       expect(toWords((await site.get(path, cookie)).text), path).toContain('28,760 more arriving');
     }
     const words = toWords((await site.get(`/desk/${DIGEST}/ZZZZZZZZ`, cookie)).text);
-    expect(words).toContain('ZZZZZZZZ is perhaps not stored yet');
+    expect(words).toContain('ZZZZZZZZ may not be stored yet');
     expect(toWords((await (await startDeskSite()).get('/desk', cookie)).text)).not.toContain('arriving');
   });
 
@@ -124,9 +124,9 @@ describe('the page of an incident', () => {
       thinOf({ occurrence: 'BBBBBBBB', at: now - Hour, requestId: 'request-9' }),
     );
     const words = toWords((await show(`/desk/${DIGEST}/BBBBBBBB`)).text);
-    expect(words).toContain('BBBBBBBB , 1 h ago , request request-9 was thinned');
-    expect(words).toContain('2 Here: return cart.order.total;');
-    expect(toWords((await show(`/desk/${DIGEST}/ZZZZZZZZ`)).text)).toContain('ZZZZZZZZ is not known here');
+    expect(words).toContain('BBBBBBBB , 1 h ago , request request-9 was sampled out');
+    expect(words).toContain('2 This line: return cart.order.total;');
+    expect(toWords((await show(`/desk/${DIGEST}/ZZZZZZZZ`)).text)).toContain('ZZZZZZZZ is unknown or was deleted');
   });
 
   it('shows nothing that a stranger wrote as anything but text', async () => {
@@ -182,9 +182,9 @@ describe('what an operator does', () => {
   it.each([
     ['resolve', {}, { state: 'resolved', resolvedIn: 'now' }, 'Resolved.'],
     ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
-    ['ignore', {}, { state: 'ignored' }, 'Ignored for ever.'],
+    ['ignore', {}, { state: 'ignored' }, 'Ignored forever.'],
     ['ignore', { how: '10' }, { state: 'ignored', ignoredGrowth: 10 }, 'Ignored until 10 more within an hour.'],
-    ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored for ever.'],
+    ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['reopen', {}, { state: 'open' }, 'Reopened.'],
     ['assign', { assignee: ' grace ' }, { assignee: 'grace' }, 'Assigned to grace.'],
   ])('%s %o takes, and is said', async (name, fields, expected, words) => {

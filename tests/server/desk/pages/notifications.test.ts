@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NoticeTarget } from '../../../../src/server/desk/store/notice-table.ts';
+import type { NoticeTarget } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { type DeskSiteOptions, startDeskSite, VERA } from '../../../support/desk-site.ts';
 
@@ -33,7 +33,7 @@ it('shows who is told, what was sent and how it ended', async () => {
   expect(text).toContain('Webhook hooks.example.com');
   expect(text).toContain('It answered 200.');
   expect(text).toContain('It answered &lt;500&gt;.');
-  expect(text).toContain('Nothing waits to be sent.');
+  expect(text).toContain('No notifications are waiting.');
   expect(text).toContain('Send a test');
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/change-log.ts';
+import type { ChangeAction, LoggedChange } from '../../../../src/server/desk/store/incidents/change-log.ts';
 import type { Incident, Occurrence, StoredFailure } from '../../../../src/server/desk/store/records.ts';
 import { presentBreadcrumb } from '../../../../src/server/desk/views/present-breadcrumb.ts';
 import { presentChanges } from '../../../../src/server/desk/views/present-changes.ts';
@@ -221,8 +221,8 @@ describe('an incident', () => {
     ['exception', 'Error: exception in a cart', 'Error: exception in a cart'],
     [
       'hydration',
-      'Error: Minified React error #425; visit https://react.dev/errors/425 for',
-      'Text that the server rendered',
+      'Error: Minified React error #418; visit https://react.dev/errors/418?args[]=text for',
+      'The text that the server rendered',
     ],
   ] as const)('of the kind %s has a title in words: %s', (kind, title, words) => {
     expect(presentIncident({ ...incident, kind, title }, undefined).title).toMatch(words);
@@ -250,7 +250,7 @@ describe('changes', () => {
     [change('resolved', { in: 'next' }), 'ada', 'resolved it in the next release'],
     [change('ignored', { until: NOW }), 'ada', 'ignored it until 2026-11-21 20:31:07 UTC'],
     [change('ignored', { growth: 10 }), 'ada', 'ignored it until it happens 10 more times within an hour'],
-    [change('ignored', {}), 'ada', 'ignored it for ever'],
+    [change('ignored', {}), 'ada', 'ignored it forever'],
     [change('assigned', { to: 'grace' }), 'ada', 'assigned it to grace'],
     [change('assigned', { to: null }), 'ada', 'assigned it to nobody'],
     [change('regressed', { release: 'v2' }, ''), 'The desk', 'reopened it: it came back in v2'],

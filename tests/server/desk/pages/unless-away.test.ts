@@ -10,7 +10,7 @@ describe('unlessAway', () => {
     ['busy', /took too long/],
     ['refused', /refused a query/],
     ['value', /refused a query/],
-    ['arriving', /perhaps not stored yet/],
+    ['arriving', /may not be stored yet/],
   ] as const)('says that a query failed (%s), and nothing of the database', async (reason, words) => {
     const work = unlessAway(Promise.reject(new QueryFailedError(reason, inside)));
     await expect(work).rejects.toMatchObject({ kind: 'public', status: 503, message: expect.stringMatching(words) });

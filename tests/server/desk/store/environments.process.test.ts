@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { NewsRules } from '../../../../src/server/desk/store/note-news.ts';
+import type { NotificationRules } from '../../../../src/server/desk/store/notifications/notification-rules.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
 import { describeStores, thinOf, wholeOf } from '../../../support/stores.ts';
 
-const news: NewsRules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
+const news: NotificationRules = { after: 1, targets: [{ id: 'hook', name: 'Webhook' }] };
 const by = { author: 'ada' };
 const DIGEST = '7K3QM2XA';
 const inProduction = `${DIGEST}@production`;
@@ -92,7 +92,7 @@ describeStores('environments', (open) => {
     const { incidents } = await production.listIncidents({ limit: 9, environment: 'staging' });
     const listed = incidents.find(({ digest }) => digest === '00000001');
     expect(listed?.chart.hours.counts.at(-1)).toBe(2);
-    await production.takeApart('00000002@staging', by);
+    await production.unmerge('00000002@staging', by);
     expect(await list('staging')).toHaveLength(3);
     await production.deleteIncident('00000001@staging', { author: 'ada' });
     expect(await list('staging')).toHaveLength(2);
@@ -125,7 +125,7 @@ describeStores('environments', (open) => {
   it('of a process that died are those in which it ran', async () => {
     const { production } = await start();
     const run = { id: 'run-1', build: 'b', release: 'v1', environment: 'preview' };
-    await production.storeBeat(run, { startedAt: 1, inFlight: [], memory: 1 });
+    await production.storeHeartbeat(run, { startedAt: 1, inFlight: [], memory: 1 });
     expect(await production.tellDead('run-1', wholeOf())).toBe(true);
     expect((await production.find({ digest: DIGEST }, 'preview'))?.incident.counts.server).toBe(1);
     expect(await production.find({ digest: DIGEST }, 'production')).toBeUndefined();

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
-import { createSecret } from '../../../../src/server/desk/store/secret-table.ts';
 import { StoreAwayError } from '../../../../src/server/desk/store/sql.ts';
 import { openStore } from '../../../../src/server/desk/store/store.ts';
+import { createSecret } from '../../../../src/server/desk/store/visitors/secret-table.ts';
 import { Day } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
@@ -49,11 +49,11 @@ it('is away while it is stopped, says so without the password, and comes back by
   const url = await postgres.createDatabase();
   const store = await open(url);
   await postgres.stop();
-  const away = store.listRuns(1);
+  const away = store.listProcesses(1);
   await expect(away).rejects.toThrow(StoreAwayError);
   await expect(away).rejects.not.toThrow(/desk:desk/);
   await postgres.start();
-  expect(await store.listRuns(1)).toEqual([]);
+  expect(await store.listProcesses(1)).toEqual([]);
 }, 30_000);
 
 it('says what is wrong with an address that is none', async () => {
@@ -103,11 +103,11 @@ it('is away if the database hangs, and is used again when it answers', async () 
     environment: 'production',
   });
   onTestFinished(() => store.close());
-  await store.listRuns(1); // the connection
+  await store.listProcesses(1); // the connection
   between.state.isDeaf = true;
-  await expect(store.listRuns(1)).rejects.toThrow(StoreAwayError);
+  await expect(store.listProcesses(1)).rejects.toThrow(StoreAwayError);
   between.state.isDeaf = false;
-  expect(await store.listRuns(1)).toEqual([]);
+  expect(await store.listProcesses(1)).toEqual([]);
 });
 
 it('fails a query that waits for a lock, and keeps its connection', async () => {
@@ -121,10 +121,10 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   onTestFinished(() => other.close());
   await other.transaction(async (sql) => {
     await sql.run('LOCK TABLE desk_runs IN ACCESS EXCLUSIVE MODE');
-    await expect(store.listRuns(1)).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
+    await expect(store.listProcesses(1)).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'slow' });
   });
   expect(await readPid()).toBe(pid);
-  expect(await store.listRuns(1)).toEqual([]);
+  expect(await store.listProcesses(1)).toEqual([]);
 });
 
 it('keeps slow reads from holding up writes and sign-in, and bounds the wait of other reads', async () => {

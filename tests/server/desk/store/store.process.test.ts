@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toThin } from '../../../../src/server/desk/ingest/journal-entry.ts';
+import type { Intake } from '../../../../src/server/desk/store/ingest/tally.ts';
 import { SCHEMA_VERSION } from '../../../../src/server/desk/store/migrations.ts';
 import { openPostgres } from '../../../../src/server/desk/store/postgres.ts';
 import type { SqlDriver } from '../../../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../src/server/desk/store/store.ts';
-import type { Intake } from '../../../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../../../src/server/engine/errors/failure.ts';
 import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure, createTestLog } from '../../../support/desk.ts';
@@ -252,11 +252,11 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     ).rejects.toThrow();
     expect(await store.find({ digest: '00000001' })).toBeUndefined();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
-    await expect(store.tryTakeIn({ entries: [broken] })).rejects.toMatchObject({
+    await expect(store.tryIngest({ entries: [broken] })).rejects.toMatchObject({
       name: 'QueryFailedError',
       reason: 'value',
     });
-    await store.tryTakeIn({ entries: [whole()] });
+    await store.tryIngest({ entries: [whole()] });
     expect(await store.find({ digest: '7K3QM2XA' })).toBeUndefined();
   });
 
@@ -371,7 +371,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     const { store } = await open();
     const run = { id: 'run-1', build: 'build-1', release: 'v1' };
     const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
-    await store.storeBeat(run, { startedAt: hour, inFlight, memory: 5 });
+    await store.storeHeartbeat(run, { startedAt: hour, inFlight, memory: 5 });
     expect(await store.listSilent(60_000)).toEqual([]);
     expect(await store.listSilent(0)).toEqual(['run-1']);
     expect(await store.readUnended('run-1')).toMatchObject({ inFlight, memory: 5 });
@@ -380,11 +380,11 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
 
     // It was only cut off from the store.
-    await store.storeBeat(run, { startedAt: hour, inFlight: [], memory: 5 });
+    await store.storeHeartbeat(run, { startedAt: hour, inFlight: [], memory: 5 });
     expect(await store.listSilent(0)).toEqual(['run-1']);
     await store.storeEnd('run-1');
     expect(await store.listSilent(0)).toEqual([]);
-    expect(await store.listRuns(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
+    expect(await store.listProcesses(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
   });
 
   it('is opened again by whoever comes later, as it was', async () => {

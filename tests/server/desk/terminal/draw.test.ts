@@ -43,7 +43,7 @@ describe('the list', () => {
   it('is a table that fits', () => {
     expect(list(100)).toBe(
       [
-        '2 open incidents, sorted by: seen last',
+        '2 open incidents, sorted by: Last seen',
         '',
         'DIGEST         LAST  TIMES  VISITORS  WHERE                WHAT',
         '7K3QM2XA  3 min ago    420       131  cart.ts:24 loadCart  TypeError: Cannot read properties of und…',
@@ -107,7 +107,7 @@ describe('the story', () => {
     const text = print(drawIncident(incidentData()));
     expect(text).toContain('    > 24 │   return { total: cart.order.total * 1.19, currency };');
     expect(text).toContain('      19 │ async function loadCart({ params, context }');
-    expect(text).toContain('  2 frames of pg-pool, Node');
+    expect(text).toContain('  3 frames of pg-pool, Node, Spillway');
     expect(text).toContain('caused by DatabaseError: relation "carts" does not exist 42P01');
     expect(text).toContain('  at Parser.parseErrorMessage node_modules/pg-protocol/dist/parser.js:285:98');
   });
@@ -157,7 +157,7 @@ describe('the story', () => {
 
   it('says which occurrence it could not show', () => {
     const missed = { occurrence: '0000000Z', state: 'thinned' as const };
-    expect(print(drawIncident(incidentData({ missed })))).toContain('0000000Z was thinned');
+    expect(print(drawIncident(incidentData({ missed })))).toContain('0000000Z was sampled out');
     const { shown: _shown, ...rest } = incidentData();
     expect(print(drawIncident(rest))).toContain('No occurrence is kept');
   });
@@ -179,8 +179,8 @@ describe('the story', () => {
         inFlight: [{ requestId: 'r-1', method: 'GET', route: '/orders', ms: 4000 }],
       },
       [
-        'Had run for    8 min',
-        'Memory         512 MiB',
+        'Uptime          8 min',
+        'Memory          512 MiB',
         '4.0 s  GET /orders  r-1',
         'The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min',
       ],
@@ -188,7 +188,7 @@ describe('the story', () => {
     [
       'a blocked loop',
       { kind: 'blocked-loop', ms: 3 * Second, since: NOW },
-      ['Nobody was answered', '3.0 s from 2026-11-21 20:31:07 UTC on'],
+      ['The event loop was blocked', '3.0 s from 2026-11-21 20:31:07 UTC'],
     ],
     [
       'a report',

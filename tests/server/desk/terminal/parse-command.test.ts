@@ -48,8 +48,9 @@ describe('a command', () => {
   it('takes care of the store', () => {
     expect(parse('link')).toEqual({ is: 'link', name: undefined });
     expect(parse('link ada')).toEqual({ is: 'link', name: 'ada' });
-    expect(parse('backup a.gz --force')).toEqual({ is: 'backup', file: 'a.gz', force: true });
-    expect(parse('restore a.gz --replace')).toEqual({ is: 'restore', file: 'a.gz', replace: true });
+    expect(parse('backup a.sqlite --force')).toEqual({ is: 'backup', file: 'a.sqlite', force: true });
+    expect(parse('restore a.sqlite')).toEqual({ is: 'restore', file: 'a.sqlite' });
+    expect(parse('restore')).toEqual({ is: 'restore', file: undefined });
     expect(parse('replay')).toEqual({ is: 'replay' });
     expect(parse('forget ada@example.com')).toEqual({ is: 'forget', whom: 'ada@example.com' });
     expect(parse('forget -q3xYw7bVb0J2k1p')).toEqual({ is: 'forget', whom: '-q3xYw7bVb0J2k1p' });
@@ -76,7 +77,7 @@ describe('a command', () => {
     ['reopen 7K3QM2XA --as \x1b[2J', '--as is a name'],
     ['7K3QM2XA --limit 5', 'no option --limit for the story'],
     ['backup', 'backup <file>'],
-    ['restore a b', 'restore <file>'],
+    ['restore a b', 'one file'],
     ['replay now', 'replay takes nothing more'],
     ['forget', 'forget <visitor'],
     ['link a b', 'one token'],

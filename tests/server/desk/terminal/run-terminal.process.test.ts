@@ -207,25 +207,6 @@ describe.each([
     await record(desk, createFailure({ digest, visitor }));
     expect((await runDesk(['forget', id], env)).err).toContain('Deleted 1 occurrence ');
   });
-
-  it('makes a backup, and restores none', async () => {
-    const env = await makeEnv();
-    const desk = await openBeside(env);
-    await record(desk, createFailure({ digest }));
-    const file = join(env.DATA_DIR ?? '', 'backup.gz');
-    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0, out: '' });
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
-    expect((await runDesk(['backup', file, '--force'], env)).code).toBe(0);
-    expect(readdirSync(env.DATA_DIR ?? '').filter((name) => name.includes('.part'))).toEqual([]);
-    const refused = await runDesk(['restore', file], env);
-    expect(refused).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/server uses .* Stop .*nothing was restored/),
-    });
-    await record(desk, createFailure({ digest }));
-    expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
-  });
 });
 
 function readJournals({ DATA_DIR = '' }: Env): string {
@@ -242,7 +223,7 @@ describe('without a server', () => {
     ['PostgreSQL', emptyPostgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
   ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
     const env = await makeEnv();
-    for (const args of [[], [digest], ['link'], ['backup', join(env.DATA_DIR ?? '', 'b')]]) {
+    for (const args of [[], [digest], ['link']]) {
       const { code, out, err } = await runDesk(args, env);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain(words);
@@ -332,11 +313,29 @@ describe('without a server', () => {
 
 const childFile = fileURLToPath(new URL('../../../support/desk-child.ts', import.meta.url));
 
-describe('restore', () => {
-  it('brings back what was wrecked, and keeps what was there aside', async () => {
+describe('backup and restore', () => {
+  it('makes a backup beside a server, and restores none', async () => {
+    const env = await sqliteEnv();
+    const desk = await openBeside(env);
+    await record(desk, createFailure({ digest }));
+    const file = join(env.DATA_DIR ?? '', 'backup.sqlite');
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0, out: '' });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 1, err: expect.stringContaining('--force') });
+    expect((await runDesk(['backup', file, '--force'], env)).code).toBe(0);
+    expect(readdirSync(env.DATA_DIR ?? '').filter((name) => name.includes('.part'))).toEqual([]);
+    expect(await runDesk(['restore', file], env)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/server uses .* Stop .*Nothing was restored/),
+    });
+    await record(desk, createFailure({ digest }));
+    expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
+  });
+
+  it('restores a broken store, and keeps the broken file', async () => {
     const env = await sqliteEnv();
     const folder = env.DATA_DIR ?? '';
-    const file = join(folder, 'backup.gz');
+    const file = join(folder, 'backup.sqlite');
     const desk = await openBeside(env);
     await record(desk, createFailure({ digest }));
     await runDesk(['backup', file], env);
@@ -345,7 +344,7 @@ describe('restore', () => {
     expect((await runDesk([], env)).code).toBe(1);
 
     const restored = await runDesk(['restore', file], env);
-    expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('1 incident is back') });
+    expect(restored).toMatchObject({ code: 0, err: expect.stringContaining('Restored 1 incident from the backup of') });
     expect(statSync(join(folder, 'desk.sqlite')).mode & 0o777).toBe(0o600);
     expect((await runDesk([digest], env)).out).toContain('TypeError: boom');
     const [aside] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
@@ -353,18 +352,20 @@ describe('restore', () => {
     expect((await (await openBeside(env)).ask('find', digest))?.incident.counts.server).toBe(1);
   });
 
-  it('takes a backup that was made in the middle of a storm', async () => {
+  it('restores a backup that was made during a storm, through a pipe', async () => {
     const env = await sqliteEnv();
     const child = spawn(process.execPath, [childFile], {
       env: { ...process.env, ...env, RATE: '400', DIGESTS: '9' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const file = join(env.DATA_DIR ?? '', 'backup.gz');
     await expect.poll(async () => (await runDesk([], env)).code, { timeout: 20_000 }).toBe(0);
     child.stdout.resume();
-    expect(await runDesk(['backup', file], env)).toMatchObject({ code: 0 });
     const there = await sqliteEnv();
+    const file = join(there.DATA_DIR ?? '', 'backup.sqlite');
+    const backup = await runDesk(['backup', '-'], env, 'latin1');
+    expect(backup).toMatchObject({ code: 0 });
+    writeFileSync(file, backup.out, 'latin1');
     expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
     const { incidents } = JSON.parse((await runDesk(['--json'], there)).out) as { incidents: { digest: string }[] };
     for (const incident of incidents) {
@@ -379,58 +380,29 @@ describe('restore', () => {
     const env = await sqliteEnv();
     const folder = env.DATA_DIR ?? '';
     await (await openBeside(env)).close();
-    await runDesk(['backup', join(folder, 'backup.gz')], env);
+    await runDesk(['backup', join(folder, 'backup.sqlite')], env);
     chownSync(folder, 1234, 1234);
-    expect((await runDesk(['restore', join(folder, 'backup.gz')], env)).code).toBe(0);
+    expect((await runDesk(['restore', join(folder, 'backup.sqlite')], env)).code).toBe(0);
     for (const name of ['desk.sqlite', 'instance.lock']) expect(statSync(join(folder, name)).uid).toBe(1234);
   });
 
-  it('touches nothing where the file is not whole', async () => {
-    const env = await sqliteEnv();
-    const folder = env.DATA_DIR ?? '';
-    const file = join(folder, 'backup.gz');
+  it('says what to do with PostgreSQL, and finishes what pg_restore restored', async () => {
+    const env = await emptyPostgresEnv();
+    // Creates the tables, for pg_restore.
+    expect(await runDesk(['restore'], env)).toMatchObject({ code: 0, err: expect.stringContaining('0 incidents') });
     const desk = await openBeside(env);
     await record(desk, createFailure({ digest }));
-    await runDesk(['backup', file], env);
+    expect((await runDesk(['backup', 'a.dump'], env)).err).toContain('Back it up with pg_dump');
+    expect((await runDesk(['restore', 'a.dump'], env)).err).toContain('Restore the dump with pg_restore');
+    expect((await runDesk(['restore'], env)).err).toMatch(/^A server uses this database .* Stop all servers/);
     await desk.close();
-    const before = readFileSync(join(folder, 'desk.sqlite'));
-    const whole = readFileSync(file);
-    const half = whole.subarray(0, whole.length / 2);
-    const turned = Buffer.from(whole);
-    turned[whole.length - 6] = (turned[whole.length - 6] ?? 0) ^ 1;
-    for (const bytes of [half, turned, Buffer.from('something else'), Buffer.alloc(0)]) {
-      writeFileSync(file, bytes);
-      const { code, err } = await runDesk(['restore', file], env);
-      expect(code).toBe(1);
-      expect(err).toMatch(/^(?:The backup is not whole|This is no backup)/);
-    }
-    expect((await runDesk(['restore', join(folder, 'none')], env)).err).toContain('There is no file');
-    expect(readFileSync(join(folder, 'desk.sqlite')).equals(before)).toBe(true);
-    expect(readdirSync(folder).filter((name) => /restor/.test(name))).toEqual([]);
+    expect(await runDesk(['restore'], env)).toMatchObject({ code: 0, err: expect.stringContaining('1 incident') });
+    expect((await runDesk([digest], env)).out).toContain('TypeError: boom');
   });
 
-  it('moves a desk from SQLite to PostgreSQL, and over another one only where that is meant', async () => {
+  it('is refused while another process holds the folder, and releases it itself', async () => {
     const env = await sqliteEnv();
-    const file = join(env.DATA_DIR ?? '', 'backup.gz');
-    const desk = await openBeside(env);
-    await record(desk, createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' }));
-    await runDesk(['backup', file], env);
-    await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
-
-    const there = await emptyPostgresEnv();
-    expect(await runDesk(['restore', file], there)).toMatchObject({ code: 0 });
-    expect((await runDesk([digest], there)).out).toContain('TypeError: boom');
-    const again = await runDesk(['restore', file], there);
-    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
-    await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], there);
-    expect((await runDesk(['restore', file, '--replace'], there)).code).toBe(0);
-    // It was forgotten after the backup was made, and stays so.
-    expect((await runDesk([digest], there)).out).toContain('No occurrence is kept');
-  });
-
-  it('is refused while somebody holds the folder, and lets go of it itself', async () => {
-    const env = await sqliteEnv();
-    const file = join(env.DATA_DIR ?? '', 'backup.gz');
+    const file = join(env.DATA_DIR ?? '', 'backup.sqlite');
     await (await openBeside(env)).close();
     await runDesk(['backup', file], env);
     const lock = takeLock(join(env.DATA_DIR ?? '', 'instance.lock'));
@@ -438,6 +410,8 @@ describe('restore', () => {
     lock?.release();
     expect((await runDesk(['restore', file], env)).code).toBe(0);
     expect((await runDesk(['restore', file], env)).code).toBe(0);
+    expect((await runDesk(['restore', join(env.DATA_DIR ?? '', 'none')], env)).err).toContain('There is no file');
+    expect((await runDesk(['restore'], env)).code).toBe(2);
   });
 });
 

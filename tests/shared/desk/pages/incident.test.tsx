@@ -56,7 +56,7 @@ describe('an incident', () => {
     [{ state: 'resolved', isForNext: true }, 'in the next release'],
     [{ state: 'ignored', ignoredUntil: NOW + Hour }, 'until 2026-11-21 21:31:07 UTC'],
     [{ state: 'ignored', ignoredUntilMore: 10 }, 'until it happens 10 more times within an hour'],
-    [{ state: 'ignored' }, 'for ever'],
+    [{ state: 'ignored' }, 'forever'],
   ] as const)('says what would end its state: %o', (status, words) => {
     expect(read(render({ status }))).toContain(words);
   });
@@ -91,16 +91,16 @@ describe('an incident', () => {
 describe('the stack', () => {
   it('marks the line that failed, with its lines around', () => {
     const [line] = /<span class="[^"]*place[^"]*">.*?\n/.exec(render()) ?? [''];
-    expect(read(line)).toBe(' 24 Here: return { total: cart.order.total * 1.19 , currency }; ');
+    expect(read(line)).toBe(' 24 This line: return { total: cart.order.total * 1.19 , currency }; ');
     expect(read(render())).toContain('// The cart of a visitor who was away for long is gone.');
   });
 
-  it('has the application open, and the engine and dependencies folded', () => {
+  it('has the application open, and folds the engine and dependencies together', () => {
     const details = [...render().matchAll(/<details( open="")?><summary>(.*?)<\/summary>/g)];
     expect(details.map(([, open, summary = '']) => [open !== undefined, read(summary).trim()])).toEqual(
       expect.arrayContaining([
         [true, 'loadCart src/server/product/pages/cart.ts:24:31'],
-        [false, '2 frames of pg-pool, Node'],
+        [false, '3 frames of pg-pool, Node, Spillway'],
         [false, 'async runLoader src/server/engine/pages/load-page.ts:96:22'],
       ]),
     );
@@ -140,10 +140,10 @@ describe('what is told of a kind', () => {
     const html = renderStory({ kind: 'hydration', said: '  <time>\n+   20:31\n-   20:30', meaning: '' });
     expect(html).toMatch(/class="[^"]*browser[^"]*">\+ {3}20:31/);
     expect(html).toMatch(/class="[^"]*server[^"]*">- {3}20:30/);
-    expect(read(html)).toContain('A line with + is what the browser rendered');
+    expect(read(html)).toContain('Lines with + are what the browser rendered');
     const meant = read(renderStory({ kind: 'hydration', said: '', meaning: 'The text differs.' }));
     expect(meant).toContain('What differed The text differs.');
-    expect(meant).not.toContain('A line with +');
+    expect(meant).not.toContain('Lines with +');
   });
 
   it('names the components around a failed render, out to the engine', () => {
@@ -171,9 +171,9 @@ describe('what is told of a kind', () => {
         inFlight: [{ requestId: 'request-1', method: 'GET', route: '/reports/:year', ms: 14_200 }],
       }),
     );
-    expect(text).toContain('Had run for 2 h 50 min');
+    expect(text).toContain('Uptime 2 h 50 min');
     expect(text).toContain('Memory 1,946 MiB');
-    expect(text).toContain('Stood still for 4.3 s');
+    expect(text).toContain('Blocked for 4.3 s');
     expect(text).toContain('14.2 s GET /reports/:year request-1');
     expect(text).toContain(
       'How memory grew The heap grew from 30 MiB to 440 MiB of at most 592 MiB in 12 min, and the memory',
@@ -183,7 +183,7 @@ describe('what is told of a kind', () => {
 
   it('shows for how long nobody was answered', () => {
     expect(read(renderStory({ kind: 'blocked-loop', ms: 3200, since: NOW }))).toContain(
-      'Nobody was answered 3.2 s from 2026-11-21 20:31:07 UTC on',
+      'The event loop was blocked 3.2 s from 2026-11-21 20:31:07 UTC',
     );
   });
 
@@ -195,7 +195,7 @@ describe('what is told of a kind', () => {
 describe('an occurrence that is not kept whole', () => {
   it.each([
     ['thinned', 'was only counted'],
-    ['unknown', 'is not known here'],
+    ['unknown', 'is unknown or was deleted'],
   ] as const)('says so where it is %s, and shows the one that is nearest', (state, words) => {
     const text = read(render({ missed: { occurrence: 'ABCDEFGH', state } }));
     expect(text).toContain('ABCDEFGH');
@@ -205,7 +205,7 @@ describe('an occurrence that is not kept whole', () => {
 
   it('tells what is left of one whose row is there', () => {
     const missed = { occurrence: 'ABCDEFGH', state: 'thin', at: NOW - Hour, requestId: 'request-9' } as const;
-    expect(read(render({ missed }))).toContain('ABCDEFGH , 1 h ago , request request-9 was thinned');
+    expect(read(render({ missed }))).toContain('ABCDEFGH , 1 h ago , request request-9 was sampled out');
   });
 
   it('leaves the rest of the page where none is left', () => {

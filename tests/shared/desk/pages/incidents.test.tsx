@@ -60,7 +60,7 @@ describe('the list', () => {
   it('offers a filter that is asked for and gone, so that it can be seen and taken off', () => {
     const html = render({ view: { ...USUAL_VIEW, release: 'v0.1' } });
     expect(html).toContain('<option value="v0.1" selected="">v0.1</option>');
-    expect(read(html)).toContain('Show without filters');
+    expect(read(html)).toContain('Clear filters');
     expect(html).toMatch(/<details[^>]* open=""><summary>Filters/);
   });
 
@@ -81,8 +81,8 @@ describe('a list without rows', () => {
   it.each([
     ['nothing has failed yet', { isNew: true }, 'Nothing has failed yet'],
     ['the filters let nothing through', { view: { ...USUAL_VIEW, kind: 'csp' } }, 'Show all incidents'],
-    ['all is done', {}, 'Nothing is open'],
-    ['nothing was resolved', { view: { ...USUAL_VIEW, state: 'resolved' } }, 'Resolve an incident once'],
+    ['all is done', {}, 'No open incidents'],
+    ['nothing was resolved', { view: { ...USUAL_VIEW, state: 'resolved' } }, 'Resolve an incident when'],
     ['a page lies behind the end', { cursor: 'X' }, 'Go to its first page'],
   ] as const)('says what to do where %s', (_case, more, words) => {
     expect(read(render({ rows: [], ...more }))).toContain(words);

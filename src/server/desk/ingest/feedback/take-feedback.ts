@@ -8,11 +8,11 @@ import {
   FEEDBACK_TRAP,
   MAX_FEEDBACK_LENGTH,
 } from '../../../../shared/engine/reporting/feedback-protocol.ts';
-import { isOutcome } from '../../../../shared/engine/routing/outcome.ts';
+import { isControlFlow } from '../../../../shared/engine/routing/control-flow.ts';
 import { KiB, Second } from '../../../../shared/units.ts';
 import type { BodyReader } from '../../../engine/api/body-reader.ts';
 import { HttpError } from '../../../engine/errors/http-error.ts';
-import { readForm } from '../../../engine/pages/form-body.ts';
+import { readForm } from '../../../engine/pages/actions/form-body.ts';
 import { isOfThisSite } from '../../../engine/protection/cross-site.ts';
 import type { Origins } from '../../../engine/protection/origins.ts';
 import { requestInfo } from '../../../engine/request/request-info.ts';
@@ -87,7 +87,7 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     try {
       await answer(req, res);
     } catch (error) {
-      if (!(isOutcome(error) || error instanceof HttpError) || res.headersSent) throw error;
+      if (!(isControlFlow(error) || error instanceof HttpError) || res.headersSent) throw error;
       sendFeedbackAnswer(req, res, error.status, error.message);
     }
   };

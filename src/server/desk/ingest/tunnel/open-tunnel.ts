@@ -5,13 +5,12 @@ import { listPatterns, type RouteLine } from '../../../../shared/engine/routing/
 import type { BodyReader } from '../../../engine/api/body-reader.ts';
 import { createDigest } from '../../../engine/errors/digest/create-digest.ts';
 import type { SiteTable } from '../../../engine/errors/digest/site-table.ts';
-import type { ErrorHandler } from '../../../engine/errors/error-handler.ts';
 import { listRequestSecrets } from '../../../engine/errors/scrub/secret-values.ts';
 import type { Scrubber } from '../../../engine/errors/scrub.ts';
 import { trimFailure } from '../../../engine/errors/trim.ts';
 import type { Count } from '../../../engine/monitoring/count.ts';
 import type { Origins } from '../../../engine/protection/origins.ts';
-import type { Step } from '../../../engine/request/step.ts';
+import type { ErrorHandler, Step } from '../../../engine/request/step.ts';
 import type { IsOperator } from '../../access/know-operator.ts';
 import type { Desk } from '../../desk.ts';
 import type { KeepFeedback } from '../feedback/keep-feedback.ts';

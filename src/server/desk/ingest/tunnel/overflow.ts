@@ -1,7 +1,7 @@
 import type { Failure } from '../../../engine/errors/failure.ts';
 import type { MakeReportDigest } from './report-parts.ts';
 
-/** The same everywhere, so that its incident is one on all replicas and for ever. */
+/** The same everywhere, so that its incident is one on all replicas and forever. */
 const TITLE = 'More kinds of browser errors in an hour than may open an incident of their own';
 
 /**

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Day, Hour, Second } from '../../../../shared/units.ts';
 import { toSender } from '../../../engine/request/to-sender.ts';
 import type { Desk } from '../../desk.ts';
-import { createSecret, NO_DAY } from '../../store/secret-table.ts';
+import { createSecret, NO_DAY } from '../../store/visitors/secret-table.ts';
 import type { Salt } from '../journal-entry.ts';
 
 /** @param id what the product's `visitorId` says about who it is */

@@ -3,24 +3,15 @@ import { join } from 'node:path';
 import type { StoreHolder } from '../store-holder.ts';
 import type { MapText } from './map-reader.ts';
 
-/** What is read of a build to resolve its failures: of the one at hand from its folder, of others from the store. */
-export interface BuildFiles {
-  /** @param file as a frame names it: `server/main.js` */
-  readMap(of: string, file: string): Promise<MapText | undefined>;
-  /** The text of a build's `sites.json`. */
-  readSites(of: string): Promise<string | undefined>;
-  /** Lets go of what was read last. */
-  sweep(): void;
-}
-
-export interface BuildFilesOptions {
+interface BuildFilesOptions {
   /** The build at hand, and its folder. */
   readonly build: string;
   readonly dist: string;
   readonly holder: Pick<StoreHolder, 'use'>;
 }
 
-export function createBuildFiles({ build, dist, holder }: BuildFilesOptions): BuildFiles {
+/** Reads the files of a build that resolve its failures: this build from its folder, other builds from the store. */
+export function createBuildFiles({ build, dist, holder }: BuildFilesOptions) {
   /** The table that was read last: one failure asks for each of its frames. */
   let sites: { readonly build: string; readonly text: string | undefined } | undefined;
 
@@ -35,18 +26,21 @@ export function createBuildFiles({ build, dist, holder }: BuildFilesOptions): Bu
   }
 
   return {
-    async readMap(of, file) {
+    /** @param file as a frame names it: `server/main.js` */
+    async readMap(of: string, file: string): Promise<MapText | undefined> {
       const path = `maps/${file}.map`;
       if (of !== build) return readStored(of, path);
       return (await readBuilt(path)) ?? (await readBuilt(`${file}.map`));
     },
-    async readSites(of) {
+    /** The text of a build's `sites.json`. */
+    async readSites(of: string): Promise<string | undefined> {
       if (sites?.build !== of) {
         const found = of === build ? await readBuilt('sites.json') : await readStored(of, 'sites.json');
         sites = { build: of, text: found?.text };
       }
       return sites.text;
     },
+    /** Frees the table that was read last. */
     sweep() {
       sites = undefined;
     },

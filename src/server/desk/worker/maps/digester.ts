@@ -8,16 +8,9 @@ import { emptySiteTable, parseSiteTable, type SiteTable } from '../../../engine/
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
 /** The engine's rule, as the desk worker needs it: for what it notices itself, and for events of earlier builds. */
-export interface Digester {
-  /** The rule's version. */
-  readonly rule: number;
-  /** @param sites the text of the build's `sites.json`, where it has one */
-  createDigest(input: DigestInput, sites?: string): DigestResult;
-  /** The qualified name of the function around a place in a bundle: an engine knows what the minifier left of it. */
-  findFunction(frame: StackFrame, sites?: string): string | undefined;
-}
+export type Digester = ReturnType<typeof createDigester>;
 
-export function createDigester({ namespace }: { namespace: string }): Digester {
+export function createDigester({ namespace }: { namespace: string }) {
   // Events of one earlier build come one after the other: from the tabs that were open when it went.
   let last: { readonly text: string; readonly table: SiteTable } | undefined;
 
@@ -28,9 +21,14 @@ export function createDigester({ namespace }: { namespace: string }): Digester {
   }
 
   return {
+    /** The rule's version. */
     rule: DIGEST_RULE,
-    createDigest: (input, sites) => createDigest(input, { namespace, table: read(sites) }),
-    findFunction: (frame, sites) => read(sites).find(frame)?.function || undefined,
+    /** @param sites the text of the build's `sites.json`, where it has one */
+    createDigest: (input: DigestInput, sites?: string): DigestResult =>
+      createDigest(input, { namespace, table: read(sites) }),
+    /** The qualified name of the function around a place in a bundle: an engine knows what the minifier left of it. */
+    findFunction: (frame: StackFrame, sites?: string): string | undefined =>
+      read(sites).find(frame)?.function || undefined,
   };
 }
 

@@ -5,14 +5,9 @@ import type { ResolvedFrame, StoredFailure } from '../../store/records.ts';
 import { parseComponentStack } from './component-stack.ts';
 
 /** Reads source maps, for display alone. */
-export interface MapReader {
-  /** Tells for each frame where it stands in the source. */
-  resolve(failure: Failure): Promise<StoredFailure>;
-  /** Lets go of maps that nobody asked for lately. */
-  sweep(): void;
-}
+export type MapReader = ReturnType<typeof createMapReader>;
 
-export interface MapReaderOptions {
+interface MapReaderOptions {
   /** @param file as a frame names it: `server/main.js` */
   readonly readMap: (build: string, file: string) => Promise<MapText | undefined>;
   /** The function around a place in a bundle, from the build's table of sites. */
@@ -38,7 +33,7 @@ interface LoadedMap {
 /** Frames of one error that are looked up (a count). */
 const MAX_FRAMES = 50;
 
-export function createMapReader(options: MapReaderOptions): MapReader {
+export function createMapReader(options: MapReaderOptions) {
   const { readMap, findFunction, maxBytes = MAX_MAP_BYTES, now = () => performance.now() } = options;
   /** The one used last stands last. */
   const loaded = new Map<string, LoadedMap>();
@@ -97,7 +92,8 @@ export function createMapReader(options: MapReaderOptions): MapReader {
   }
 
   return {
-    async resolve(failure) {
+    /** Adds the place in the source to each frame. */
+    async resolve(failure: Failure): Promise<StoredFailure> {
       const resolved: ResolvedFrame[][] = [];
       for (const { frames } of failure.errors) {
         const some: ResolvedFrame[] = [];
@@ -107,6 +103,7 @@ export function createMapReader(options: MapReaderOptions): MapReader {
       const components = await resolveComponents(failure);
       return { ...failure, resolved, ...(components.length > 0 && { components }) };
     },
+    /** Frees maps that were not used lately. */
     sweep() {
       for (const [key, { usedAt }] of loaded) {
         if (now() - usedAt > MAP_IDLE_TIME) loaded.delete(key);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { MAX_BUILD_FILE_BYTES } from '../../limits.ts';
-import type { BuildFile } from '../../store/build-table.ts';
+import type { BuildFile } from '../../store/servers/build-table.ts';
 import type { StoreHolder } from '../store-holder.ts';
 
 /** Copies that the build compressed. */
@@ -35,7 +35,7 @@ async function hasSites(holder: Pick<StoreHolder, 'use'>, build: string, dist: s
   return kept !== undefined && readFileSync(path).equals(kept);
 }
 
-export function listBuildFiles(dist: string): readonly BuildFile[] {
+function listBuildFiles(dist: string): readonly BuildFile[] {
   const folders = ['maps', 'client/assets'].flatMap((folder) => listFiles(dist, folder));
   const paths = existsSync(join(dist, 'sites.json')) ? ['sites.json', ...folders] : folders;
   return paths

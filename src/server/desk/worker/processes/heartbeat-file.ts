@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LateBeat } from '../../store/run-table.ts';
+import type { LateHeartbeat } from '../../store/servers/process-table.ts';
 
 const NAME = 'beat.json';
 
 /** The heartbeat beside the journal, for as long as the store is away. */
-export function writeBeatFile(folder: string, beat: LateBeat): void {
+export function writeHeartbeatFile(folder: string, beat: LateHeartbeat): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, NAME), JSON.stringify(beat), { mode: 0o600 });
@@ -14,21 +14,21 @@ export function writeBeatFile(folder: string, beat: LateBeat): void {
   }
 }
 
-export function removeBeatFile(folder: string): void {
+export function removeHeartbeatFile(folder: string): void {
   rmSync(join(folder, NAME), { force: true });
 }
 
 /** @returns undefined where the process had a store, or was killed while it wrote */
-export function readBeatFile(folder: string): LateBeat | undefined {
+export function readHeartbeatFile(folder: string): LateHeartbeat | undefined {
   try {
     const beat: unknown = JSON.parse(readFileSync(join(folder, NAME), 'utf8'));
-    return isLateBeat(beat) ? beat : undefined;
+    return isLateHeartbeat(beat) ? beat : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isLateBeat(value: unknown): value is LateBeat {
+function isLateHeartbeat(value: unknown): value is LateHeartbeat {
   if (typeof value !== 'object' || value === null) return false;
   const { id, beatAt, startedAt, memory, inFlight } = value as Record<string, unknown>;
   const numbers = [beatAt, startedAt, memory];

@@ -2,7 +2,7 @@ import type { InFlightRequest } from '../../../engine/connection/in-flight.ts';
 import type { StackFrame } from '../../../engine/errors/failure.ts';
 
 /** How the process is, told by the main thread once a second. */
-export interface Beat {
+export interface Heartbeat {
   readonly inFlight: readonly InFlightRequest[];
   /** Resident memory (bytes). */
   readonly memory: number;
@@ -11,7 +11,7 @@ export interface Beat {
 }
 
 /** Bytes, both. */
-export interface HeapUse {
+interface HeapUse {
   readonly used: number;
   /** V8 ends the process where it finds no more room below this. */
   readonly limit: number;

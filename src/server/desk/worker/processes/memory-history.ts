@@ -1,13 +1,6 @@
 import { BEAT_INTERVAL, MEMORY_POINTS } from '../../limits.ts';
 import type { MemoryHistory } from './heartbeat.ts';
 
-export interface MemoryHistoryLog {
-  /** Bytes, both. @returns whether a new step began: then what is told is another */
-  add(memory: number, heap: number): boolean;
-  /** Undefined before anything was added. */
-  tell(): MemoryHistory | undefined;
-}
-
 type Point = readonly [memory: number, heap: number];
 
 /**
@@ -16,7 +9,7 @@ type Point = readonly [memory: number, heap: number];
  *
  * @param now milliseconds, monotonic
  */
-export function createMemoryHistory({ now = () => performance.now() } = {}): MemoryHistoryLog {
+export function createMemoryHistory({ now = () => performance.now() } = {}) {
   let points: readonly Point[] = [];
   let step: number = BEAT_INTERVAL;
   let first = 0;
@@ -32,7 +25,8 @@ export function createMemoryHistory({ now = () => performance.now() } = {}): Mem
   }
 
   return {
-    add(memory, heap) {
+    /** Both in bytes. @returns whether a new step began, so that `tell` returns something else */
+    add(memory: number, heap: number): boolean {
       if (points.length === 0) {
         first = now();
         at = Date.now();
@@ -49,7 +43,8 @@ export function createMemoryHistory({ now = () => performance.now() } = {}): Mem
       points = [...points, ...missed, [memory, heap]];
       return true;
     },
-    tell: () => (points.length === 0 ? undefined : { at, step, points }),
+    /** Undefined before anything was added. */
+    tell: (): MemoryHistory | undefined => (points.length === 0 ? undefined : { at, step, points }),
   };
 }
 

@@ -1,32 +1,17 @@
 import type { DeskLog } from '../../desk-log.ts';
 import { BEAT_INTERVAL, DEAD_AFTER } from '../../limits.ts';
-import type { LateBeat, RunStart } from '../../store/run-table.ts';
+import type { LateHeartbeat, ProcessStart } from '../../store/servers/process-table.ts';
 import { StoreError } from '../../store/sql.ts';
 import type { Digester } from '../maps/digester.ts';
 import type { Prepare } from '../prepare.ts';
 import type { StoreHolder } from '../store-holder.ts';
-import type { Beat, BlockedLoop, MemoryStory } from './heartbeat.ts';
-import { removeBeatFile, writeBeatFile } from './heartbeat-file.ts';
+import type { BlockedLoop, Heartbeat, MemoryStory } from './heartbeat.ts';
+import { removeHeartbeatFile, writeHeartbeatFile } from './heartbeat-file.ts';
 import { createMemoryHistory } from './memory-history.ts';
 import { toDeathFailure } from './unclean-death.ts';
 
-/** This process's row, and a look at those of the others. */
-export interface Runs {
-  /** What the main thread says of itself, to be written. */
-  note(beat: Beat): void;
-  /** Writes what it said last, where it says nothing: it stands still, and the process lives. */
-  goOn(): void;
-  /** Writes what is known, such as that the main thread stands still. At most one is on its way. */
-  write(): void;
-  /** Tells of a run whose journal was found without an owner. @param beside its heartbeat, where one stood there */
-  tellDead(run: string, beside: LateBeat | undefined): Promise<void>;
-  /** Tells of the runs that were not heard of for long enough. */
-  tellSilent(): Promise<void>;
-  end(): Promise<void>;
-}
-
-export interface RunsOptions {
-  readonly run: RunStart & { readonly startedAt: number };
+interface ProcessRecordsOptions {
+  readonly run: ProcessStart & { readonly startedAt: number };
   /** Of this run's journal. */
   readonly folder: string;
   readonly holder: Pick<StoreHolder, 'use' | 'reachableSince'>;
@@ -36,12 +21,13 @@ export interface RunsOptions {
   readonly log: DeskLog;
 }
 
-export function createRuns(options: RunsOptions): Runs {
+/** Writes the record of this process, and reports the death of others. */
+export function createProcessRecords(options: ProcessRecordsOptions) {
   const { run, folder, holder, blocked, digester, prepare, log } = options;
   const history = createMemoryHistory();
   /** It is told only where it changed: once a second it is not worth its bytes. */
   let isStoryDue = false;
-  let last: Beat = { inFlight: [], memory: 0 };
+  let last: Heartbeat = { inFlight: [], memory: 0 };
   let beating: Promise<void> | undefined;
   let notedAt = Number.NEGATIVE_INFINITY;
   let isEnded = false;
@@ -51,16 +37,16 @@ export function createRuns(options: RunsOptions): Runs {
   let refusedAt = Number.NEGATIVE_INFINITY;
 
   function write(): void {
-    if (!isEnded) beating ??= writeBeat();
+    if (!isEnded) beating ??= writeHeartbeat();
   }
 
-  async function writeBeat(): Promise<void> {
+  async function writeHeartbeat(): Promise<void> {
     const memoryStory = isStoryDue ? toMemoryStory() : undefined;
     isStoryDue = false;
     const beat = { ...last, startedAt: run.startedAt, blocked: blocked(), memoryStory };
     try {
-      await holder.use((store) => store.storeBeat(run, beat));
-      if (isBesides) removeBeatFile(folder);
+      await holder.use((store) => store.storeHeartbeat(run, beat));
+      if (isBesides) removeHeartbeatFile(folder);
       isBesides = false;
     } catch (error) {
       isStoryDue ||= memoryStory !== undefined;
@@ -75,7 +61,7 @@ export function createRuns(options: RunsOptions): Runs {
   function writeBeside(isEnd: boolean): void {
     isBesides = true;
     const memoryStory = toMemoryStory();
-    writeBeatFile(folder, { ...run, ...last, beatAt: Date.now(), blocked: blocked(), memoryStory, isEnd });
+    writeHeartbeatFile(folder, { ...run, ...last, beatAt: Date.now(), blocked: blocked(), memoryStory, isEnd });
   }
 
   function toMemoryStory(): MemoryStory | undefined {
@@ -96,21 +82,26 @@ export function createRuns(options: RunsOptions): Runs {
   }
 
   return {
-    note(beat) {
+    /** Takes a heartbeat of the main thread, and writes it. */
+    note(beat: Heartbeat) {
       last = beat;
       notedAt = performance.now();
       if (history.add(beat.memory, beat.heap?.used ?? 0)) isStoryDue = true;
       write();
     },
+    /** Repeats the last heartbeat if the main thread sends none: it is blocked, but the process lives. */
     goOn() {
       if (performance.now() - notedAt > BEAT_INTERVAL) write();
     },
+    /** Writes the current state, for example that the main thread is blocked. One write at a time. */
     write,
-    async tellDead(id, beside) {
+    /** Reports a process that left a journal behind. @param beside the heartbeat in its folder, if there is one */
+    async tellDead(id: string, beside: LateHeartbeat | undefined): Promise<void> {
       if (beside?.isEnd) return holder.use((store) => store.storeEnd(id));
-      await holder.use((store) => store.storeLateBeat(beside ?? toUnknownBeat(id)));
+      await holder.use((store) => store.storeLateHeartbeat(beside ?? toUnknownHeartbeat(id)));
       await tellDead(id);
     },
+    /** Reports the processes that have been silent for too long. */
     async tellSilent() {
       const isShared = await holder.use(async (store) => store.isShared);
       // A store that was away for all, or a lock on the heartbeats, makes everybody's heartbeat old.
@@ -136,7 +127,7 @@ export function createRuns(options: RunsOptions): Runs {
 const DEAD = 'A process of this server ended without saying so. The desk has an incident of it.';
 
 /** Of a process that was killed before its desk worker came to write anything: its id holds the time of its start. */
-function toUnknownBeat(id: string): LateBeat {
+function toUnknownHeartbeat(id: string): LateHeartbeat {
   const startedAt = Number.parseInt(id, 36) || 0;
   return { id, build: '', release: '', startedAt, beatAt: startedAt, memory: 0, inFlight: [], isEnd: false };
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { toOccurrence } from '../../../../shared/engine/reporting/address.ts';
 import type { ErrorRecord, Failure } from '../../../engine/errors/failure.ts';
-import type { DeadRun } from '../../store/run-table.ts';
+import type { DeadProcess } from '../../store/servers/process-table.ts';
 import type { Digester } from '../maps/digester.ts';
 import type { MemoryStory } from './heartbeat.ts';
 
 /** What becomes of a process that was killed, or ran out of memory: the last that was heard of it. */
-export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
+export function toDeathFailure(dead: DeadProcess, digester: Digester): Failure {
   const id = randomBytes(16).toString('hex');
   const { blocked, memoryStory } = dead;
   return {
@@ -32,7 +32,7 @@ export function toDeathFailure(dead: DeadRun, digester: Digester): Failure {
   };
 }
 
-function toBlockedRecord({ ms, frames }: NonNullable<DeadRun['blocked']>): ErrorRecord {
+function toBlockedRecord({ ms, frames }: NonNullable<DeadProcess['blocked']>): ErrorRecord {
   return {
     class: 'BlockedLoop',
     message: `The event loop was blocked for ${ms} ms when it was last heard of.`,

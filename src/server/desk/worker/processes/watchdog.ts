@@ -3,14 +3,7 @@ import { BLOCKED_AFTER, PULSE_INTERVAL } from '../../limits.ts';
 import type { Signals } from '../signals.ts';
 import type { BlockedLoop } from './heartbeat.ts';
 
-export interface Watchdog {
-  /** Set while the main thread stands still. */
-  readonly blocked: BlockedLoop | undefined;
-  /** To be called every `PULSE_INTERVAL`. */
-  look(): void;
-}
-
-export interface WatchdogOptions {
+interface WatchdogOptions {
   readonly signals: Pick<Signals, 'pulses' | 'waiting'>;
   /** Asks the main thread what it is doing. */
   readonly readStack: () => Promise<readonly StackFrame[]>;
@@ -29,7 +22,7 @@ const LATE_LOOK = 2 * PULSE_INTERVAL;
  * Notices a main thread that does not come round, and what it does meanwhile. Only looks in time
  * count: a laptop that slept, or a machine without a moment for either thread, is no blocked loop.
  */
-export function createWatchdog(options: WatchdogOptions): Watchdog {
+export function createWatchdog(options: WatchdogOptions) {
   const { signals, readStack, onBlocked, onChange, now = () => performance.now() } = options;
   let pulses = signals.pulses;
   let lastLook = now();
@@ -60,9 +53,11 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
   }
 
   return {
+    /** Set while the main thread is blocked. */
     get blocked() {
       return blocked;
     },
+    /** To be called every `PULSE_INTERVAL`. */
     look() {
       const elapsed = now() - lastLook;
       lastLook += elapsed;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import { IGNORE_CHOICES, RESOLVE_CHOICES } from '../../choices.ts';
 import type { IncidentData } from '../../shapes.ts';
 import { toStateDetail } from '../../ui/badges.tsx';
@@ -17,14 +17,14 @@ export function ChangeForms({ of: data }: { readonly of: IncidentData }) {
           <button type="submit" className="main">
             Resolve
           </button>
-          <Choice name="when" label="When it counts as resolved" of={RESOLVE_CHOICES} />
+          <Choice name="when" label="Resolved" of={RESOLVE_CHOICES} />
         </Form>
       )}
       {status.state !== 'ignored' && (
         <Form action="incident.ignore" preventScrollReset>
           <Version of={version} />
           <button type="submit">Ignore</button>
-          <Choice name="how" label="How long it is ignored" of={IGNORE_CHOICES} />
+          <Choice name="how" label="Ignored" of={IGNORE_CHOICES} />
         </Form>
       )}
       {status.state !== 'open' && (
@@ -80,14 +80,14 @@ function Choice({ name, label, of: choices }: ChoiceProps) {
 /** The answer of whichever action was used last. */
 function Said({ status }: { readonly status: IncidentData['status'] }) {
   const outcomes = [
-    useActionOutcome('incident.resolve'),
-    useActionOutcome('incident.ignore'),
-    useActionOutcome('incident.reopen'),
-    useActionOutcome('incident.assign'),
-    useActionOutcome('incident.addNote'),
-    useActionOutcome('incident.removeNote'),
-    useActionOutcome('incident.separate'),
-    useActionOutcome('incident.removeFeedback'),
+    useActionResult('incident.resolve'),
+    useActionResult('incident.ignore'),
+    useActionResult('incident.reopen'),
+    useActionResult('incident.assign'),
+    useActionResult('incident.addNote'),
+    useActionResult('incident.removeNote'),
+    useActionResult('incident.separate'),
+    useActionResult('incident.removeFeedback'),
   ];
   const outcome = outcomes.find((said) => said !== undefined);
   const refused = outcome?.errors?.[''] ?? Object.values(outcome?.errors ?? {})[0];

@@ -1,4 +1,4 @@
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import type { IncidentData } from '../../shapes.ts';
 import { Ago } from '../../ui/ago.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -10,7 +10,7 @@ export function Changes({ of: { changes, operator, now, version } }: { readonly 
     <Panel title="Notes and changes">
       {operator.canChange && <NewNote version={version} />}
       {changes.length === 0 ? (
-        <p className={styles.quiet}>Nobody has changed or written anything.</p>
+        <p className={styles.quiet}>No activity yet.</p>
       ) : (
         <ol className={styles.list}>
           {changes.map(({ id, at, by, words, note }) => (
@@ -36,7 +36,7 @@ export function Changes({ of: { changes, operator, now, version } }: { readonly 
 }
 
 function NewNote({ version }: { readonly version: string }) {
-  const outcome = useActionOutcome('incident.addNote');
+  const outcome = useActionResult('incident.addNote');
   const error = outcome?.errors?.note;
   const typed = outcome?.errors ? outcome.values?.note : undefined;
   return (
@@ -49,7 +49,7 @@ function NewNote({ version }: { readonly version: string }) {
         id="note"
         name="note"
         rows={2}
-        placeholder="What you found out, or what you did"
+        placeholder="Add a note: findings, fixes, links"
         maxLength={4000}
         required
         defaultValue={typeof typed === 'string' ? typed : ''}

@@ -13,7 +13,7 @@ interface FeedbackProps {
 
 export function Feedback({ of: feedback, now, canRemove, version }: FeedbackProps) {
   return (
-    <Panel title="What visitors said">
+    <Panel title="Feedback from visitors">
       <ul className={styles.list}>
         {feedback.map(({ id, at, text, name, email, url }) => (
           <li key={id}>
@@ -30,7 +30,7 @@ export function Feedback({ of: feedback, now, canRemove, version }: FeedbackProp
               <Form action="incident.removeFeedback" preventScrollReset>
                 <input type="hidden" name="version" value={version} />
                 <input type="hidden" name="id" value={id} />
-                <button type="submit" aria-label={`Delete what ${name || 'a visitor'} said`}>
+                <button type="submit" aria-label={`Delete the feedback of ${name || 'a visitor'}`}>
                   Delete
                 </button>
               </Form>

@@ -34,7 +34,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           </span>
         )}
       </p>
-      <h1>{data.title || 'An incident of which counts alone were kept'}</h1>
+      <h1>{data.title || 'An incident without details'}</h1>
       {data.message !== '' && !data.title.endsWith(data.message) && (
         <pre className={styles.message}>{data.message}</pre>
       )}
@@ -47,7 +47,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
         </Fact>
         {data.visitors !== undefined && (
           <Fact name="Visitors">
-            <span title="Each is counted once a day">{toCount(data.visitors)}</span>
+            <span title="Each visitor counts once a day">{toCount(data.visitors)}</span>
           </Fact>
         )}
         <Fact name="Last seen">
@@ -57,7 +57,7 @@ export function Head({ of: data }: { readonly of: IncidentData }) {
           <Ago at={data.firstAt} now={now} />
         </Fact>
         <Fact name="Releases">{toReleases(data)}</Fact>
-        <Fact name="Assigned to">{data.assignee ?? 'nobody'}</Fact>
+        <Fact name="Assigned to">{data.assignee ?? 'no one'}</Fact>
         {data.elsewhere.length > 0 && (
           <Fact name="Also seen in">
             {data.elsewhere.map((environment) => (

@@ -11,31 +11,9 @@ import { Counts } from './counts.tsx';
 import { Feedback } from './feedback.tsx';
 import { Head } from './head.tsx';
 import styles from './incident.module.css';
-import { Occurrence, Recent } from './occurrence.tsx';
+import { Occurrence, Recent } from './occurrence/occurrence.tsx';
 import { Removal } from './removal.tsx';
 import { Similar } from './similar.tsx';
-
-/** What an action says it has done. */
-export interface Changed {
-  readonly words: string;
-  /** What somebody else had done meanwhile, and this went over. */
-  readonly overtook?: string;
-}
-
-export interface IncidentActions {
-  resolve(): Changed;
-  ignore(): Changed;
-  reopen(): Changed;
-  assign(): Changed;
-  addNote(): Changed;
-  removeNote(): Changed;
-  /** Leads to the other one. */
-  merge(): undefined;
-  separate(): Changed;
-  removeFeedback(): Changed;
-  removeOccurrence(): undefined;
-  remove(): undefined;
-}
 
 /** One incident, and one time that it happened. */
 export default function Incident({ data }: PageProps<IncidentData>) {
@@ -74,13 +52,13 @@ export default function Incident({ data }: PageProps<IncidentData>) {
   );
 }
 
-/** What came in since, of what somebody may be reading; counts and state are shown at once. */
+/** What arrived since. It waits behind a button because somebody may be reading; counts and state change at once. */
 function toNews(held: IncidentData, data: IncidentData): string | undefined {
   if (held === data) return undefined;
   const news = [
-    held.recent[0]?.occurrence !== data.recent[0]?.occurrence && 'It happened again',
-    held.feedback[0]?.id !== data.feedback[0]?.id && 'A visitor said something',
-    held.changes[0]?.id !== data.changes[0]?.id && 'A note or a change',
+    held.recent[0]?.occurrence !== data.recent[0]?.occurrence && 'the latest occurrence',
+    held.feedback[0]?.id !== data.feedback[0]?.id && 'new feedback',
+    held.changes[0]?.id !== data.changes[0]?.id && 'new activity',
   ].filter((words) => words !== false);
-  return news.length > 0 ? news.join(' · ') : undefined;
+  return news.length > 0 ? new Intl.ListFormat('en').format(news) : undefined;
 }

@@ -1,4 +1,4 @@
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import type { IncidentData } from '../../shapes.ts';
 import { Panel } from '../../ui/panel.tsx';
 import styles from './removal.module.css';
@@ -12,7 +12,7 @@ export function Removal({ of: data }: { readonly of: IncidentData }) {
         <details className={styles.part}>
           <summary>Delete this occurrence</summary>
           <Form action="incident.removeOccurrence">
-            <p>{`All that is kept of ${data.shown.occurrence} goes. It is still counted.`}</p>
+            <p>{`This deletes everything about ${data.shown.occurrence}. It is still counted.`}</p>
             <input type="hidden" name="occurrence" value={data.shown.occurrence} />
             <button type="submit" className="grave">
               Delete the occurrence
@@ -23,7 +23,7 @@ export function Removal({ of: data }: { readonly of: IncidentData }) {
       <details className={styles.part}>
         <summary>Delete the incident</summary>
         <Form action="incident.remove">
-          <p>Its occurrences, counts, notes and what visitors said go. If it happens again it is a new incident.</p>
+          <p>This deletes its occurrences, counts, notes and feedback. If it happens again, it is a new incident.</p>
           <input type="hidden" name="version" value={data.version} />
           <button type="submit" className="grave">
             Delete the incident
@@ -35,7 +35,7 @@ export function Removal({ of: data }: { readonly of: IncidentData }) {
 }
 
 function Merge({ of: { version, merged } }: { readonly of: IncidentData }) {
-  const outcome = useActionOutcome('incident.merge');
+  const outcome = useActionResult('incident.merge');
   const error = outcome?.errors?.into;
   const typed = outcome?.errors ? outcome.values?.into : undefined;
   return (
@@ -72,8 +72,8 @@ function Merge({ of: { version, merged } }: { readonly of: IncidentData }) {
                 <span>
                   <code>{digest}</code> was merged into this.
                 </span>
-                <button type="submit" aria-label={`Take out again: ${digest}`}>
-                  Take out again
+                <button type="submit" aria-label={`Unmerge: ${digest}`}>
+                  Unmerge
                 </button>
               </Form>
             </li>

@@ -10,23 +10,22 @@ export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsD
   if (isNew) {
     return (
       <Words title="Nothing has failed yet">
-        Whatever fails in the server or in a browser appears here by itself. To see how it looks, throw an error in a
-        loader, and open its page.
+        Failures of the server and of browsers appear here. To try it, throw an error in a loader and open its page.
       </Words>
     );
   }
   if (isFiltered) {
     return (
-      <Words title="No incident fits">
-        Nothing here fits the filters.{' '}
+      <Words title="No matching incidents">
+        No incident matches the filters.{' '}
         <Link to={toListHref(USUAL_VIEW, { state: 'all', environment: view.environment })}>Show all incidents</Link>, or
-        search for less: three letters of a message, a file or an address are enough.
+        shorten the search. Three letters of a message, a file or an address are enough.
       </Words>
     );
   }
   if (cursor !== undefined) {
     return (
-      <Words title="The list ends here">
+      <Words title="End of the list">
         <Link to={toListHref(view)}>Go to its first page</Link>
       </Words>
     );
@@ -36,18 +35,19 @@ export function Empty({ of: { view, isNew, cursor } }: { readonly of: IncidentsD
 
 const WORDS = {
   open: {
-    title: 'Nothing is open',
-    words: 'All that failed is resolved or ignored. What comes back, or is new, appears here by itself.',
+    title: 'No open incidents',
+    words: 'All incidents are resolved or ignored. New ones and regressions appear here.',
   },
   resolved: {
-    title: 'Nothing is resolved',
-    words: 'Resolve an incident once its cause is gone: if it returns, it is opened again and marked as a regression.',
+    title: 'No resolved incidents',
+    words: 'Resolve an incident when you have fixed it. If it happens again, it opens again as a regression.',
   },
   ignored: {
-    title: 'Nothing is ignored',
-    words: 'Ignore what needs no work, for ever, for a time, or until it grows. It is still counted.',
+    title: 'No ignored incidents',
+    words:
+      'Ignore an incident that needs no work: forever, for a time, or until it happens more often. It is still counted.',
   },
-  all: { title: 'Nothing is here', words: 'All incidents were deleted. New ones appear here by themselves.' },
+  all: { title: 'No incidents', words: 'All incidents were deleted. New ones appear here.' },
 } as const;
 
 function Words({ title, children }: { readonly title: string; readonly children: ReactNode }) {

@@ -13,7 +13,7 @@ interface FiltersProps {
 
 type Option = readonly [value: string, words: string];
 
-/** A plain form that asks for the page again, so that a view is an address. */
+/** A GET form, so that the URL has the view. */
 export function Filters({ view, choices }: FiltersProps) {
   const isFiltered = FILTERS.some((name) => view[name] !== '');
   return (
@@ -23,20 +23,20 @@ export function Filters({ view, choices }: FiltersProps) {
       {view.environment !== '' && <input type="hidden" name="environment" value={view.environment} />}
       <Choice name="sort" label="Sort by" view={view} of={SORTS} />
       <Choice name="span" label="Charts" view={view} of={SPANS} />
-      <Choice name="within" label="Seen in" view={view} of={WITHIN} any="all time" />
+      <Choice name="within" label="Period" view={view} of={WITHIN} any="All time" />
       <details className={styles.more} open={FOLDED.some((name) => view[name] !== '')}>
         <summary>Filters</summary>
         <div className={styles.choices}>
-          <Choice name="side" label="Side" view={view} of={[same('server'), same('browser')]} any="any" />
-          <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="any" />
-          <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="any" />
-          <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="any" />
+          <Choice name="side" label="Side" view={view} of={[same('server'), same('browser')]} any="Any" />
+          <Choice name="kind" label="Kind" view={view} of={Object.entries(KIND_WORDS)} any="Any" />
+          <Choice name="route" label="Route" view={view} of={choices.routes.map(same)} any="Any" />
+          <Choice name="release" label="Release" view={view} of={choices.releases.map(same)} any="Any" />
           <Choice
             name="assignee"
             label="Assigned to"
             view={view}
-            of={[[NOBODY, 'nobody'], ...choices.assignees.map(same)]}
-            any="anybody"
+            of={[[NOBODY, 'No one'], ...choices.assignees.map(same)]}
+            any="Anyone"
           />
         </div>
       </details>
@@ -45,10 +45,10 @@ export function Filters({ view, choices }: FiltersProps) {
         <p className={styles.said}>
           {view.search && (
             <>
-              Found by <strong>{view.search}</strong>.{' '}
+              Results for <strong>{view.search}</strong>.{' '}
             </>
           )}
-          <Link to={toListHref({ ...USUAL_VIEW, ...pickKept(view) })}>Show without filters</Link>
+          <Link to={toListHref({ ...USUAL_VIEW, ...pickKept(view) })}>Clear filters</Link>
         </p>
       )}
     </Form>
@@ -67,11 +67,11 @@ interface ChoiceProps {
   readonly label: string;
   readonly view: ViewShape;
   readonly of: readonly Option[];
-  /** What no choice is called; without it the first is the usual one. */
+  /** The label for no choice. Without it, the first option is the default. */
   readonly any?: string;
 }
 
-/** A value that is asked for but not offered, such as a release that is gone, is offered all the same. */
+/** Also offers the current value if it is not in the list, such as a release that is gone. */
 function Choice({ name, label, view, of: options, any }: ChoiceProps) {
   const asked = view[name];
   const offered = asked === '' || options.some(([value]) => value === asked) ? options : [same(asked), ...options];

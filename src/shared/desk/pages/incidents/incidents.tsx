@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { Link } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
-import { Form, submitAs, useActionOutcome } from '../../actions.ts';
+import { Form, submitAs, useActionResult } from '../../actions.ts';
 import { toListHref } from '../../href.ts';
 import { News } from '../../live/news.tsx';
 import { useHeld } from '../../live/use-held.ts';
@@ -15,18 +15,7 @@ import { Row } from './row.tsx';
 import { Tabs } from './tabs.tsx';
 import { useListKeys } from './use-list-keys.ts';
 
-/** What a change of several says it has done. */
-export interface ChangedMany {
-  readonly words: string;
-}
-
-export interface IncidentsActions {
-  resolve(): ChangedMany;
-  ignore(): ChangedMany;
-  reopen(): ChangedMany;
-}
-
-/** What fails, and how much of it. */
+/** The list of incidents. */
 export default function Incidents({ data }: PageProps<IncidentsData>) {
   const { view, rows, next, cursor } = data;
   const list = useRef<HTMLElement>(null);
@@ -51,7 +40,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
           {cursor !== undefined && <Link to={toListHref(view)}>↑ First page</Link>}
           {next !== undefined && (
             <Link to={toListHref(view, { after: next })} rel="next">
-              Further incidents →
+              More incidents →
             </Link>
           )}
         </nav>
@@ -61,7 +50,7 @@ export default function Incidents({ data }: PageProps<IncidentsData>) {
         isQuiet={countNew(shown, rows) === 0}
         onShow={() => {
           show();
-          // The button goes, and the focus with it: to where the new ones stand.
+          // The button disappears, so the focus moves to the first incident.
           requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('[data-open]')?.focus());
         }}
       />
@@ -86,9 +75,9 @@ function toShownRows(held: readonly IncidentRow[], { rows, next }: IncidentsData
 
 function toNews(shown: readonly ShownRow[], rows: readonly IncidentRow[]): string | undefined {
   const count = countNew(shown, rows);
-  if (count > 0) return `${count} new`;
+  if (count > 0) return count === 1 ? '1 new incident' : `${count} new incidents`;
   const isSame = shown.length === rows.length && shown.every(({ digest }, index) => digest === rows[index]?.digest);
-  return isSame ? undefined : 'In another order by now';
+  return isSame ? undefined : 'the new order';
 }
 
 function countNew(shown: readonly ShownRow[], rows: readonly IncidentRow[]): number {
@@ -121,17 +110,17 @@ function List({ of: { view, operator, now }, rows }: ListProps) {
   if (!operator.canChange) return list;
   return (
     <Form preventScrollReset className={styles.form}>
-      <Bulk state={view.state} />
       {list}
+      <Bulk state={view.state} />
     </Form>
   );
 }
 
-/** What can be done with all that are ticked. */
+/** Actions for the selected incidents. They appear when one is selected. */
 function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
   return (
     <div className={styles.bulk}>
-      <span className={styles.ticked}>With those ticked:</span>
+      <span className={styles.ticked}>With selected:</span>
       {state !== 'resolved' && (
         <button {...submitAs('incidents.resolve')} data-key="e">
           Resolve
@@ -149,16 +138,16 @@ function Bulk({ state }: { readonly state: IncidentsData['view']['state'] }) {
 
 /** Outside of the list, which may have lost its last row by it. */
 function Said() {
-  const outcomes = [
-    useActionOutcome('incidents.resolve'),
-    useActionOutcome('incidents.ignore'),
-    useActionOutcome('incidents.reopen'),
+  const results = [
+    useActionResult('incidents.resolve'),
+    useActionResult('incidents.ignore'),
+    useActionResult('incidents.reopen'),
   ];
-  const outcome = outcomes.find((said) => said !== undefined);
+  const result = results.find((said) => said !== undefined);
   return (
     <p className={styles.said} role="status">
-      {outcome?.errors?.[''] && <strong className={styles.refused}>{outcome.errors['']}</strong>}
-      {outcome?.data?.words}
+      {result?.errors?.[''] && <strong className={styles.refused}>{result.errors['']}</strong>}
+      {result?.data?.words}
     </p>
   );
 }

@@ -4,17 +4,17 @@ import styles from './key-help.module.css';
 
 const KEYS = [
   ['j', 'the next incident'],
-  ['k', 'the one before'],
+  ['k', 'the previous incident'],
   ['Enter', 'open it'],
-  ['n', 'show what came in meanwhile'],
+  ['n', 'show new incidents'],
   ['/', 'search'],
   ['?', 'these keys'],
 ] as const;
 
 const CHANGES = [
-  ['x', 'tick it'],
-  ['e', 'resolve it, or all that are ticked'],
-  ['i', 'ignore it, or all that are ticked'],
+  ['x', 'select it'],
+  ['e', 'resolve it, or all selected ones'],
+  ['i', 'ignore it, or all selected ones'],
 ] as const;
 
 /** The keys of the list. The button needs scripts, as the keys do. */

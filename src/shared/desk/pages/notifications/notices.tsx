@@ -15,11 +15,11 @@ interface NoticesProps {
 }
 
 const STATES = {
-  waiting: 'Waits',
+  waiting: 'Waiting',
   sent: 'Sent',
   failed: 'Failed',
   summed: 'In a summary',
-  dropped: 'Left out',
+  dropped: 'Not sent',
 } as const satisfies Record<NoticeShape['state'], string>;
 
 export function Notices({ of: notices, now, environment, empty }: NoticesProps) {
@@ -59,7 +59,7 @@ function toScope({ environment = '' }: NoticeShape, own: string): string {
 }
 
 function Due({ at, now }: { readonly at: number; readonly now: number }) {
-  if (at <= now) return ' It is to be sent now.';
+  if (at <= now) return ' Due now.';
   return (
     <>
       {' It is to be sent '}

@@ -1,21 +1,11 @@
-import { Link } from '../../../engine/routing/link.tsx';
 import type { PageProps } from '../../../engine/routing/routes.ts';
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import type { NotificationsData } from '../../shapes.ts';
 import { Pairs, Panel } from '../../ui/panel.tsx';
 import { PassingTime } from '../../ui/passing-time.tsx';
 import { toPlural } from '../../words.ts';
 import { Notices } from './notices.tsx';
 import styles from './notifications.module.css';
-
-/** How the test to each target went. */
-export interface TestResults {
-  readonly results: readonly { readonly target: string; readonly ok: boolean; readonly words: string }[];
-}
-
-export interface NotificationsActions {
-  test(): TestResults;
-}
 
 /** Who is told of what, what was told, and what waits. */
 export default function Notifications({ data }: PageProps<NotificationsData>) {
@@ -25,22 +15,22 @@ export default function Notifications({ data }: PageProps<NotificationsData>) {
       <div className={styles.page}>
         <title>Notifications · Desk</title>
         <h1>Notifications</h1>
-        <Panel title="What is set">
+        <Panel title="Settings">
           {targets.length === 0 ? <Unset /> : <Targets of={data} />}
           <Pairs of={data.settings} />
         </Panel>
         {(targets.length > 0 || waitingCount > 0) && (
-          <Panel title="What waits" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
-            <Notices of={waiting} now={data.now} environment={data.environment} empty="Nothing waits to be sent." />
+          <Panel title="Waiting" aside={waitingCount > 0 && toPlural(waitingCount, 'message')}>
+            <Notices of={waiting} now={data.now} environment={data.environment} empty="No notifications are waiting." />
           </Panel>
         )}
         {(targets.length > 0 || done.length > 0) && (
-          <Panel title="What was sent lately">
+          <Panel title="Sent">
             <Notices
               of={done}
               now={data.now}
               environment={data.environment}
-              empty="Nothing was sent yet. The next incident that is new, comes back or storms is told of by itself."
+              empty="No notifications yet. You are notified of new incidents, regressions and storms."
             />
           </Panel>
         )}
@@ -54,8 +44,8 @@ function Unset() {
   return (
     <div className={styles.unset}>
       <p>
-        <strong>Nobody is told of anything.</strong> Incidents appear at <Link to="/desk">the desk</Link> alone. To hear
-        of new ones, of regressions and of storms, set one of these and start again:
+        <strong>Notifications are off.</strong> To be notified of new incidents, regressions and storms, set one of
+        these and restart:
       </p>
       <ul className={styles.list}>
         <li>
@@ -90,7 +80,7 @@ function Targets({ of: { targets, operator } }: { readonly of: NotificationsData
 }
 
 function Tested() {
-  const outcome = useActionOutcome('notifications.test');
+  const outcome = useActionResult('notifications.test');
   return (
     <div role="status" className={styles.tested}>
       {outcome?.errors?.[''] && <strong className={styles.failed}>{outcome.errors['']}</strong>}

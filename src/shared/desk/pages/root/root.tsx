@@ -30,11 +30,6 @@ export interface RootData {
   readonly arriving: ArrivingShape;
 }
 
-export interface RootActions {
-  signIn(): undefined;
-  signOut(): undefined;
-}
-
 /** Around every page of the desk. */
 export default function Root({ data }: PageProps<RootData>) {
   const live = useLive();

@@ -1,5 +1,5 @@
 import { useLocation } from 'react-router';
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import { TICKET_KEY } from '../../ticket.ts';
 import styles from './sign-in.module.css';
 
@@ -11,7 +11,7 @@ import styles from './sign-in.module.css';
  */
 export function SignIn({ refusal }: { refusal?: string | undefined }) {
   const ticket = new URLSearchParams(useLocation().search).get(TICKET_KEY);
-  const outcome = useActionOutcome('root.signIn');
+  const outcome = useActionResult('root.signIn');
   const wrong = refusal ?? outcome?.errors?.token ?? outcome?.errors?.[''];
   return (
     <main id="main" className={styles.page} tabIndex={-1}>
@@ -28,7 +28,7 @@ export function SignIn({ refusal }: { refusal?: string | undefined }) {
 function ByTicket({ ticket }: { ticket: string }) {
   return (
     <Form action="root.signIn" className={styles.form}>
-      <p>You have a link that signs you in, once and within 15 minutes of when it was made.</p>
+      <p>This link signs you in. It works once and expires after 15 minutes.</p>
       <input type="hidden" name={TICKET_KEY} value={ticket} />
       <button type="submit" className="main">
         Sign in
@@ -59,8 +59,8 @@ function ByToken({ wrong }: { wrong: string | undefined }) {
         Sign in
       </button>
       <p id="token-help" className={styles.help}>
-        The setting <code>OPERATOR_TOKEN</code> or <code>VIEWER_TOKEN</code> of the server. Without them it is in the
-        file <code>desk-token</code> of its data folder.
+        Use the <code>OPERATOR_TOKEN</code> or <code>VIEWER_TOKEN</code> of the server. Without these settings, the
+        token is in the file <code>desk-token</code> in its data folder.
       </p>
     </Form>
   );

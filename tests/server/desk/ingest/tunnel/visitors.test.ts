@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Salt } from '../../../../../src/server/desk/ingest/journal-entry.ts';
 import { createVisitors } from '../../../../../src/server/desk/ingest/tunnel/visitors.ts';
-import { NO_DAY } from '../../../../../src/server/desk/store/secret-table.ts';
+import { NO_DAY } from '../../../../../src/server/desk/store/visitors/secret-table.ts';
 import { Day, Hour, Minute } from '../../../../../src/shared/units.ts';
 
 const TODAY = 20_000;

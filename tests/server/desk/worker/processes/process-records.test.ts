@@ -4,8 +4,8 @@ import { type SqlDriver, StoreAwayError } from '../../../../../src/server/desk/s
 import { openSqlite } from '../../../../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../../../../src/server/desk/store/store.ts';
 import { createDigester } from '../../../../../src/server/desk/worker/maps/digester.ts';
-import { readBeatFile } from '../../../../../src/server/desk/worker/processes/heartbeat-file.ts';
-import { createRuns } from '../../../../../src/server/desk/worker/processes/process-records.ts';
+import { readHeartbeatFile } from '../../../../../src/server/desk/worker/processes/heartbeat-file.ts';
+import { createProcessRecords } from '../../../../../src/server/desk/worker/processes/process-records.ts';
 import { createFolder, createTestLog } from '../../../../support/desk.ts';
 
 const digester = createDigester({ namespace: 'test' });
@@ -20,7 +20,7 @@ async function setUp({ isShared = true } = {}) {
   });
   const state = { reachableSince: (-10 * DEAD_AFTER) as number | undefined, away: false };
   const folder = createFolder(onTestFinished);
-  const runs = createRuns({
+  const runs = createProcessRecords({
     run: { id: 'own', build: 'b', release: 'r', startedAt: 1 },
     folder,
     holder: {
@@ -38,7 +38,7 @@ async function setUp({ isShared = true } = {}) {
     log: createTestLog().log,
   });
   const beat = async (id: string, age = 0) => {
-    await store.storeBeat({ id, build: 'b', release: 'r' }, { startedAt: 1, inFlight: [], memory: 1 });
+    await store.storeHeartbeat({ id, build: 'b', release: 'r' }, { startedAt: 1, inFlight: [], memory: 1 });
     await driver.run('UPDATE desk_runs SET beat_at = beat_at - ? WHERE id = ?', [age, id]);
   };
   const deaths = async () => {
@@ -85,16 +85,16 @@ describe('a replica', () => {
     state.away = true;
     runs.note({ inFlight, memory: 7 });
     await vi.waitFor(() =>
-      expect(readBeatFile(folder)).toMatchObject({ id: 'own', inFlight, memory: 7, isEnd: false }),
+      expect(readHeartbeatFile(folder)).toMatchObject({ id: 'own', inFlight, memory: 7, isEnd: false }),
     );
     state.away = false;
     runs.note({ inFlight, memory: 8 });
-    await vi.waitFor(() => expect(readBeatFile(folder)).toBeUndefined());
+    await vi.waitFor(() => expect(readHeartbeatFile(folder)).toBeUndefined());
     expect(await store.readUnended('own')).toMatchObject({ memory: 8 });
 
     state.away = true;
     await expect(runs.end()).rejects.toThrow(StoreAwayError);
-    expect(readBeatFile(folder)).toMatchObject({ isEnd: true });
+    expect(readHeartbeatFile(folder)).toMatchObject({ isEnd: true });
   });
 
   it('is told of by what stood beside its journal, unless it ended on purpose', async () => {
@@ -112,7 +112,7 @@ describe('a replica', () => {
     await runs.tellDead('a', beside);
     await runs.tellDead('a', beside);
     expect(await deaths()).toBe(1);
-    await store.storeBeat({ id: 'c', build: 'b', release: 'r' }, { startedAt: 1, inFlight: [], memory: 1 });
+    await store.storeHeartbeat({ id: 'c', build: 'b', release: 'r' }, { startedAt: 1, inFlight: [], memory: 1 });
     await runs.tellDead('c', { ...beside, id: 'c', isEnd: true });
     expect(await deaths()).toBe(1);
     expect(await store.readUnended('c')).toBeUndefined();

@@ -1,0 +1,115 @@
+import { type CallKey, toKey } from '../incident-key.ts';
+import { toHour } from '../ingest/tally.ts';
+import type { Incident } from '../records.ts';
+import { assignments, type Columns, readClock, type Sql } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import { toColumn } from '../to-column.ts';
+import { changeShown } from './change-feed.ts';
+import { storeChange } from './change-log.ts';
+import { lockIncident, readIncident } from './incident-table.ts';
+
+export type StateChange =
+  | { readonly state: 'open' }
+  /** `now`: any later occurrence is a regression. `next`: one in a release that is first published after this. */
+  | { readonly state: 'resolved'; readonly in: 'now' | 'next' }
+  /** For ever; until a time (ms since 1970); until it happens so many times more within an hour of the clock. */
+  | { readonly state: 'ignored'; readonly until?: number; readonly growth?: number };
+
+export interface IncidentChange {
+  readonly to?: StateChange;
+  /** A name; `null` for nobody. */
+  readonly assignee?: string | null;
+}
+
+/** Whoever changes something, and what they had before them. */
+export interface ChangeBy {
+  /** The token's name. */
+  readonly author: string;
+  /** The `version` that was shown: where another one is stored, nothing is changed. Undefined wins over whatever is there. */
+  readonly expected?: number;
+}
+
+/** `before` tells what was won over. */
+export type ChangeOutcome =
+  | { readonly outcome: 'changed'; readonly before: Incident; readonly after: Incident }
+  | NotChanged;
+
+export type NotChanged =
+  | { readonly outcome: 'conflict'; readonly incident: Incident }
+  | { readonly outcome: 'unknown' };
+
+/** Changes an incident that nobody else changes until then. */
+export function changeLocked<Outcome>(
+  context: StoreContext,
+  key: CallKey,
+  by: ChangeBy,
+  work: (sql: Sql, incident: Incident) => Promise<Outcome>,
+): Promise<Outcome | NotChanged> {
+  return changeShown(context, async (sql) => {
+    const incident = await lockIncident(sql, toKey(key, context.home));
+    if (!incident) return { outcome: 'unknown' };
+    if (by.expected !== undefined && by.expected !== incident.version) return { outcome: 'conflict', incident };
+    return work(sql, incident);
+  });
+}
+
+/** What is merged into another one is changed there. */
+export function changeIncident(
+  context: StoreContext,
+  key: CallKey,
+  change: IncidentChange,
+  by: ChangeBy,
+): Promise<ChangeOutcome> {
+  return changeLocked(context, key, by, async (sql, before) => {
+    if (change.to) await changeState(sql, before, change.to, by.author);
+    if (change.assignee !== undefined) await assign(sql, before, change.assignee, by.author);
+    const after = await readIncident(sql, before.key);
+    return after ? { outcome: 'changed', before, after } : { outcome: 'unknown' };
+  });
+}
+
+async function changeState(sql: Sql, { key: digest }: Incident, to: StateChange, author: string): Promise<void> {
+  const until = to.state === 'ignored' ? (to.until ?? null) : null;
+  const growth = to.state === 'ignored' ? (to.growth ?? null) : null;
+  const base = growth === null ? { server: 0, browser: 0 } : await countHour(sql, digest);
+  const values: Columns = {
+    state: to.state,
+    state_by: toColumn(author),
+    resolved_in: to.state === 'resolved' ? to.in : null,
+    ignored_until: until,
+    ignored_growth: growth,
+    ignored_server: base.server,
+    ignored_browser: base.browser,
+    regressed_at: null,
+    regressed_release: null,
+    // Whoever changes it knows of it.
+    untold: null,
+  };
+  await update(sql, digest, values, `, state_at = ${sql.dialect.now}`);
+  const { state, ...detail } = to;
+  await storeChange(sql, { digest, author, action: state === 'open' ? 'opened' : state, detail });
+}
+
+/** What the hour that runs has counted so far. */
+async function countHour(sql: Sql, digest: string): Promise<{ readonly server: number; readonly browser: number }> {
+  const [row] = await sql.all<{ server: number; browser: number }>(
+    `SELECT COALESCE(SUM(server_count), 0) AS server, COALESCE(SUM(browser_count), 0) AS browser FROM desk_hours
+      WHERE hour = ? AND digest IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = ? OR f.merged_into = ?)`,
+    [toHour(await readClock(sql)), digest, digest],
+  );
+  return row ?? { server: 0, browser: 0 };
+}
+
+async function assign(sql: Sql, { key: digest }: Incident, assignee: string | null, author: string): Promise<void> {
+  await update(sql, digest, { assignee: assignee === null ? null : toColumn(assignee) });
+  await storeChange(sql, { digest, author, action: 'assigned', detail: { to: assignee } });
+}
+
+async function update(sql: Sql, digest: string, columns: Columns, more = ''): Promise<void> {
+  await sql.run(`UPDATE desk_incidents SET ${assignments(columns)}, version = version + 1${more} WHERE digest = ?`, [
+    ...Object.values(columns),
+    digest,
+  ]);
+}
+
+export const changes = { changeIncident };

@@ -1,0 +1,107 @@
+import { toDigest } from '../incident-key.ts';
+import type { Incident } from '../records.ts';
+import { placeholders, readShapes, type Sql } from '../sql.ts';
+
+/** An incident by itself, without what was merged into it. */
+interface IncidentRow extends Omit<Incident, 'digest' | 'site' | 'weak' | 'regressed' | 'counts' | 'aliases'> {
+  readonly sitePath?: string;
+  readonly siteFunction?: string;
+  readonly siteDetail?: string;
+  readonly weak: number;
+  readonly server: number;
+  readonly browser: number;
+  readonly regressedAt?: number;
+  readonly regressedRelease?: string;
+  /** The incident that stands for it; never one that is merged itself. */
+  readonly mergedInto?: string;
+}
+
+const COLUMNS = `digest AS key,
+  COALESCE(environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS environment,
+  rule, kind, title, class, message, site_path AS "sitePath", site_function AS "siteFunction",
+  site_detail AS "siteDetail", site_line AS "siteLine", route, weak, state, version, NULLIF(state_at, 0) AS "stateAt",
+  state_by AS "stateBy", resolved_in AS "resolvedIn", ignored_until AS "ignoredUntil",
+  ignored_growth AS "ignoredGrowth", regressed_at AS "regressedAt", regressed_release AS "regressedRelease", assignee,
+  first_side AS "firstSide", first_at AS "firstAt", last_at AS "lastAt", first_release AS "firstRelease",
+  first_build AS "firstBuild", last_release AS "lastRelease", last_build AS "lastBuild", server_count AS server,
+  browser_count AS browser, visitors, merged_into AS "mergedInto"`;
+
+export async function readIncident(sql: Sql, digest: string): Promise<Incident | undefined> {
+  return (await readIncidents(sql, [digest]))[0];
+}
+
+/** In the order asked for, each with what was merged into it; without those that are not known. */
+export async function readIncidents(sql: Sql, digests: readonly string[]): Promise<Incident[]> {
+  if (digests.length === 0) return [];
+  const some = placeholders(digests);
+  const rows = await readShapes<IncidentRow>(
+    sql,
+    `SELECT ${COLUMNS} FROM desk_incidents WHERE digest IN (${some}) UNION ALL
+      SELECT ${COLUMNS} FROM desk_incidents WHERE merged_into IN (${some}) AND digest NOT IN (${some})`,
+    [...digests, ...digests, ...digests],
+  );
+  const own = new Map(rows.map((row) => [row.key, row]));
+  const merged = Map.groupBy(rows, ({ mergedInto = '' }) => mergedInto);
+  return digests.flatMap((digest) => {
+    const row = own.get(digest);
+    return row ? [toIncident(row, merged.get(digest) ?? [])] : [];
+  });
+}
+
+/** The digests whose occurrences are this incident's: its own, and what was merged into it. */
+export async function listFamily(sql: Sql, digest: string): Promise<string[]> {
+  const rows = await sql.all<{ digest: string }>(
+    'SELECT digest FROM desk_incidents WHERE merged_into = ? AND digest <> ? ORDER BY digest',
+    [digest, digest],
+  );
+  return [digest, ...rows.map((row) => row.digest)];
+}
+
+/** The digest that stands for this one; undefined where there is no incident. */
+export async function readRoot(sql: Sql, digest: string): Promise<string | undefined> {
+  const [row] = await sql.all<{ root: string }>(
+    'SELECT COALESCE(merged_into, digest) AS root FROM desk_incidents WHERE digest = ?',
+    [digest],
+  );
+  return row?.root;
+}
+
+/** The incident that stands for the digest, held until the transaction ends. */
+export async function lockIncident(sql: Sql, digest: string): Promise<Incident | undefined> {
+  const lock = (of: string) =>
+    sql.all<{ merged_into: string | null }>(
+      `SELECT merged_into FROM desk_incidents WHERE digest = ? ${sql.dialect.forUpdate}`,
+      [of],
+    );
+  const [own] = await lock(digest);
+  const root = own?.merged_into ?? digest;
+  if (root !== digest) await lock(root);
+  return own && readIncident(sql, root);
+}
+
+function toIncident(own: IncidentRow, merged: readonly IncidentRow[]): Incident {
+  const { sitePath, siteFunction = '', siteDetail = '', weak, server, browser, ...row } = own;
+  const { regressedAt, regressedRelease = '', mergedInto: _root, ...facts } = row;
+  const all = [own, ...merged];
+  const first = all.reduce((found, one) => (one.firstAt < found.firstAt ? one : found));
+  const last = all.reduce((found, one) => (one.lastAt > found.lastAt ? one : found));
+  return {
+    ...facts,
+    digest: toDigest(own.key),
+    ...(sitePath !== undefined && { site: { path: sitePath, function: siteFunction, detail: siteDetail } }),
+    weak: weak === 1,
+    ...(regressedAt !== undefined && { regressed: { at: regressedAt, release: regressedRelease } }),
+    firstSide: first.firstSide,
+    firstAt: first.firstAt,
+    firstRelease: first.firstRelease,
+    firstBuild: first.firstBuild,
+    lastAt: last.lastAt,
+    lastRelease: last.lastRelease,
+    lastBuild: last.lastBuild,
+    counts: {
+      server: all.reduce((sum, one) => sum + one.server, 0),
+      browser: all.reduce((sum, one) => sum + one.browser, 0),
+    },
+    aliases: merged.map(({ key }) => toDigest(key)),
+  };
+}

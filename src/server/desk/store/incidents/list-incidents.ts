@@ -1,0 +1,307 @@
+import type { IncidentState } from '../../../../shared/desk/shapes.ts';
+import { Day, Hour } from '../../../../shared/units.ts';
+import type { FailureKind } from '../../../engine/errors/failure.ts';
+import { toKeyBeside } from '../incident-key.ts';
+import { toHour } from '../ingest/tally.ts';
+import type { Incident } from '../records.ts';
+import { placeholders, readNumber, type Sql, type SqlValue } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import { type Cursor, readCursor, writeCursor } from './cursor.ts';
+import { readIncidents } from './incident-table.ts';
+import { matchSearch, type SearchMatch } from './search-table.ts';
+
+/** Which incidents: all that is set must hold. */
+export interface IncidentFilter {
+  readonly states?: readonly IncidentState[];
+  /** Those that happened there at least once. */
+  readonly side?: 'server' | 'browser';
+  readonly kinds?: readonly FailureKind[];
+  /** The route's pattern. */
+  readonly route?: string;
+  /** Seen in this release. */
+  readonly release?: string;
+  /** Each environment has its own incidents. The default is the one that the store was opened for. */
+  readonly environment?: string;
+  /** A name; `null` for those that nobody has. */
+  readonly assignee?: string | null;
+  /** Seen from this time on, and before that one (ms since 1970): exact to the hour. */
+  readonly from?: number;
+  readonly to?: number;
+  /** Words that are parts of its message, digest, file, function, route, or of a URL or user agent of it, in any order. */
+  readonly search?: string;
+}
+
+/** Each from the highest down. */
+export type IncidentOrder = 'lastSeen' | 'firstSeen' | 'count' | 'visitors';
+
+interface IncidentQuery extends IncidentFilter {
+  /** `lastSeen` by default. */
+  readonly order?: IncidentOrder;
+  /** The most that are answered (a count). */
+  readonly limit: number;
+  /** `next` of the page before, of the same order. Incidents that happen while the pages are read are neither left out nor listed twice. */
+  readonly cursor?: string;
+  /** Where the charts end (ms since 1970): at present by default. */
+  readonly now?: number;
+}
+
+/** How often it happened lately. */
+interface IncidentChart {
+  /** The beginning of the first hour (ms since 1970), and 24 counts; the last is the hour that runs. */
+  readonly hours: { readonly start: number; readonly counts: readonly number[] };
+  /** The beginning of the first day in UTC (ms since 1970), and 14 counts; the last is today. */
+  readonly days: { readonly start: number; readonly counts: readonly number[] };
+}
+
+export interface ListedIncident extends Incident {
+  readonly chart: IncidentChart;
+}
+
+interface IncidentPage {
+  readonly incidents: readonly ListedIncident[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next?: string;
+}
+
+const ORDERS: Readonly<Record<IncidentOrder, string>> = {
+  lastSeen: 'i.last_at',
+  firstSeen: 'i.first_at',
+  count: 'i.server_count + i.browser_count',
+  visitors: 'i.visitors',
+};
+
+/** Incidents that nothing is merged into: nearly all. */
+const PLAIN = '(SELECT * FROM desk_incidents WHERE merged_into IS NULL AND merged_count = 0)';
+/** The others, with what was merged into them. */
+const JOINED = `(SELECT r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors,
+    MIN(f.first_at) AS first_at, MAX(f.last_at) AS last_at,
+    SUM(f.server_count) AS server_count, SUM(f.browser_count) AS browser_count
+  FROM desk_incidents r JOIN desk_incidents f ON f.digest = r.digest OR f.merged_into = r.digest
+  WHERE r.merged_count > 0 AND r.merged_into IS NULL
+  GROUP BY r.digest, r.environment, r.state, r.kind, r.route, r.assignee, r.visitors)`;
+
+const OF_PLAIN = '= i.digest';
+const OF_JOINED = 'IN (SELECT f.digest FROM desk_incidents f WHERE f.digest = i.digest OR f.merged_into = i.digest)';
+
+/**
+ * One page of the list, in three statements however long it is, and one more for a search.
+ *
+ * @throws RangeError for a cursor that is none of this order
+ */
+export async function listIncidents(context: StoreContext, query: IncidentQuery): Promise<IncidentPage> {
+  const { limit, order = 'lastSeen', cursor, now = Date.now() } = query;
+  const { reader: sql } = context;
+  const from = cursor === undefined ? undefined : readCursor(cursor, order);
+  const rows = await chooseDigests(context, query, from);
+  const page = rows.slice(0, limit);
+  const incidents = await readIncidents(
+    sql,
+    page.map(({ digest }) => digest),
+  );
+  const charts = await readCharts(sql, incidents, now);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return {
+    incidents: incidents.map((incident) => ({ ...incident, chart: charts(incident) })),
+    ...(last && {
+      next: writeCursor({ order, key: last.sort_key, id: last.digest, asOf: from ? from.asOf : await readLatest(sql) }),
+    }),
+  };
+}
+
+function readLatest(sql: Sql): Promise<number> {
+  return readNumber(sql, 'SELECT MAX(last_at) AS value FROM desk_incidents');
+}
+
+interface ChosenRow {
+  readonly digest: string;
+  readonly sort_key: number;
+}
+
+async function chooseDigests(
+  context: StoreContext,
+  query: IncidentQuery,
+  cursor: Cursor | undefined,
+): Promise<ChosenRow[]> {
+  const order = query.order ?? 'lastSeen';
+  const key = ORDERS[order];
+  const legs = (await toLegs(context, query)).flatMap((leg) => {
+    const { table, conditions } = leg;
+    const moved = cursor && toMoved(leg, order, cursor);
+    if (moved) conditions.add('i.last_at <= ?', cursor.asOf ?? 0);
+    if (cursor) conditions.add(`${key} <= ? AND (${key} < ? OR i.digest > ?)`, cursor.key, cursor.key, cursor.id);
+    const stayed = {
+      text: `SELECT * FROM (SELECT i.digest AS digest, ${key} AS sort_key FROM ${table} i ${conditions.text()}
+        ORDER BY ${key} DESC, i.digest LIMIT ?) AS leg`,
+      values: [...conditions.values, query.limit + 1],
+    };
+    return moved ? [stayed, moved] : [stayed];
+  });
+  return context.reader.all<ChosenRow>(
+    `${legs.map(({ text }) => text).join(' UNION ALL ')} ORDER BY sort_key DESC, digest LIMIT ?`,
+    [...legs.flatMap(({ values }) => values), query.limit + 1],
+  );
+}
+
+/** The sort key that an incident had before it happened again: `?` is the time of the first page. */
+const KEYS_BEFORE: Readonly<Record<Exclude<IncidentOrder, 'firstSeen'>, (family: string) => string>> = {
+  lastSeen: (family) =>
+    `COALESCE((SELECT MAX(o.at) FROM desk_occurrences o WHERE o.digest ${family} AND o.at <= ?), 0)`,
+  count: (family) =>
+    `${ORDERS.count} - (SELECT COUNT(*) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+  visitors: (family) =>
+    `i.visitors - (SELECT COUNT(DISTINCT o.visitor) FROM desk_occurrences o WHERE o.digest ${family} AND o.at > ?)`,
+};
+
+/** Lists incidents that happened again since the first page was read, in the place that they had by then. */
+function toMoved(
+  { table, family, conditions }: Leg,
+  order: IncidentOrder,
+  { key, id, asOf }: Cursor,
+): { readonly text: string; readonly values: SqlValue[] } | undefined {
+  if (order === 'firstSeen' || asOf === undefined) return undefined;
+  return {
+    text: `SELECT * FROM (SELECT i.digest AS digest, ${KEYS_BEFORE[order](family)} AS sort_key FROM ${table} i
+      ${conditions.text()} AND i.last_at > ? AND i.first_at <= ?) AS moved
+      WHERE sort_key <= ? AND (sort_key < ? OR digest > ?)`,
+    values: [asOf, ...conditions.values, asOf, asOf, key, key, id],
+  };
+}
+
+/** How many incidents there are in each state, of those that the filter lets through otherwise. */
+export async function countStates(
+  context: StoreContext,
+  { states: _states, ...filter }: IncidentFilter,
+): Promise<Readonly<Record<IncidentState, number>>> {
+  const legs = await toLegs(context, filter);
+  const rows = await context.reader.all<{ state: IncidentState; count: number }>(
+    legs
+      .map(
+        ({ table, conditions }) =>
+          `SELECT i.state AS state, COUNT(*) AS count FROM ${table} i ${conditions.text()} GROUP BY i.state`,
+      )
+      .join(' UNION ALL '),
+    legs.flatMap(({ conditions }) => conditions.values),
+  );
+  const counts = { open: 0, resolved: 0, ignored: 0 };
+  for (const { state, count } of rows) counts[state] += count;
+  return counts;
+}
+
+class Conditions {
+  readonly values: SqlValue[] = [];
+  readonly #texts: string[] = [];
+
+  add(text: string, ...values: readonly SqlValue[]): void {
+    this.#texts.push(text);
+    this.values.push(...values);
+  }
+
+  text(): string {
+    return this.#texts.length === 0 ? '' : `WHERE ${this.#texts.join(' AND ')}`;
+  }
+}
+
+/** What is listed comes from two tables, with the same conditions. */
+async function toLegs({ reader, environment, home }: StoreContext, query: IncidentFilter): Promise<Leg[]> {
+  const match = query.search === undefined ? undefined : await matchSearch(reader, query.search);
+  const filter = { environment, ...query };
+  const isHome = filter.environment === home;
+  return [
+    { table: PLAIN, family: OF_PLAIN, conditions: toConditions(filter, { family: OF_PLAIN, isHome, match }) },
+    { table: JOINED, family: OF_JOINED, conditions: toConditions(filter, { family: OF_JOINED, isHome, match }) },
+  ];
+}
+
+interface Leg {
+  readonly table: string;
+  /** Which digests of other tables are an incident's. */
+  readonly family: string;
+  readonly conditions: Conditions;
+}
+
+interface LegOptions extends Pick<Leg, 'family'> {
+  /** Rows of the home environment name no environment. */
+  readonly isHome: boolean;
+  readonly match: SearchMatch | undefined;
+}
+
+function toConditions(
+  filter: IncidentFilter & { readonly environment: string },
+  { family, isHome, match }: LegOptions,
+): Conditions {
+  const conditions = new Conditions();
+  const { states, side, kinds, route, release, environment, assignee, from, to } = filter;
+  if (isHome) conditions.add('i.environment IS NULL');
+  else conditions.add('i.environment = ?', environment);
+  if (states) conditions.add(`i.state IN (${placeholders(states)})`, ...states);
+  if (side) conditions.add(`i.${side}_count > 0`);
+  if (kinds) conditions.add(`i.kind IN (${placeholders(kinds)})`, ...kinds);
+  if (route !== undefined) conditions.add('i.route = ?', route);
+  if (assignee === null) conditions.add('i.assignee IS NULL');
+  else if (assignee !== undefined) conditions.add('i.assignee = ?', assignee);
+  if (release !== undefined) {
+    conditions.add(`EXISTS (SELECT 1 FROM desk_releases e WHERE e.digest ${family} AND e.release = ?)`, release);
+  }
+  if (from !== undefined || to !== undefined) {
+    conditions.add(
+      `EXISTS (SELECT 1 FROM desk_hours h WHERE h.digest ${family} AND h.hour >= ? AND h.hour < ?)`,
+      from === undefined ? 0 : toHour(from),
+      to ?? Number.MAX_SAFE_INTEGER,
+    );
+  }
+  if (match) {
+    const { text, values } = match(family);
+    conditions.add(text, ...values);
+  }
+  return conditions;
+}
+
+const CHART_HOURS = 24;
+const CHART_DAYS = 14;
+
+/** The charts of a whole page at once: the hours of the last day, and the days of two weeks added up. */
+async function readCharts(
+  sql: Sql,
+  incidents: readonly Incident[],
+  now: number,
+): Promise<(incident: Incident) => IncidentChart> {
+  const hours = toHour(now) - (CHART_HOURS - 1) * Hour;
+  const days = Math.floor(now / Day) * Day - (CHART_DAYS - 1) * Day;
+  const root = new Map(
+    incidents.flatMap(({ key, aliases }) =>
+      [key, ...aliases.map((digest) => toKeyBeside(digest, key))].map((of) => [of, key]),
+    ),
+  );
+  const digests = [...root.keys()];
+  const counts = new Map(
+    incidents.map(({ key }) => [
+      key,
+      { hours: new Array<number>(CHART_HOURS).fill(0), days: new Array<number>(CHART_DAYS).fill(0) },
+    ]),
+  );
+  const some = placeholders(digests);
+  const rows =
+    digests.length === 0
+      ? []
+      : await sql.all<{ digest: string; unit: number; at: number; count: number }>(
+          `SELECT digest, ${Hour} AS unit, hour AS at, server_count + browser_count AS count
+            FROM desk_hours WHERE digest IN (${some}) AND hour >= ?
+            UNION ALL SELECT digest, ${Day}, (hour / ${Day}) * ${Day}, SUM(server_count + browser_count)
+            FROM desk_hours WHERE digest IN (${some}) AND hour >= ? GROUP BY digest, hour / ${Day}`,
+          [...digests, hours, ...digests, days],
+        );
+  for (const { digest, unit, at, count } of rows) {
+    const of = counts.get(root.get(digest) ?? '');
+    const bars = unit === Hour ? of?.hours : of?.days;
+    const index = (at - (unit === Hour ? hours : days)) / unit;
+    // A clock that was ahead counts in the last one.
+    const bar = Math.min(index, (bars?.length ?? 1) - 1);
+    if (bars) bars[bar] = (bars[bar] ?? 0) + count;
+  }
+  return ({ key }) => {
+    const of = counts.get(key) ?? { hours: [], days: [] };
+    return { hours: { start: hours, counts: of.hours }, days: { start: days, counts: of.days } };
+  };
+}
+
+export const queries = { listIncidents, countStates };

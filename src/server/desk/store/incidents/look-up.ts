@@ -1,0 +1,238 @@
+import type { Address } from '../../address.ts';
+import { parseAddress } from '../../address.ts';
+import { FEEDBACK_AGE } from '../../limits.ts';
+import { type CallKey, readAliasTarget, splitKey, toDigest, toKey, toKeyIn } from '../incident-key.ts';
+import { findByRequest, readOccurrence } from '../occurrences/occurrence-table.ts';
+import type { Found, Incident, IncidentHour, IncidentRelease } from '../records.ts';
+import { listKeys, readEnvironments } from '../servers/environment-table.ts';
+import { exists, placeholders, type Sql } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import { listFamily, readIncident, readIncidents, readRoot } from './incident-table.ts';
+
+/** Aliases of aliases that are followed (a count): a ring of them must end. */
+const MAX_ALIASES = 10;
+
+/**
+ * Follows an address to its incident, through what was merged, moved and resolved later. An address
+ * that a server gave out wins over any alias, because browsers choose the ids of their events.
+ *
+ * @param environment where to look; by default everywhere, first in that of this process
+ * @returns undefined where nothing is known of the digest
+ */
+export async function find(context: StoreContext, address: Address, environment?: string): Promise<Found | undefined> {
+  const { reader: sql } = context;
+  const keys = await listKeys(context, address.digest, environment);
+  if (address.occurrence !== undefined) {
+    const issued = await findIssued(sql, keys, address.occurrence);
+    if (issued) return issued;
+  }
+  let unknown: Found | undefined;
+  for (const key of keys) {
+    const found = await findIn(sql, { ...address, digest: key });
+    if (found && found.state !== 'unknown') return found;
+    unknown ??= found;
+  }
+  return unknown;
+}
+
+async function findIssued(sql: Sql, keys: readonly string[], name: string): Promise<Found | undefined> {
+  const [row] = await sql.all<{ digest: string }>(
+    `SELECT digest FROM desk_occurrences WHERE occurrence = ? AND digest IN (${placeholders(keys)}) AND side = 'server' LIMIT 1`,
+    [name, ...keys],
+  );
+  if (!row) return undefined;
+  const incident = await readIncident(sql, (await readRoot(sql, row.digest)) ?? row.digest);
+  const occurrence = await readOccurrence(sql, [row.digest], name);
+  return incident && occurrence && { incident, occurrence, state: 'kept' };
+}
+
+/** @param address its digest is a key */
+async function findIn(sql: Sql, address: Address): Promise<Found | undefined> {
+  const led = await follow(sql, address);
+  const incident = (await readIncident(sql, led.digest)) ?? (await readLastMoved(sql, led));
+  if (!incident) return undefined;
+  if (led.occurrence === undefined) return { incident };
+  const keys = [address.digest, led.digest, ...(await listFamily(sql, incident.key))];
+  const occurrence = await readOccurrence(sql, keys, led.occurrence);
+  if (occurrence) return { incident, occurrence, state: 'kept' };
+  return { incident, state: (await isSampledOut(sql, keys)) ? 'thinned' : 'unknown' };
+}
+
+/** What somebody who types this looks for. */
+export type Resolved = Pick<Incident, 'digest' | 'environment'> & {
+  /** Set if the text names one occurrence. */
+  readonly occurrence?: string;
+};
+
+/**
+ * Reads what stands in the search box as a digest, an address, a request's id or a trace's id.
+ *
+ * @returns undefined where it is none that the store knows: then it is to be searched for
+ */
+export async function resolveQuery(context: StoreContext, text: string): Promise<Resolved | undefined> {
+  const { reader: sql } = context;
+  const wanted = text.trim();
+  const address = parseAddress(wanted);
+  const found = address && (await find(context, address));
+  if (found) return toResolved(found.incident, found.occurrence?.occurrence ?? address.occurrence);
+  if (wanted.length < MIN_REQUEST_ID || wanted.length > MAX_REQUEST_ID) return undefined;
+  const seen = await findByRequest(sql, wanted);
+  const incident = seen && (await readIncident(sql, (await readRoot(sql, seen.digest)) ?? seen.digest));
+  return incident && toResolved(incident, seen.occurrence);
+}
+
+function toResolved({ digest, environment }: Incident, occurrence: string | undefined): Resolved {
+  return { digest, environment, ...(occurrence !== undefined && { occurrence }) };
+}
+
+/** As `request-id.ts` takes them from a proxy (characters). */
+const MIN_REQUEST_ID = 8;
+const MAX_REQUEST_ID = 128;
+
+/** The failure of the last day in the environment of this process. @param name the second half of its address */
+export async function findEvent(
+  { reader, environment, home }: StoreContext,
+  name: string,
+): Promise<Required<Address> | undefined> {
+  const found = await findByName(reader, name);
+  const own = found.find(({ digest: key }) => (splitKey(key).environment ?? home) === environment);
+  return own && { digest: toDigest(own.digest), occurrence: own.occurrence };
+}
+
+/**
+ * Finds recent occurrences by the second half of their addresses, and those that an echo of this name led to.
+ *
+ * @returns addresses with keys in the place of digests
+ */
+async function findByName(sql: Sql, name: string): Promise<Required<Address>[]> {
+  const stored = await sql.all<Required<Address>>(
+    `SELECT digest, occurrence FROM desk_occurrences WHERE occurrence = ? AND at > ${sql.dialect.now} - ?`,
+    [name, FEEDBACK_AGE],
+  );
+  const echoes = await sql.all<{ target: string }>(
+    `SELECT target FROM desk_aliases WHERE occurrence = ? AND reason = 'echo' AND at > ${sql.dialect.now} - ?`,
+    [name, FEEDBACK_AGE],
+  );
+  const targets = echoes.flatMap(({ target }) => {
+    const { digest, occurrence } = readAliasTarget(target) ?? {};
+    return digest !== undefined && occurrence !== undefined ? [{ digest, occurrence }] : [];
+  });
+  return [...stored, ...targets];
+}
+
+/** Whether a digest has an incident, its own or another's. */
+export async function isKnown({ reader, home }: StoreContext, key: CallKey): Promise<boolean> {
+  const digest = toKey(key, home);
+  return exists(
+    reader,
+    `SELECT 1 FROM desk_incidents WHERE digest = ?
+      UNION ALL SELECT 1 FROM desk_aliases WHERE digest = ? AND occurrence = ''`,
+    [digest, digest],
+  );
+}
+
+/** The environments in which a digest is known: names, sorted. */
+export async function listKnownIn({ reader, home }: StoreContext, digest: string): Promise<string[]> {
+  const { names } = await readEnvironments(reader);
+  const keys = names.map((environment) => toKeyIn(digest, environment, home));
+  const rows = await reader.all<{ digest: string }>(
+    `SELECT digest FROM desk_incidents WHERE digest IN (${placeholders(keys)})`,
+    keys,
+  );
+  const known = new Set(rows.map((row) => row.digest));
+  return names.filter((_name, index) => known.has(keys[index] ?? ''));
+}
+
+/** All that was shown under this digest has others by now: the last one that moved shows where to look. */
+async function readLastMoved(sql: Sql, { digest, occurrence }: Address): Promise<Incident | undefined> {
+  if (occurrence !== undefined) return undefined;
+  const [alias] = await sql.all<{ target: string }>(
+    'SELECT target FROM desk_aliases WHERE digest = ? ORDER BY at DESC LIMIT 1',
+    [digest],
+  );
+  const target = alias && readAliasTarget(alias.target);
+  return target && readIncident(sql, (await readRoot(sql, target.digest)) ?? target.digest);
+}
+
+async function follow(sql: Sql, address: Address): Promise<Address> {
+  let current = address;
+  for (let steps = 0; steps < MAX_ALIASES; steps += 1) {
+    const [alias] = await sql.all<{ target: string }>(
+      "SELECT target FROM desk_aliases WHERE digest = ? AND occurrence IN (?, '') ORDER BY occurrence DESC LIMIT 1",
+      [current.digest, current.occurrence ?? ''],
+    );
+    const target = alias && readAliasTarget(alias.target);
+    if (!target) break;
+    current = { ...current, ...target };
+  }
+  return current;
+}
+
+function isSampledOut(sql: Sql, digests: readonly string[]): Promise<boolean> {
+  const some = placeholders(digests);
+  return exists(
+    sql,
+    `SELECT 1 FROM desk_hours WHERE digest IN (${some}) AND kept < server_count + browser_count`,
+    digests,
+  );
+}
+
+/** In the order of time. */
+export async function listHours({ reader: sql, home }: StoreContext, key: CallKey): Promise<IncidentHour[]> {
+  const digests = await listFamily(sql, toKey(key, home));
+  return sql.all<IncidentHour>(
+    `SELECT hour AS at, SUM(server_count) AS server, SUM(browser_count) AS browser, SUM(kept) AS kept
+      FROM desk_hours WHERE digest IN (${placeholders(digests)}) GROUP BY hour ORDER BY hour`,
+    digests,
+  );
+}
+
+/** In the order in which it was first seen in each. */
+export async function listReleases({ reader: sql, home }: StoreContext, key: CallKey): Promise<IncidentRelease[]> {
+  const digests = await listFamily(sql, toKey(key, home));
+  const rows = await sql.all<Omit<IncidentRelease, 'regressedAt'>>(
+    `SELECT release, build, MIN(first_at) AS "firstAt", MAX(last_at) AS "lastAt", SUM(count) AS count
+      FROM desk_releases WHERE digest IN (${placeholders(digests)}) GROUP BY release, build ORDER BY MIN(first_at)`,
+    digests,
+  );
+  const regressions = await listRegressions(sql, digests);
+  return rows.map((row) => {
+    const regressedAt = regressions.get(row.release);
+    return { ...row, ...(regressedAt !== undefined && { regressedAt }) };
+  });
+}
+
+/** By release, when it came back there last. */
+async function listRegressions(sql: Sql, digests: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.all<{ at: number; detail: string }>(
+    `SELECT at, detail FROM desk_changes WHERE digest IN (${placeholders(digests)}) AND action = 'regressed' ORDER BY at`,
+    digests,
+  );
+  // Written by `settle-states.ts`.
+  return new Map(rows.map(({ at, detail }) => [(JSON.parse(detail) as { release: string }).release, at]));
+}
+
+/** Others of its environment that may have the same cause, those seen last first. */
+export async function listSimilar(
+  { reader: sql, home }: StoreContext,
+  key: CallKey,
+  limit: number,
+): Promise<Incident[]> {
+  const digest = toKey(key, home);
+  const family = await listFamily(sql, digest);
+  const own = placeholders(family);
+  const rows = await sql.all<{ digest: string }>(
+    `SELECT i.digest FROM desk_incidents i WHERE i.merged_into IS NULL AND i.digest NOT IN (${own})
+      AND COALESCE(i.environment, '') = ? AND (i.site_path IN (SELECT f.site_path FROM desk_incidents f WHERE f.digest IN (${own}) AND f.site_path IS NOT NULL)
+        OR i.shape IN (SELECT f.shape FROM desk_incidents f WHERE f.digest IN (${own}) AND f.shape IS NOT NULL))
+      ORDER BY i.last_at DESC, i.digest LIMIT ?`,
+    [...family, splitKey(digest).environment ?? '', ...family, ...family, limit],
+  );
+  return readIncidents(
+    sql,
+    rows.map((row) => row.digest),
+  );
+}
+
+export const lookUps = { find, resolveQuery, findEvent, isKnown };
+export const queries = { listKnownIn, listHours, listReleases, listSimilar };

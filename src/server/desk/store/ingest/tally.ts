@@ -1,0 +1,213 @@
+import type { SideCounts } from '../../../../shared/desk/shapes.ts';
+import { Hour } from '../../../../shared/units.ts';
+import type { FailureKind, Site } from '../../../engine/errors/failure.ts';
+import { type CountRecord, type Feedback, type Salt, type ThinOccurrence, toThin } from '../../ingest/journal-entry.ts';
+import type { StoredFailure } from '../records.ts';
+import { findFrameLine } from './frame-line.ts';
+
+/** What the desk worker takes in: a line of a journal, prepared. */
+export type Intake =
+  | {
+      readonly entry: 'whole';
+      readonly failure: StoredFailure;
+      readonly shownAs?: string;
+      readonly sameVisitor?: readonly string[] | undefined;
+    }
+  | { readonly entry: 'thin'; readonly thin: ThinOccurrence; readonly sameVisitor?: readonly string[] }
+  | { readonly entry: 'count'; readonly record: CountRecord }
+  | { readonly entry: 'feedback'; readonly feedback: Feedback }
+  | { readonly entry: 'salt'; readonly salt: Salt };
+
+/** What counts as something that failed. */
+type Counted = Exclude<Intake, { entry: 'feedback' | 'salt' }>;
+
+/** What the first whole event of an incident says of all of them. */
+export interface IncidentFacts {
+  /** 0 where no whole event came yet. */
+  readonly rule: number;
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly class: string;
+  readonly message: string;
+  readonly site: Site | undefined;
+  readonly route: string | undefined;
+  readonly weak: boolean;
+}
+
+export interface HourTally extends SideCounts {
+  readonly hour: number;
+  readonly server: number;
+  readonly browser: number;
+  readonly occurrences: readonly ThinOccurrence[];
+}
+
+export interface ReleaseTally {
+  readonly release: string;
+  readonly build: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Of what the server saw itself; 0 where there is none. */
+  readonly lastServerAt: number;
+  readonly count: number;
+}
+
+/** All that a batch says of one digest. */
+export interface Tally {
+  readonly digest: string;
+  readonly facts: IncidentFacts;
+  readonly firstSide: 'server' | 'browser';
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly first: ReleaseTally;
+  readonly last: ReleaseTally;
+  readonly counts: SideCounts;
+  readonly hours: readonly HourTally[];
+  readonly releases: readonly ReleaseTally[];
+  /** By their hashes, each as it was seen last. */
+  readonly visitors: ReadonlyMap<string, SeenVisitor>;
+  /** By occurrence. */
+  readonly wholes: ReadonlyMap<string, StoredFailure>;
+  /** Of the site, by the latest whole one that tells it. */
+  readonly siteLine: number | undefined;
+}
+
+interface SeenVisitor {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The other hashes of the same visitor since yesterday. */
+  readonly others: readonly string[];
+}
+
+/** One entry, whatever its kind, as it is counted. */
+interface Sighting {
+  readonly digest: string;
+  readonly side: 'server' | 'browser';
+  readonly build: string;
+  readonly release: string;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly count: number;
+  readonly facts: IncidentFacts;
+  readonly occurrence?: ThinOccurrence;
+  readonly sameVisitor?: readonly string[] | undefined;
+  readonly whole?: StoredFailure;
+}
+
+/** Adds a batch up by digest, in the order of digests: two replicas that lock rows in one order never wait for each other in a ring. */
+export function tallyBatch(batch: readonly Intake[]): readonly Tally[] {
+  const failed = batch.filter((intake): intake is Counted => intake.entry !== 'feedback' && intake.entry !== 'salt');
+  const sightings = failed.map(toSighting).filter((sighting) => sighting.count > 0);
+  const groups = [...Map.groupBy(sightings, ({ digest }) => digest)];
+  return groups.sort(([left], [right]) => (left < right ? -1 : 1)).map(([digest, group]) => tallyDigest(digest, group));
+}
+
+function toSighting(intake: Counted): Sighting {
+  if (intake.entry === 'count') return toCounted(intake.record);
+  const whole = intake.entry === 'whole' ? intake.failure : undefined;
+  const thin = intake.entry === 'whole' ? toThin(intake.failure) : intake.thin;
+  return {
+    digest: thin.digest,
+    side: thin.side,
+    build: thin.build,
+    release: thin.release,
+    firstAt: thin.at,
+    lastAt: thin.at,
+    // An echo is the server's failure once more, seen by the browser.
+    count: whole?.echoOf === undefined ? 1 : 0,
+    facts: whole ? readFacts(whole) : toUnknownFacts('exception', ''),
+    occurrence: thin,
+    sameVisitor: intake.sameVisitor,
+    ...(whole && { whole }),
+  };
+}
+
+function toCounted(record: CountRecord): Sighting {
+  return { ...record, facts: toUnknownFacts(record.kind, record.title) };
+}
+
+export function readFacts(failure: StoredFailure): IncidentFacts {
+  const [outermost] = failure.errors;
+  return {
+    rule: failure.rule,
+    kind: failure.kind,
+    title: failure.title,
+    class: outermost?.class ?? '',
+    message: outermost?.message ?? '',
+    site: failure.site,
+    route: failure.route,
+    weak: failure.weak === true,
+  };
+}
+
+function toUnknownFacts(kind: FailureKind, title: string): IncidentFacts {
+  return { rule: 0, kind, title, class: '', message: '', site: undefined, route: undefined, weak: false };
+}
+
+function tallyDigest(digest: string, group: readonly Sighting[]): Tally {
+  const facts = group.find(({ facts }) => facts.rule > 0)?.facts ?? group[0]?.facts ?? toUnknownFacts('exception', '');
+  const releases = tallyReleases(group);
+  const first = releases.reduce((found, release) => (release.firstAt < found.firstAt ? release : found));
+  const last = releases.reduce((found, release) => (release.lastAt > found.lastAt ? release : found));
+  return {
+    digest,
+    facts,
+    firstSide: group.some(({ side }) => side === 'server') ? 'server' : 'browser',
+    firstAt: first.firstAt,
+    lastAt: last.lastAt,
+    first,
+    last,
+    counts: countSides(group),
+    hours: [...Map.groupBy(group, ({ firstAt }) => toHour(firstAt))].map(([hour, some]) => tallyHour(hour, some)),
+    releases,
+    visitors: new Map(group.flatMap(toSeen)),
+    wholes: new Map(group.flatMap(({ whole }) => (whole ? [[whole.occurrence, whole] as const] : []))),
+    siteLine: findLatestLine(group),
+  };
+}
+
+function toSeen({ occurrence, lastAt, sameVisitor = [] }: Sighting): [string, SeenVisitor][] {
+  return occurrence?.visitor === undefined ? [] : [[occurrence.visitor, { at: lastAt, others: sameVisitor }]];
+}
+
+function findLatestLine(group: readonly Sighting[]): number | undefined {
+  const lines = group.flatMap(({ whole }) => {
+    const line = whole && findFrameLine(whole.site, whole.resolved);
+    return line === undefined ? [] : [{ at: whole?.at ?? 0, line }];
+  });
+  return lines.sort((left, right) => right.at - left.at)[0]?.line;
+}
+
+function tallyHour(hour: number, group: readonly Sighting[]): HourTally {
+  const occurrences = new Map(
+    group.flatMap(({ occurrence }) => (occurrence ? [[occurrence.occurrence, occurrence] as const] : [])),
+  );
+  return { hour, ...countSides(group), occurrences: [...occurrences.values()] };
+}
+
+function tallyReleases(group: readonly Sighting[]): ReleaseTally[] {
+  const groups = [...Map.groupBy(group, ({ release, build }) => `${release}\n${build}`).values()];
+  return groups.map((some) => ({
+    release: some[0]?.release ?? '',
+    build: some[0]?.build ?? '',
+    firstAt: Math.min(...some.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...some.map(({ lastAt }) => lastAt)),
+    lastServerAt: Math.max(0, ...some.map(({ side, lastAt }) => (side === 'server' ? lastAt : 0))),
+    count: sum(some),
+  }));
+}
+
+function countSides(group: readonly Sighting[]): SideCounts {
+  return {
+    server: sum(group.filter(({ side }) => side === 'server')),
+    browser: sum(group.filter(({ side }) => side === 'browser')),
+  };
+}
+
+function sum(group: readonly Sighting[]): number {
+  return group.reduce((total, { count }) => total + count, 0);
+}
+
+/** The beginning of the hour (ms since 1970). */
+export function toHour(at: number): number {
+  return Math.floor(at / Hour) * Hour;
+}

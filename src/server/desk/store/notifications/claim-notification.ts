@@ -1,0 +1,244 @@
+import { Hour } from '../../../../shared/units.ts';
+import {
+  MAX_NOTICE_TRIES,
+  MAX_NOTICES_AN_HOUR,
+  NOTICE_CLAIM_TIME,
+  NOTICE_PATIENCE,
+  NOTICE_RETRY_FIRST,
+  NOTICE_RETRY_LONGEST,
+  SUMMARY_GATHER_TIME,
+} from '../../limits.ts';
+import { splitKey, toCallKey } from '../incident-key.ts';
+import { changeShown } from '../incidents/change-feed.ts';
+import { readIncident } from '../incidents/incident-table.ts';
+import type { Incident } from '../records.ts';
+import { exists, readClock, readNumber, type Sql } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import { toColumn } from '../to-column.ts';
+import type { NoticeTarget } from './notification-rules.ts';
+import { type Notice, readNotices, storeSummary, toTargetId } from './notification-table.ts';
+
+/** A message that is this process's to send now. */
+export interface ClaimedNotice {
+  readonly notice: Notice;
+  /** Undefined for a summary. */
+  readonly incident?: Incident;
+  /** Of a summary: what it tells of, the latest first and not all of them, and how many there are. */
+  readonly summed?: { readonly notices: readonly Notice[]; readonly count: number };
+  /** It is the last one of this hour that is sent by itself. */
+  readonly isLast: boolean;
+}
+
+/** Of a summary, what is told one by one (a count). */
+const LISTED_IN_SUMMARY = 10;
+
+/** Whether it is worth asking: most of the time nothing waits, and nobody should wait for a lock because of that. */
+function hasWaiting(sql: Sql, { id }: NoticeTarget): Promise<boolean> {
+  return exists(sql, "SELECT 1 FROM desk_notices WHERE state = 'waiting' AND target = ?", [id]);
+}
+
+/**
+ * Takes what is due for a target: whoever asks meanwhile gets another one. It is due again after
+ * `NOTICE_CLAIM_TIME`, in case that nobody says how it ended.
+ *
+ * @returns undefined where nothing is due. A summary spells out the environments of its keys
+ */
+export async function claimNotice(context: StoreContext, of: NoticeTarget): Promise<ClaimedNotice | undefined> {
+  const { driver, home } = context;
+  const target = { ...of, id: toTargetId(context, of) };
+  if (!(await hasWaiting(driver, target))) return undefined;
+  const claimed = await driver.transaction((sql) => claim(sql, target));
+  if (!claimed?.summed) return claimed;
+  const notices = claimed.summed.notices.map((notice) => ({ ...notice, digest: spellOut(notice.digest, home) }));
+  return { ...claimed, summed: { ...claimed.summed, notices } };
+}
+
+function spellOut(key: string | undefined, home: string): string | undefined {
+  if (key === undefined) return undefined;
+  const { digest, environment = home } = splitKey(key);
+  return toCallKey(digest, environment);
+}
+
+async function claim(sql: Sql, target: NoticeTarget): Promise<ClaimedNotice | undefined> {
+  const lock = sql.dialect.forUpdate;
+  // Replicas claim one after the other, so that together they keep to the bound.
+  await sql.all(`SELECT value FROM desk_meta WHERE name = 'notices' ${lock}`);
+  const now = await readClock(sql);
+  if ((await readNumber(sql, 'SELECT paused_until AS value FROM desk_targets WHERE id = ?', [target.id])) > now) {
+    return undefined;
+  }
+  for (;;) {
+    const [notice] = await readNotices(
+      sql,
+      "n.state = 'waiting' AND n.target = ? AND n.due_at <= ? ORDER BY n.due_at, n.id LIMIT 1",
+      [target.id, now],
+    );
+    if (!notice) return undefined;
+    const claimed = await claimRow(sql, target, notice, now);
+    if (claimed) return claimed;
+  }
+}
+
+/** @returns undefined where it is told otherwise, or no more */
+async function claimRow(
+  sql: Sql,
+  target: NoticeTarget,
+  notice: Notice,
+  now: number,
+): Promise<ClaimedNotice | undefined> {
+  if (notice.tries >= MAX_NOTICE_TRIES) {
+    await end(sql, notice.id, 'failed', now, 'It was tried again and again, and nobody lived to say how that ended.');
+    return undefined;
+  }
+  if (notice.kind === 'summary') {
+    await take(sql, notice, now);
+    return { notice: toTaken(notice), summed: await readSummed(sql, notice.id), isLast: false };
+  }
+  const incident = notice.digest === undefined ? undefined : await readOpen(sql, notice.digest);
+  if (!incident) {
+    await end(sql, notice.id, 'dropped', now, 'Its incident was resolved, ignored, merged or deleted by then.');
+    return undefined;
+  }
+  // What was begun counts already, however often it is tried.
+  const sent = notice.tries > 0 ? 0 : await countBegun(sql, target.id, now - Hour);
+  if (sent >= MAX_NOTICES_AN_HOUR) {
+    await gather(sql, target, notice, now);
+    return undefined;
+  }
+  await take(sql, notice, now);
+  return { notice: toTaken(notice), incident, isLast: sent + 1 === MAX_NOTICES_AN_HOUR };
+}
+
+async function readOpen(sql: Sql, digest: string): Promise<Incident | undefined> {
+  const [row] = await sql.all<{ merged_into: string | null }>(
+    'SELECT merged_into FROM desk_incidents WHERE digest = ?',
+    [digest],
+  );
+  if (row?.merged_into !== null) return undefined;
+  const incident = await readIncident(sql, digest);
+  return incident?.state === 'open' ? incident : undefined;
+}
+
+function countBegun(sql: Sql, target: string, since: number): Promise<number> {
+  return readNumber(
+    sql,
+    `SELECT COUNT(*) AS value FROM desk_notices WHERE target = ? AND begun_at > ? AND kind IN ('new', 'regressed', 'storming')`,
+    [target, since],
+  );
+}
+
+async function take(sql: Sql, { id }: Notice, now: number): Promise<void> {
+  await sql.run(
+    'UPDATE desk_notices SET tries = tries + 1, begun_at = COALESCE(begun_at, ?), due_at = ? WHERE id = ?',
+    [now, now + NOTICE_CLAIM_TIME, id],
+  );
+}
+
+function toTaken(notice: Notice): Notice {
+  return { ...notice, tries: notice.tries + 1 };
+}
+
+/** Leaves it to a summary: the one that waits, or a new one. */
+async function gather(sql: Sql, target: NoticeTarget, notice: Notice, now: number): Promise<void> {
+  const [gathering] = await sql.all<{ id: number }>(
+    "SELECT id FROM desk_notices WHERE target = ? AND kind = 'summary' AND state = 'waiting' AND tries = 0",
+    [target.id],
+  );
+  const summary = gathering?.id ?? (await storeSummary(sql, target, now, await readSummaryTime(sql, target, now)));
+  await sql.run("UPDATE desk_notices SET state = 'summed', summary = ?, done_at = ?, outcome = ? WHERE id = ?", [
+    summary,
+    now,
+    'Told in a summary.',
+    notice.id,
+  ]);
+}
+
+/** Soon, so that somebody knows that there is more; not twice in an hour. */
+async function readSummaryTime(sql: Sql, target: NoticeTarget, now: number): Promise<number> {
+  const last = await readNumber(
+    sql,
+    "SELECT MAX(begun_at) AS value FROM desk_notices WHERE target = ? AND kind = 'summary'",
+    [target.id],
+  );
+  return Math.max(now + SUMMARY_GATHER_TIME, last + Hour);
+}
+
+async function readSummed(sql: Sql, summary: number): Promise<NonNullable<ClaimedNotice['summed']>> {
+  const notices = await readNotices(sql, `n.summary = ? ORDER BY n.id DESC LIMIT ${LISTED_IN_SUMMARY}`, [summary]);
+  const count = await readNumber(sql, 'SELECT COUNT(*) AS value FROM desk_notices WHERE summary = ?', [summary]);
+  return { notices, count };
+}
+
+/** How a try ended. */
+export type NoticeOutcome =
+  | { readonly ok: true; readonly words: string }
+  | {
+      readonly ok: false;
+      readonly words: string;
+      /** Another try would end the same. */
+      readonly isFinal?: boolean;
+      /** How long the receiver asks to be left alone (ms). */
+      readonly retryAfter?: number;
+    };
+
+/**
+ * Writes down how a try ended, in a transaction. A target that fails is left alone for a time that
+ * doubles with each failure, whatever is to be told. Where somebody else has claimed the notice
+ * meanwhile, it is theirs to say how it ends.
+ */
+export function settleNotice(context: StoreContext, notice: Notice, outcome: NoticeOutcome): Promise<void> {
+  return changeShown(context, (sql) => settle(sql, notice, outcome));
+}
+
+async function settle(sql: Sql, { id, target, tries }: Notice, outcome: NoticeOutcome): Promise<void> {
+  const now = await readClock(sql);
+  if (outcome.ok) {
+    await sql.run('DELETE FROM desk_targets WHERE id = ?', [target]);
+    await end(sql, id, 'sent', now, outcome.words, tries);
+    return;
+  }
+  const pause = await pauseTarget(sql, target, now, outcome.retryAfter);
+  if (outcome.isFinal || tries >= MAX_NOTICE_TRIES) await end(sql, id, 'failed', now, outcome.words, tries);
+  else {
+    await sql.run("UPDATE desk_notices SET due_at = ?, outcome = ? WHERE id = ? AND tries = ? AND state = 'waiting'", [
+      now + pause,
+      toColumn(outcome.words),
+      id,
+      tries,
+    ]);
+  }
+}
+
+/** @returns for how long (ms) */
+async function pauseTarget(sql: Sql, target: string, now: number, retryAfter = 0): Promise<number> {
+  const [row] = await sql.all<{ failures: number }>(
+    `INSERT INTO desk_targets (id, failures, paused_until) VALUES (?, 1, 0)
+      ON CONFLICT (id) DO UPDATE SET failures = desk_targets.failures + 1 RETURNING failures`,
+    [target],
+  );
+  const pause = Math.round(Math.max(toWait(row?.failures ?? 1), Math.min(retryAfter, NOTICE_PATIENCE)));
+  await sql.run('UPDATE desk_targets SET paused_until = ? WHERE id = ?', [now + pause, target]);
+  return pause;
+}
+
+/** Doubles with each failure; up to a fifth less, so that replicas of many sites do not come at once. @returns milliseconds */
+export function toWait(failures: number, random = Math.random()): number {
+  const doubled = NOTICE_RETRY_FIRST * 2 ** Math.min(failures - 1, 20);
+  return Math.min(doubled, NOTICE_RETRY_LONGEST) * (1 - random / 5);
+}
+
+async function end(
+  sql: Sql,
+  id: number,
+  state: 'sent' | 'failed' | 'dropped',
+  now: number,
+  words: string,
+  tries?: number,
+): Promise<void> {
+  await sql.run(
+    `UPDATE desk_notices SET state = ?, done_at = ?, outcome = ? WHERE id = ? AND state = 'waiting'${tries === undefined ? '' : ' AND tries = ?'}`,
+    [state, now, toColumn(words), id, ...(tries === undefined ? [] : [tries])],
+  );
+}
+
+export const queries = { claimNotice, settleNotice };

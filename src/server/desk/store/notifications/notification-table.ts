@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import type { FailureKind } from '../../../engine/errors/failure.ts';
+import { NOTICE_AGE, NOTICE_PATIENCE } from '../../limits.ts';
+import { toKeyIn } from '../incident-key.ts';
+import { changeShown } from '../incidents/change-feed.ts';
+import { type Columns, insertRows, readClock, readNumber, readShapes, type Sql, type SqlValue } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+import { toColumn } from '../to-column.ts';
+import type { NoticeTarget } from './notification-rules.ts';
+
+export type NoticeKind = 'new' | 'regressed' | 'storming' | 'summary' | 'test';
+
+/**
+ * `waiting`, also while it is being sent; `sent`; `failed` for good; `summed`: told in a summary;
+ * `dropped`: no news any more by the time it was due, or for too long.
+ */
+type NoticeState = 'waiting' | 'sent' | 'failed' | 'summed' | 'dropped';
+
+/** What else is told of it. */
+interface NoticeDetail {
+  /** Of a storm: what the hour has counted, and the busiest of the 24 before it. */
+  readonly count?: number;
+  readonly most?: number;
+  /** It grew past what it was ignored until. */
+  readonly wasIgnored?: boolean;
+}
+
+interface NewNotice {
+  readonly kind: 'new' | 'regressed' | 'storming';
+  /** The key of the incident. */
+  readonly digest: string;
+  readonly detail: NoticeDetail;
+}
+
+/** What is told, or was. */
+export interface Notice {
+  readonly id: number;
+  /** Random; the same with each try, so that a receiver knows what it has already. */
+  readonly uid: string;
+  readonly target: string;
+  readonly targetName: string;
+  readonly kind: NoticeKind;
+  /** The key of the incident. */
+  readonly digest?: string | undefined;
+  readonly detail: NoticeDetail;
+  /** Times in milliseconds since 1970, by the store's clock. */
+  readonly madeAt: number;
+  readonly state: NoticeState;
+  /** When it is tried next. */
+  readonly dueAt: number;
+  readonly doneAt?: number;
+  readonly tries: number;
+  /** How the last try ended, in words. */
+  readonly outcome: string;
+}
+
+/** One for each target, due at once. */
+export async function storeNotices(
+  sql: Sql,
+  targets: readonly NoticeTarget[],
+  { kind, digest, detail }: NewNotice,
+): Promise<void> {
+  if (targets.length === 0) return;
+  const now = await readClock(sql);
+  const rows = targets.map((target) =>
+    toRow(target, { kind, digest, detail: JSON.stringify(detail), made_at: now, due_at: now }),
+  );
+  await insertRows(sql, 'desk_notices', rows);
+}
+
+/** A summary of what is beyond the bound, and what tries it. @returns its id */
+export async function storeSummary(sql: Sql, target: NoticeTarget, now: number, dueAt: number): Promise<number> {
+  const row = toRow(target, { kind: 'summary', made_at: now, due_at: dueAt });
+  const [made] = await insertRows<{ id: number }>(sql, 'desk_notices', [row], 'RETURNING id');
+  return made?.id ?? 0;
+}
+
+/** Writes down a test that was sent already. */
+export function storeTestNotice(
+  context: StoreContext,
+  target: NoticeTarget,
+  { uid, ok, words }: { readonly uid: string; readonly ok: boolean; readonly words: string },
+): Promise<void> {
+  return changeShown(context, async (sql) => {
+    const now = await readClock(sql);
+    const sent = {
+      uid,
+      state: ok ? 'sent' : 'failed',
+      begun_at: now,
+      done_at: now,
+      tries: 1,
+      outcome: toColumn(words),
+    };
+    const of = { ...target, id: toTargetId(context, target) };
+    await insertRows(sql, 'desk_notices', [toRow(of, { kind: 'test', made_at: now, due_at: now, ...sent })]);
+  });
+}
+
+function toRow({ id, name }: NoticeTarget, columns: Columns): Columns {
+  return { uid: createUid(), target: id, target_name: toColumn(name), detail: '{}', state: 'waiting', ...columns };
+}
+
+/** Two environments may notify the same address: each has its own limits and pauses there. */
+export function toTargetId({ environment, home }: StoreContext, { id }: NoticeTarget): string {
+  return toKeyIn(id, environment, home);
+}
+
+export function createUid(): string {
+  return randomBytes(8).toString('hex');
+}
+
+/** With what its incident is called, as long as that is there. */
+export interface ListedNotice extends Notice {
+  readonly incident?: { readonly environment: string; readonly kind: FailureKind; readonly title: string };
+}
+
+/** What waits, the one that is due next first, and what is done, the latest first. */
+interface NoticeLists {
+  readonly waiting: readonly ListedNotice[];
+  readonly done: readonly ListedNotice[];
+  /** Of `waiting`, without the limit. */
+  readonly waitingCount: number;
+}
+
+export async function listNotices({ reader: sql }: StoreContext, limit: number): Promise<NoticeLists> {
+  const waiting = await readListed(sql, "n.state = 'waiting' ORDER BY next_at, n.id", limit);
+  const done = await readListed(sql, "n.state <> 'waiting' ORDER BY n.id DESC", limit);
+  const waitingCount = await readNumber(sql, "SELECT COUNT(*) AS value FROM desk_notices WHERE state = 'waiting'");
+  return { waiting, done, waitingCount };
+}
+
+type NoticeRow = Omit<Notice, 'detail'> & { readonly detail: string };
+
+interface ListedRow extends NoticeRow {
+  readonly next_at: number;
+  readonly incident_environment?: string;
+  readonly incident_kind?: FailureKind;
+  readonly incident_title?: string;
+}
+
+const NOTICE = `n.id, n.uid, n.target, n.target_name AS "targetName", n.kind, n.digest, n.detail, n.made_at AS "madeAt",
+  n.state, n.due_at AS "dueAt", n.done_at AS "doneAt", n.tries, n.outcome`;
+
+/** A target that failed is left alone, whatever is due for it. */
+const LISTED = `SELECT ${NOTICE}, i.kind AS incident_kind,
+  COALESCE(i.environment, (SELECT value FROM desk_meta WHERE name = 'home_environment')) AS incident_environment, i.title AS incident_title,
+  CASE WHEN t.paused_until > n.due_at THEN t.paused_until ELSE n.due_at END AS next_at
+  FROM desk_notices n LEFT JOIN desk_incidents i ON i.digest = n.digest LEFT JOIN desk_targets t ON t.id = n.target`;
+
+async function readListed(sql: Sql, conditions: string, limit: number): Promise<ListedNotice[]> {
+  const rows = await readShapes<ListedRow>(sql, `${LISTED} WHERE ${conditions} LIMIT ?`, [limit]);
+  return rows.map(({ next_at, incident_kind: kind, incident_title = '', incident_environment = '', ...row }) => ({
+    ...toNotice(row),
+    dueAt: next_at,
+    ...(kind && { incident: { environment: incident_environment, kind, title: incident_title } }),
+  }));
+}
+
+/** @param conditions on a row `n`, and their order */
+export async function readNotices(sql: Sql, conditions: string, values: readonly SqlValue[]): Promise<Notice[]> {
+  const rows = await readShapes<NoticeRow>(sql, `SELECT ${NOTICE} FROM desk_notices n WHERE ${conditions}`, values);
+  return rows.map(toNotice);
+}
+
+function toNotice(row: NoticeRow): Notice {
+  return { ...row, detail: JSON.parse(row.detail) as NoticeDetail }; // from `storeNotices`
+}
+
+/** Gives up what waited too long, such as for a target that is set no more, and deletes the record of long ago. */
+export async function dropOldNotices(sql: Sql): Promise<void> {
+  await sql.run(
+    `UPDATE desk_notices SET state = 'dropped', done_at = ${sql.dialect.now}, outcome = ? WHERE state = 'waiting' AND made_at < ${sql.dialect.now} - ?`,
+    ['It waited for a day, and is no news any more.', NOTICE_PATIENCE],
+  );
+  await sql.run(`DELETE FROM desk_notices WHERE state <> 'waiting' AND made_at < ${sql.dialect.now} - ?`, [NOTICE_AGE]);
+  await sql.run(
+    'DELETE FROM desk_targets WHERE NOT EXISTS (SELECT 1 FROM desk_notices n WHERE n.target = desk_targets.id)',
+  );
+}
+
+export const queries = { storeTestNotice, listNotices };

@@ -1,0 +1,149 @@
+import type { SideCounts } from '../../../../shared/desk/shapes.ts';
+import { Day, Hour } from '../../../../shared/units.ts';
+import type { FailureKind } from '../../../engine/errors/failure.ts';
+import { BELIEVED_VISITORS, STORM } from '../../limits.ts';
+import type { CountedRow } from '../ingest/settle-states.ts';
+import type { Tally } from '../ingest/tally.ts';
+import { hasOtherVisitor } from '../occurrences/occurrence-table.ts';
+import { placeholders, readNumber, type Sql } from '../sql.ts';
+import type { NotificationRules } from './notification-rules.ts';
+import { storeNotices } from './notification-table.ts';
+
+/** An hour as it stands after a batch was counted. */
+export interface CountedHour {
+  readonly digest: string;
+  readonly hour: number;
+  readonly server_count: number;
+  readonly browser_count: number;
+}
+
+interface CountedBatch {
+  readonly tallies: readonly Tally[];
+  readonly counted: readonly CountedRow[];
+  readonly hours: readonly CountedHour[];
+}
+
+interface NewsRow {
+  readonly digest: string;
+  readonly kind: FailureKind;
+  readonly untold: 'new' | 'regressed' | 'grown' | null;
+  readonly stormed_at: number;
+  readonly visitors: number;
+  /** With all that is merged into it. */
+  readonly server: number;
+  readonly browser: number;
+}
+
+/** What browsers tell of a page without anything having failed for its visitor: seen on the desk, and told to nobody. */
+const QUIET_KINDS: ReadonlySet<FailureKind> = new Set(['csp', 'deprecation', 'intervention', 'script-error']);
+
+/**
+ * Writes down what is to be told of a batch, in its transaction: each thing once, whichever replica
+ * takes it in. Incidents that are resolved or ignored by the end of it are passed over.
+ */
+export async function queueNotifications(sql: Sql, batch: CountedBatch, rules: NotificationRules): Promise<void> {
+  if (rules.isLeft) return;
+  const roots = new Map(batch.counted.map(({ digest, merged_into }) => [digest, merged_into ?? digest]));
+  const stormy = batch.hours.filter(isBusy);
+  const busy = [...new Set(stormy.map(({ digest }) => roots.get(digest) ?? digest))];
+  for (const row of await readNews(sql, [...new Set(roots.values())], busy)) {
+    if (QUIET_KINDS.has(row.kind)) continue;
+    const own = batch.tallies.filter(({ digest }) => roots.get(digest) === row.digest);
+    if (!(await isBelieved(sql, row, own))) continue;
+    await noteUntold(sql, row, rules);
+    const hours = stormy.filter(({ digest }) => roots.get(digest) === row.digest);
+    for (const hour of hours) await noteStorm(sql, row, hour, rules);
+  }
+}
+
+/** Hours that lie back are told of by nobody: journals of dead processes come late. */
+function isBusy({ hour, server_count, browser_count }: CountedHour): boolean {
+  return server_count + browser_count >= STORM.least && hour > Date.now() - 2 * Hour;
+}
+
+function readNews(sql: Sql, roots: readonly string[], busy: readonly string[]): Promise<NewsRow[]> {
+  const merged = (side: keyof SideCounts) =>
+    `i.${side}_count + COALESCE((SELECT SUM(f.${side}_count) FROM desk_incidents f WHERE f.merged_into = i.digest), 0) AS ${side}`;
+  const orBusy = busy.length > 0 ? `OR i.digest IN (${placeholders(busy)})` : '';
+  return sql.all<NewsRow>(
+    `SELECT i.digest, i.kind, i.untold, i.stormed_at, i.visitors, ${merged('server')}, ${merged('browser')}
+      FROM desk_incidents i WHERE i.digest IN (${placeholders(roots)}) AND i.state = 'open'
+      AND (i.untold IS NOT NULL ${orBusy}) ORDER BY i.digest`,
+    [...roots, ...busy],
+  );
+}
+
+/**
+ * Strangers can forge browser reports, so two visitors must have reported it within a day. A visitor who
+ * returns after midnight has another hash by then, and still counts as one.
+ */
+async function isBelieved(sql: Sql, row: NewsRow, tallies: readonly Tally[]): Promise<boolean> {
+  if (row.server > 0) return true;
+  // Counted per day and never less, so that most are answered without looking at occurrences.
+  if (row.visitors < BELIEVED_VISITORS) return false;
+  for (const { at, hashes } of listVisitors(tallies)) {
+    // The hash of the same visitor on a later day is not known here.
+    const until = (Math.floor(at / Day) + 1) * Day;
+    if (await hasOtherVisitor(sql, row.digest, { since: at - Day, until, known: [...hashes] })) return true;
+  }
+  return false;
+}
+
+interface Visitor {
+  /** All hashes that are known to be of this visitor. */
+  readonly hashes: ReadonlySet<string>;
+  /** When it was seen last (ms since 1970). */
+  readonly at: number;
+}
+
+/** Returns the visitors of a batch. A visitor with several hashes in it is one. */
+function listVisitors(tallies: readonly Tally[]): ReadonlySet<Visitor> {
+  const byHash = new Map<string, Visitor>();
+  for (const [own, { at, others }] of tallies.flatMap(({ visitors }) => [...visitors])) {
+    const told = [own, ...others];
+    const same = told.flatMap((hash) => byHash.get(hash) ?? []);
+    const hashes = new Set([...told, ...same.flatMap((visitor) => [...visitor.hashes])]);
+    const visitor = { hashes, at: Math.max(at, ...same.map((before) => before.at)) };
+    for (const hash of hashes) byHash.set(hash, visitor);
+  }
+  return new Set(byHash.values());
+}
+
+async function noteUntold(
+  sql: Sql,
+  { digest, untold, server, browser }: NewsRow,
+  { after, targets }: NotificationRules,
+): Promise<void> {
+  if (untold === null || server + browser < after) return;
+  const claimed = await sql.run('UPDATE desk_incidents SET untold = NULL WHERE digest = ? AND untold = ?', [
+    digest,
+    untold,
+  ]);
+  if (claimed === 0) return;
+  const notice =
+    untold === 'grown' ? ({ kind: 'storming', detail: { wasIgnored: true } } as const) : { kind: untold, detail: {} };
+  await storeNotices(sql, targets, { digest, ...notice });
+}
+
+async function noteStorm(
+  sql: Sql,
+  { digest, stormed_at, server }: NewsRow,
+  hour: CountedHour,
+  { after, targets }: NotificationRules,
+): Promise<void> {
+  const side = server > 0 ? 'server' : 'browser';
+  const count = hour[`${side}_count`];
+  if (count < Math.max(STORM.least, after) || stormed_at > hour.hour - Day) return;
+  const most = await readNumber(
+    sql,
+    `SELECT MAX(${side}_count) AS value FROM desk_hours WHERE digest = ? AND hour >= ? AND hour < ?`,
+    [hour.digest, hour.hour - Day, hour.hour],
+  );
+  if (count < STORM.times * most) return;
+  const claimed = await sql.run('UPDATE desk_incidents SET stormed_at = ? WHERE digest = ? AND stormed_at = ?', [
+    hour.hour,
+    digest,
+    stormed_at,
+  ]);
+  if (claimed > 0) await storeNotices(sql, targets, { digest, kind: 'storming', detail: { count, most } });
+}

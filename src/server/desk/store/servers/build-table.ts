@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { BUILD_AGE, MAX_BUILD_BYTES } from '../../limits.ts';
+import { packBytes, unpackBytes } from '../occurrences/pack.ts';
+import { exists, inParts, insertRows, placeholders, readNumber, type SqlDriver } from '../sql.ts';
+import type { StoreContext } from '../store-context.ts';
+
+/** A file of a build: `maps/server/main.js.map`, `sites.json`, `client/assets/home-X7K2QM2X.js`. */
+export interface BuildFile {
+  /** Within `dist`. */
+  readonly path: string;
+  read(): Uint8Array;
+  /** Its bytes as the build compressed them with zstd, where it did. */
+  readPacked?(): Uint8Array | undefined;
+}
+
+/** Records that this process runs a build. A release is new in each environment. @returns whether all of its files are in the store */
+export async function useBuild(
+  { driver, environment }: StoreContext,
+  build: { id: string; release: string },
+): Promise<boolean> {
+  const { now } = driver.dialect;
+  await driver.run(
+    `INSERT INTO desk_deployments (environment, build, first_at) VALUES (?, ?, ${now}) ON CONFLICT DO NOTHING`,
+    [environment, build.id],
+  );
+  await driver.run(
+    `INSERT INTO desk_builds (id, release, first_at, used_at, published) VALUES (?, ?, ${now}, ${now}, 0)
+      ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at`,
+    [build.id, build.release],
+  );
+  return (await readNumber(driver, 'SELECT published AS value FROM desk_builds WHERE id = ?', [build.id])) === 1;
+}
+
+/**
+ * Keeps a file under its build. Its content is kept once, however many builds have it: most chunks
+ * of two builds are the same.
+ */
+export async function storeBuildFile({ driver }: StoreContext, build: string, file: BuildFile): Promise<void> {
+  const bytes = file.read();
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const isKnown = await exists(driver, 'SELECT 1 FROM desk_blobs WHERE hash = ?', [hash]);
+  const data = isKnown ? undefined : (file.readPacked?.() ?? packBytes(bytes));
+  await driver.transaction(async (sql) => {
+    // The file first: a blob that a file names is not swept.
+    await insertRows(
+      sql,
+      'desk_build_files',
+      [{ build, path: file.path, hash }],
+      'ON CONFLICT (build, path) DO UPDATE SET hash = excluded.hash',
+    );
+    const blobs = data ? [{ hash, size: bytes.length, data }] : [];
+    await insertRows(sql, 'desk_blobs', blobs, 'ON CONFLICT (hash) DO NOTHING');
+  });
+}
+
+export async function setPublished({ driver }: StoreContext, build: string): Promise<void> {
+  await driver.run('UPDATE desk_builds SET published = 1 WHERE id = ?', [build]);
+}
+
+export async function readBuildFile(
+  { driver }: StoreContext,
+  build: string,
+  path: string,
+): Promise<Uint8Array | undefined> {
+  const rows = await driver.all<{ data: Uint8Array }>(
+    'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.build = ? AND f.path = ?',
+    [build, path],
+  );
+  return rows[0] && unpackBytes(rows[0].data);
+}
+
+/** The file of whichever build has it: the names of assets hold a hash of what is in them. */
+export async function readAsset({ reader }: StoreContext, path: string): Promise<Uint8Array | undefined> {
+  const rows = await reader.all<{ data: Uint8Array }>(
+    'SELECT b.data FROM desk_build_files f JOIN desk_blobs b ON b.hash = f.hash WHERE f.path = ? LIMIT 1',
+    [path],
+  );
+  return rows[0] && unpackBytes(rows[0].data);
+}
+
+export interface KnownBuild {
+  readonly id: string;
+  readonly release: string;
+  /** When it was first started (ms since 1970, by the store's clock). */
+  readonly firstAt: number;
+}
+
+/** All builds that the store knows, in any environment. Events from other builds are not trusted. */
+export async function listBuilds({ reader }: StoreContext): Promise<KnownBuild[]> {
+  return reader.all<KnownBuild>(`SELECT id, release, first_at AS "firstAt" FROM desk_builds ORDER BY first_at DESC`);
+}
+
+/**
+ * Deletes what no build that is kept names any more.
+ *
+ * @param current is never deleted, and counts as used: its age begins when it stops running, for the
+ *   tabs that are open then
+ */
+export async function dropOldBuilds(driver: SqlDriver, current: string): Promise<void> {
+  await driver.run(`UPDATE desk_builds SET used_at = ${driver.dialect.now} WHERE id = ?`, [current]);
+  const builds = await driver.all<{ id: string; used_at: number; bytes: number; now: number }>(
+    `SELECT d.id, d.used_at, ${driver.dialect.now} AS now, COALESCE(SUM(b.size), 0) AS bytes FROM desk_builds d
+      LEFT JOIN desk_build_files f ON f.build = d.id LEFT JOIN desk_blobs b ON b.hash = f.hash
+      GROUP BY d.id, d.used_at ORDER BY d.used_at DESC`,
+  );
+  let bytes = 0;
+  const old = builds.filter(({ id, used_at, now, bytes: own }) => {
+    bytes += own;
+    return id !== current && (now - used_at > BUILD_AGE || bytes > MAX_BUILD_BYTES);
+  });
+  for (const { id } of old) await dropBuild(driver, id);
+}
+
+/** Its row stays: releases are told apart by when they were first published. */
+async function dropBuild(driver: SqlDriver, id: string): Promise<void> {
+  await driver.transaction(async (sql) => {
+    const files = await sql.all<{ hash: string }>('SELECT hash FROM desk_build_files WHERE build = ?', [id]);
+    await sql.run('DELETE FROM desk_build_files WHERE build = ?', [id]);
+    await sql.run('UPDATE desk_builds SET published = 0 WHERE id = ?', [id]);
+    const hashes = [...new Set(files.map(({ hash }) => hash))];
+    for (const some of inParts(hashes)) {
+      await sql.run(
+        `DELETE FROM desk_blobs WHERE hash IN (${placeholders(some)})
+          AND NOT EXISTS (SELECT 1 FROM desk_build_files f WHERE f.hash = desk_blobs.hash)`,
+        some,
+      );
+    }
+  });
+}
+
+export const queries = { useBuild, storeBuildFile, setPublished, readBuildFile, readAsset, listBuilds };

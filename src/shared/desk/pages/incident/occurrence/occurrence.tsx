@@ -1,0 +1,172 @@
+import { Link } from '../../../../engine/routing/link.tsx';
+import { toIncidentHref } from '../../../href.ts';
+import type { IncidentData, MissedShape, OccurrenceShape, WholeShape } from '../../../shapes.ts';
+import { Ago } from '../../../ui/ago.tsx';
+import { Pairs, Panel } from '../../../ui/panel.tsx';
+import { MISSED_WORDS, toExactTime } from '../../../words.ts';
+import { Breadcrumbs } from './breadcrumbs.tsx';
+import { Components } from './components.tsx';
+import styles from './occurrence.module.css';
+import { RequestPanel } from './request.tsx';
+import { Stack } from './stack.tsx';
+import { Story } from './story.tsx';
+
+/** One time that it happened, with all that was kept of it. */
+export function Occurrence({ of: data }: { readonly of: IncidentData }) {
+  const { shown } = data;
+  if (!shown) return <NoOccurrence of={data} />;
+  return (
+    <>
+      <Steps of={data} shown={shown} />
+      {shown.whole ? (
+        <Whole of={shown.whole} shown={shown} now={data.now} />
+      ) : (
+        <Panel title="Not kept in full">
+          <p>The desk keeps only a sample of occurrences in full: the first, the latest, and some of each hour.</p>
+          <Pairs of={toIds(shown)} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function NoOccurrence({ of: { missed } }: { readonly of: IncidentData }) {
+  return (
+    <Panel title="No occurrence is kept">
+      <p>
+        {missed
+          ? missed.state === 'arriving'
+            ? `${missed.occurrence} may not be stored yet, because more failures are arriving. Reload the page in a moment.`
+            : `${missed.occurrence} is not kept, and neither is any other occurrence of this incident.`
+          : 'Occurrences are deleted when they are too old or the store is full. Counts stay.'}
+      </p>
+    </Panel>
+  );
+}
+
+function Steps({
+  of: { digest, scope, newer, older, missed, now },
+  shown,
+}: {
+  readonly of: IncidentData;
+  readonly shown: OccurrenceShape;
+}) {
+  return (
+    <section className={styles.steps} aria-label="Occurrence">
+      {missed && <Missed of={missed} now={now} />}
+      <p className={styles.which}>
+        <code>{shown.occurrence}</code> <Ago at={shown.at} now={now} />, {toExactTime(shown.at)}, in the {shown.side}
+        {shown.release && `, ${shown.release}`}
+      </p>
+      <nav className={styles.neighbours} aria-label="Occurrences">
+        {older ? (
+          <Link to={toIncidentHref(digest, older, scope)} rel="prev" preventScrollReset>
+            ← Older
+          </Link>
+        ) : (
+          <span>← Older</span>
+        )}
+        {newer ? (
+          <Link to={toIncidentHref(digest, newer, scope)} rel="next" preventScrollReset>
+            Newer →
+          </Link>
+        ) : (
+          <span>Newer →</span>
+        )}
+      </nav>
+    </section>
+  );
+}
+
+function Missed({ of: { occurrence, state, at, requestId }, now }: { readonly of: MissedShape; readonly now: number }) {
+  return (
+    <p className={styles.missed} role="status">
+      <code>{occurrence}</code>
+      {at !== undefined && (
+        <>
+          {', '}
+          <Ago at={at} now={now} />
+        </>
+      )}
+      {requestId && (
+        <>
+          , request <code>{requestId}</code>
+        </>
+      )}{' '}
+      {MISSED_WORDS[state]}
+    </p>
+  );
+}
+
+function Whole({
+  of: whole,
+  shown,
+  now,
+}: {
+  readonly of: WholeShape;
+  readonly shown: OccurrenceShape;
+  readonly now: number;
+}) {
+  return (
+    <>
+      {whole.story && <Story of={whole.story} now={now} />}
+      {whole.errors.length > 0 && <Stack of={whole} />}
+      {whole.components.length > 0 && <Components of={whole.components} />}
+      {whole.request && <RequestPanel of={whole.request} route={shown.route} />}
+      <Breadcrumbs of={whole.breadcrumbs} failedAt={shown.at} errors={whole.errors} />
+      <Panel title="Trace and tags">
+        <Pairs of={[...toIds(shown), ...toTraceIds(whole), ...toTexts(whole.tags)]} />
+      </Panel>
+      {whole.extra.length > 0 && (
+        <Panel title="Extra data">
+          <Pairs of={toTexts(whole.extra)} />
+        </Panel>
+      )}
+      {whole.cut.length > 0 && <p className={styles.cut}>{`Cut to fit the limits: ${whole.cut.join(', ')}.`}</p>}
+    </>
+  );
+}
+
+/** The latest, to step to. */
+export function Recent({ of: { recent, digest, scope, now, shown } }: { readonly of: IncidentData }) {
+  if (recent.length === 0) return null;
+  return (
+    <Panel title="Latest occurrences">
+      <ul className={styles.recent}>
+        {recent.map(({ occurrence, at, side, release }) => (
+          <li key={occurrence}>
+            <Link
+              to={toIncidentHref(digest, occurrence, scope)}
+              aria-current={occurrence === shown?.occurrence ? 'page' : undefined}
+              prefetch="none"
+            >
+              <code>{occurrence}</code>
+            </Link>{' '}
+            <Ago at={at} now={now} /> <span className={styles.quiet}>{release ? `${side}, ${release}` : side}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function toIds({ requestId, visitor, build, release }: OccurrenceShape) {
+  return toTexts([
+    ['Request', requestId],
+    ['Release', release],
+    ['Build', build],
+    ['Visitor', visitor],
+  ]);
+}
+
+function toTraceIds({ traceId, spanId, origin }: WholeShape) {
+  return toTexts([
+    ['Trace', traceId],
+    ['Span', spanId],
+    ['Failed', origin],
+  ]);
+}
+
+function toTexts(pairs: readonly (readonly [name: string, value: string | undefined])[]) {
+  return pairs.flatMap(([name, value]) => (value ? [[name, <code key={name}>{value}</code>] as const] : []));
+}

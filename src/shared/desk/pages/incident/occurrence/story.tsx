@@ -1,0 +1,126 @@
+import { toGrowthWords } from '../../../growth-words.ts';
+import type { GrowthShape, StoryShape } from '../../../shapes.ts';
+import { Ago } from '../../../ui/ago.tsx';
+import { GrowthChart } from '../../../ui/growth-chart.tsx';
+import { Pairs, Panel } from '../../../ui/panel.tsx';
+import { toDuration, toExactTime, toMebibytes } from '../../../words.ts';
+import styles from './story.module.css';
+
+type StoryOf<Kind extends StoryShape['kind']> = Extract<StoryShape, { kind: Kind }>;
+
+/** What is told of a kind alone: the first thing to read where there is no stack, or where the stack is React's. */
+export function Story({ of: story, now }: { readonly of: StoryShape; readonly now: number }) {
+  switch (story.kind) {
+    case 'hydration':
+      return <Mismatch of={story} />;
+    case 'unclean-death':
+      return <Death of={story} now={now} />;
+    case 'blocked-loop':
+      return <Blocked of={story} />;
+    case 'report':
+      return (
+        <Panel title="What the browser reported">
+          <Pairs of={story.facts.map(([name, value]) => [name, <code key={name}>{value}</code>])} />
+        </Panel>
+      );
+  }
+}
+
+function Mismatch({ of: { said, meaning } }: { readonly of: StoryOf<'hydration'> }) {
+  return (
+    <Panel title="What differed">
+      {meaning && <p>{meaning}</p>}
+      {said && (
+        <pre className={styles.difference}>
+          {said.split('\n').map((line, index) => (
+            <span key={index} className={styles[toSide(line)]}>
+              {line}
+              {'\n'}
+            </span>
+          ))}
+        </pre>
+      )}
+      <p className={styles.quiet}>
+        {said.split('\n').some((line) => toSide(line) !== 'same') &&
+          'Lines with + are what the browser rendered, lines with - what the server sent. '}
+        Common causes are the clock, the time zone, the language, random values, and markup that HTML does not allow.
+      </p>
+    </Panel>
+  );
+}
+
+function toSide(line: string): 'server' | 'browser' | 'same' {
+  if (/^\s*\+/.test(line)) return 'browser';
+  return /^\s*-/.test(line) ? 'server' : 'same';
+}
+
+function Death({ of: story, now }: { readonly of: StoryOf<'unclean-death'>; readonly now: number }) {
+  const { startedAt, lastHeardAt, memory, blockedFor, growth, inFlight } = story;
+  return (
+    <Panel title="The process died">
+      <Pairs
+        of={[
+          ['Last heartbeat', <Ago key="heard" at={lastHeardAt} now={now} />],
+          ...(startedAt === undefined ? [] : [['Uptime', toDuration(lastHeardAt - startedAt)] as const]),
+          ...(memory === undefined ? [] : [['Memory', toMebibytes(memory)] as const]),
+          ...(blockedFor === undefined ? [] : [['Blocked for', toDuration(blockedFor)] as const]),
+        ]}
+      />
+      <p className={styles.quiet}>
+        It was killed, ran out of memory, or the machine stopped. No error was thrown.{' '}
+        {inFlight.length === 0 && 'It was answering no request when it was last heard of.'}
+      </p>
+      {growth && <Growth of={growth} />}
+      {inFlight.length > 0 && <InFlight of={inFlight} />}
+    </Panel>
+  );
+}
+
+function Growth({ of: growth }: { readonly of: GrowthShape }) {
+  return (
+    <>
+      <h3 className={styles.title}>How memory grew</h3>
+      <p>{toGrowthWords(growth)}</p>
+      <GrowthChart of={growth} />
+    </>
+  );
+}
+
+function InFlight({ of: requests }: { readonly of: StoryOf<'unclean-death'>['inFlight'] }) {
+  return (
+    <table className={styles.requests}>
+      <caption>Requests in flight, longest first</caption>
+      <thead>
+        <tr>
+          <th scope="col">For</th>
+          <th scope="col">Request</th>
+          <th scope="col">Id</th>
+        </tr>
+      </thead>
+      <tbody>
+        {requests.map(({ requestId, method, route, ms }) => (
+          <tr key={requestId}>
+            <td>{toDuration(ms)}</td>
+            <td>
+              <code>{`${method} ${route}`}</code>
+            </td>
+            <td>
+              <code>{requestId}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Blocked({ of: { ms, since } }: { readonly of: StoryOf<'blocked-loop'> }) {
+  return (
+    <Panel title="The event loop was blocked">
+      <p>
+        <strong className={styles.time}>{toDuration(ms)}</strong>
+        {since !== undefined && ` from ${toExactTime(since)}`}. The stack below is what ran meanwhile.
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,223 @@
+import { expect, it } from 'vitest';
+import type { StateChange } from '../../../../../src/server/desk/store/incidents/change-incident.ts';
+import type { SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
+import type { Store } from '../../../../../src/server/desk/store/store.ts';
+import type { Failure } from '../../../../../src/server/engine/errors/failure.ts';
+import { Day, Hour, Minute } from '../../../../../src/shared/units.ts';
+import { createFailure } from '../../../../support/desk.ts';
+import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+
+const digest = '7K3QM2XA';
+const ada = { author: 'ada' };
+/** After any change before, and in the same hour of the clock. The store and the test have the same clock. */
+const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour) + 1) * Hour - 1);
+
+describeStores('the state of an incident', (open) => {
+  const read = async (store: Store, of = digest) => (await store.find({ digest: of }))?.incident;
+  const set = (store: Store, to: StateChange, of = digest) => store.changeIncident(of, { to }, ada);
+  const returns = (store: Store, wanted: Partial<Failure> = {}) => takeIn(store, thinOf({ at: later(), ...wanted }));
+  const actions = async (store: Store) => (await store.listChanges(digest, 20)).map(({ action }) => action);
+
+  async function openWith(...failures: Partial<Failure>[]): Promise<{ store: Store; driver: SqlDriver }> {
+    const opened = await open();
+    await takeIn(opened.store, ...failures.map((failure) => wholeOf(failure)));
+    return opened;
+  }
+
+  it('is changed by somebody at a time, and the log tells both', async () => {
+    const { store } = await openWith({});
+    const before = Date.now() - Minute;
+    await set(store, { state: 'resolved', in: 'next' });
+    await store.changeIncident(digest, { to: { state: 'ignored', growth: 5 }, assignee: 'bob' }, { author: 'eve' });
+    expect(await read(store)).toMatchObject({
+      state: 'ignored',
+      stateBy: 'eve',
+      ignoredGrowth: 5,
+      assignee: 'bob',
+      stateAt: expect.any(Number),
+    });
+    expect(await read(store)).not.toHaveProperty('resolvedIn');
+    const log = await store.listChanges(digest, 10);
+    expect(log).toMatchObject([
+      { author: 'eve', action: 'assigned', detail: { to: 'bob' } },
+      { author: 'eve', action: 'ignored', detail: { growth: 5 } },
+      { author: 'ada', action: 'resolved', detail: { in: 'next' } },
+    ]);
+    expect(log.every(({ at }) => at > before && at < Date.now() + Minute)).toBe(true);
+    await store.changeIncident(digest, { assignee: null }, ada);
+    expect(await read(store)).not.toHaveProperty('assignee');
+  });
+
+  it('is not changed by whoever saw another version, and tells what is there', async () => {
+    const { store } = await openWith({});
+    const shown = (await read(store))?.version ?? -1;
+    const first = await store.changeIncident(digest, { assignee: 'ada' }, { author: 'ada', expected: shown });
+    expect(first).toMatchObject({ outcome: 'changed', before: { version: shown }, after: { assignee: 'ada' } });
+    const second = await store.changeIncident(digest, { assignee: 'bob' }, { author: 'bob', expected: shown });
+    expect(second).toMatchObject({ outcome: 'conflict', incident: { assignee: 'ada', version: shown + 1 } });
+    const third = await store.changeIncident(digest, { assignee: 'bob' }, { author: 'bob' });
+    expect(third).toMatchObject({ outcome: 'changed', before: { assignee: 'ada' }, after: { assignee: 'bob' } });
+    expect(await store.changeIncident('00000000', {}, ada)).toEqual({ outcome: 'unknown' });
+    // What is counted changes nothing that people change.
+    await takeIn(store, thinOf());
+    expect((await read(store))?.version).toBe(shown + 2);
+  });
+
+  it('lets one of several changes of one version through', async () => {
+    const { store } = await openWith({});
+    const outcomes = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((author) => store.changeIncident(digest, { assignee: author }, { author, expected: 0 })),
+    );
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'conflict', 'conflict', 'conflict']);
+  });
+
+  it('is a regression where it returns after it was resolved', async () => {
+    const { store } = await openWith({});
+    await set(store, { state: 'resolved', in: 'now' });
+    await returns(store, { release: 'v2', build: 'build-2' });
+    expect(await read(store)).toMatchObject({ state: 'open', version: 2, regressed: { release: 'v2' } });
+    expect(await read(store)).not.toHaveProperty('stateBy');
+    expect(await store.listChanges(digest, 1)).toMatchObject([
+      { author: '', action: 'regressed', detail: { release: 'v2', build: 'build-2' } },
+    ]);
+    expect(await store.listReleases(digest)).toMatchObject([
+      { release: 'v1' },
+      { release: 'v2', regressedAt: expect.any(Number) },
+    ]);
+    await returns(store);
+    expect(await actions(store)).toEqual(['regressed', 'resolved']);
+    await set(store, { state: 'resolved', in: 'now' });
+    expect(await read(store)).not.toHaveProperty('regressed');
+  });
+
+  it('stays resolved where what comes late happened before', async () => {
+    const { store } = await openWith({});
+    await set(store, { state: 'resolved', in: 'now' });
+    await takeIn(store, thinOf({ at: Date.now() - Hour }));
+    expect((await read(store))?.state).toBe('resolved');
+  });
+
+  it('resolved in the next release opens in one that is first published after that, and in no other', async () => {
+    const { store, driver } = await openWith({});
+    await store.useBuild({ id: 'build-1', release: 'v1' });
+    await store.useBuild({ id: 'build-9', release: 'v9' });
+    // The clock of the store has gone on.
+    await driver.run('UPDATE desk_builds SET first_at = first_at - ?', [Minute]);
+    await set(store, { state: 'resolved', in: 'next' });
+    await returns(store);
+    await returns(store, { release: 'v9', build: 'build-9' });
+    await returns(store, { release: 'unknown', build: 'unknown' });
+    expect((await read(store))?.state).toBe('resolved');
+
+    // Another build of an old release is no later one.
+    await store.useBuild({ id: 'build-1b', release: 'v1' });
+    await store.useBuild({ id: 'build-2', release: 'v2' });
+    await driver.run("UPDATE desk_builds SET first_at = first_at + ? WHERE id IN ('build-1b', 'build-2')", [Minute]);
+    await returns(store, { build: 'build-1b' });
+    expect((await read(store))?.state).toBe('resolved');
+    await returns(store, { release: 'v2', build: 'build-2' });
+    expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
+  });
+
+  it('is not opened by browsers or echoes where the server has seen it', async () => {
+    const { failure } = wholeOf();
+    const { store } = await openWith(failure);
+    for (const to of [
+      { state: 'resolved', in: 'now' },
+      { state: 'ignored', growth: 1 },
+    ] as const) {
+      await set(store, to);
+      await returns(store, { side: 'browser' });
+      await takeIn(store, wholeOf({ at: later(), side: 'browser', echoOf: `${digest}-${failure.occurrence}` }));
+      expect((await read(store))?.state).toBe(to.state);
+      // Not with another failure's server occurrence in the same batch either.
+      await takeIn(store, thinOf({ at: later(), side: 'browser' }), thinOf({ digest: '00000001' }));
+      expect((await read(store))?.state).toBe(to.state);
+      await returns(store);
+      expect((await read(store))?.state).toBe('open');
+    }
+  });
+
+  it('is opened by browsers where only they have seen it', async () => {
+    const { store } = await openWith({ side: 'browser' });
+    await set(store, { state: 'resolved', in: 'now' });
+    await returns(store, { side: 'browser' });
+    expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v1' } });
+  });
+
+  it('ignored for ever stays so', async () => {
+    const { store } = await openWith({});
+    await set(store, { state: 'ignored' });
+    for (let count = 0; count < 5; count += 1) await returns(store);
+    await store.endIgnores();
+    expect((await read(store))?.state).toBe('ignored');
+  });
+
+  it('ignored until a time opens then, by itself', async () => {
+    const { store, driver } = await openWith({});
+    await set(store, { state: 'ignored', until: Date.now() + Day });
+    await returns(store);
+    await store.endIgnores();
+    expect(await read(store)).toMatchObject({ state: 'ignored', ignoredUntil: expect.any(Number) });
+    await driver.run('UPDATE desk_incidents SET ignored_until = ?', [Date.now() - Minute]);
+    await store.endIgnores();
+    await store.endIgnores();
+    expect(await read(store)).toMatchObject({ state: 'open', version: 2 });
+    expect(await actions(store)).toEqual(['ignore-ended', 'ignored']);
+  });
+
+  it('ignored until it happens so many times more in an hour opens there, and is no regression', async () => {
+    const { store } = await openWith({ at: thisHour }, { at: thisHour });
+    await set(store, { state: 'ignored', growth: 3 });
+    const inHour = (hours: number) => returns(store, { at: thisHour + hours * Hour });
+    await inHour(0);
+    await inHour(0);
+    // Two in each hour are no three in one.
+    await inHour(1);
+    await inHour(1);
+    expect((await read(store))?.state).toBe('ignored');
+    await inHour(1);
+    expect(await read(store)).toMatchObject({ state: 'open' });
+    expect(await read(store)).not.toHaveProperty('regressed');
+    expect(await store.listChanges(digest, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
+  });
+
+  it('of one that others are merged into is decided by all of them', async () => {
+    const { store } = await openWith({}, { digest: '00000002' });
+    await store.mergeIncidents('00000002', digest, ada);
+    await set(store, { state: 'resolved', in: 'now' }, '00000002');
+    expect((await read(store))?.state).toBe('resolved');
+    await returns(store, { digest: '00000002', side: 'browser' });
+    expect((await read(store))?.state).toBe('resolved');
+    await returns(store, { digest: '00000002', release: 'v2' });
+    expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
+  });
+
+  it('keeps notes with author and time', async () => {
+    const { store } = await openWith({});
+    const text = `It is the cache.\n${'x'.repeat(2000)}`;
+    expect(await store.addNote(digest, text, 'ada')).toEqual((await store.listNotes(digest, 1))[0]);
+    expect(await store.addNote('00000000', text, 'ada')).toBeUndefined();
+    const [note] = await store.listNotes(digest, 10);
+    expect(note).toMatchObject({ digest, author: 'ada', text });
+    expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(true);
+    expect(await store.deleteNote(note?.id ?? 0, 'bob')).toBe(false);
+    expect(await store.listNotes(digest, 10)).toEqual([]);
+    expect(await store.listChanges(digest, 1)).toMatchObject([{ author: 'bob', action: 'note-deleted' }]);
+  });
+
+  it('tells by a number that grows that something changed', async () => {
+    const { store } = await open();
+    const numbers: number[] = [];
+    const note = async () => void numbers.push(await store.readChanges());
+    await note();
+    await takeIn(store, { entry: 'whole', failure: createFailure() });
+    await note();
+    await set(store, { state: 'resolved', in: 'now' });
+    await note();
+    await store.addNote(digest, 'x', 'ada');
+    await note();
+    await note();
+    expect(numbers.map((value) => value - (numbers[0] ?? 0))).toEqual([0, 1, 2, 3, 3]);
+  });
+});

@@ -1,0 +1,476 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_NOTICE_TRIES, STORM } from '../../../../../src/server/desk/limits.ts';
+import { toWait } from '../../../../../src/server/desk/store/notifications/claim-notification.ts';
+import type { NotificationRules } from '../../../../../src/server/desk/store/notifications/notification-rules.ts';
+import type { Notice } from '../../../../../src/server/desk/store/notifications/notification-table.ts';
+import { QueryFailedError, type SqlDriver } from '../../../../../src/server/desk/store/sql.ts';
+import type { Store } from '../../../../../src/server/desk/store/store.ts';
+import type { Failure } from '../../../../../src/server/engine/errors/failure.ts';
+import { Day, Hour, Minute, Second } from '../../../../../src/shared/units.ts';
+import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
+
+const digest = '7K3QM2XA';
+const hook = { id: 'hook', name: 'Webhook hooks.example.com' };
+const mail = { id: 'mail', name: 'Mail to ada@example.com' };
+const ada = { author: 'ada' };
+const ok = { ok: true, words: 'It answered 200.' } as const;
+const no = { ok: false, words: 'It answered 500.' } as const;
+
+const nameOf = (index: number) => `A${String(index).padStart(7, '0')}`;
+/** After whatever was changed before. */
+const later = () => Date.now() + Minute;
+
+describeStores('what is told', (open) => {
+  async function start(news: Partial<NotificationRules> = {}) {
+    const { store, driver } = await open({ after: 1, targets: [hook], ...news });
+    return { store, driver };
+  }
+  const told = async (store: Store) => {
+    const { waiting, done } = await store.listNotices(1000);
+    return [...waiting, ...done].sort((a, b) => a.id - b.id);
+  };
+  const kinds = async (store: Store) => (await told(store)).map(({ kind, digest }) => `${kind} ${digest}`);
+  const claim = async (store: Store, target = hook): Promise<Notice> => {
+    const claimed = await store.claimNotice(target);
+    if (!claimed) throw new Error('Nothing was due.');
+    return claimed.notice;
+  };
+  const pass = async (driver: SqlDriver, ms: number) => {
+    await driver.run('UPDATE desk_notices SET made_at = made_at - ?, due_at = due_at - ?, begun_at = begun_at - ?', [
+      ms,
+      ms,
+      ms,
+    ]);
+    await driver.run('UPDATE desk_targets SET paused_until = paused_until - ?', [ms]);
+  };
+  /** Opens incidents of their own. */
+  const open20 = (store: Store, count: number, from = 0) =>
+    takeIn(store, ...Array.from({ length: count }, (_, index) => wholeOf({ digest: nameOf(from + index) })));
+  /** Sends all that is due, and answers what it was. */
+  const sendAll = async (store: Store) => {
+    const sent = [];
+    for (;;) {
+      const claimed = await store.claimNotice(hook);
+      if (!claimed) return sent;
+      await store.settleNotice(claimed.notice, ok);
+      sent.push(claimed);
+    }
+  };
+
+  it('is a new incident, once, to each target', async () => {
+    const { store } = await start({ targets: [hook, mail] });
+    await takeIn(store, wholeOf());
+    await takeIn(store, wholeOf(), thinOf());
+    expect((await told(store)).map(({ kind, target, digest, state }) => [kind, target, digest, state])).toEqual([
+      ['new', 'hook', digest, 'waiting'],
+      ['new', 'mail', digest, 'waiting'],
+    ]);
+    expect(new Set((await told(store)).map(({ uid }) => uid)).size).toBe(2);
+  });
+
+  it('is nothing where nobody is told, and nothing of it later either', async () => {
+    const { store } = await start({ targets: [] });
+    await takeIn(store, wholeOf());
+    expect(await told(store)).toEqual([]);
+    expect(await store.claimNotice(hook)).toBeUndefined();
+  });
+
+  it('is what was new before the store knew of telling no more', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    await driver.run('DELETE FROM desk_notices');
+    await takeIn(store, wholeOf());
+    expect(await told(store)).toEqual([]);
+  });
+
+  it('waits for the Nth time', async () => {
+    const { store } = await start({ after: 3 });
+    await takeIn(store, wholeOf());
+    await takeIn(store, thinOf());
+    expect(await told(store)).toEqual([]);
+    await takeIn(store, thinOf());
+    await takeIn(store, thinOf());
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  it('is a regression each time that one comes back', async () => {
+    const { store } = await start();
+    await takeIn(store, wholeOf());
+    for (const release of ['v2', 'v3']) {
+      await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
+      await takeIn(store, thinOf({ at: later(), release }));
+      await takeIn(store, thinOf({ at: later(), release }));
+    }
+    expect(await kinds(store)).toEqual([`new ${digest}`, `regressed ${digest}`, `regressed ${digest}`]);
+  });
+
+  it('is one that grew past what it was ignored until', async () => {
+    const { store } = await start();
+    await takeIn(store, wholeOf({ at: thisHour }));
+    await store.changeIncident(digest, { to: { state: 'ignored', growth: 2 } }, ada);
+    await takeIn(store, thinOf({ at: thisHour }));
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+    await takeIn(store, thinOf({ at: thisHour }));
+    const notices = await told(store);
+    expect(notices.at(-1)).toMatchObject({ kind: 'storming', detail: { wasIgnored: true } });
+    expect(notices).toHaveLength(2);
+  });
+
+  it('is nothing of what somebody ignored or resolved before its Nth time', async () => {
+    const { store } = await start({ after: 2 });
+    await takeIn(store, wholeOf());
+    await store.changeIncident(digest, { to: { state: 'ignored' } }, ada);
+    await takeIn(store, thinOf(), thinOf());
+    await store.changeIncident(digest, { to: { state: 'open' } }, ada);
+    await takeIn(store, thinOf());
+    expect(await told(store)).toEqual([]);
+  });
+
+  it.each(['csp', 'deprecation', 'intervention', 'script-error'] as const)('is nothing of kind %s', async (kind) => {
+    const { store } = await start();
+    await takeIn(store, wholeOf({ kind }));
+    expect(await told(store)).toEqual([]);
+  });
+
+  it('is what browsers alone saw from the second visitor within a day on', async () => {
+    const { store } = await start();
+    const seen = (wanted: Partial<Failure>) => takeIn(store, thinOf({ side: 'browser', ...wanted }));
+    await seen({ visitor: 'one', at: Date.now() - 2 * Day });
+    await seen({ visitor: 'two' });
+    await seen({ visitor: 'two' });
+    await seen({});
+    expect(await told(store)).toEqual([]);
+    await seen({ visitor: 'three' });
+    await seen({ visitor: 'four' });
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  const midnight = Math.floor(Date.now() / Day) * Day;
+  it.each<[string, boolean, readonly [visitor: string, at: number, sameVisitor: readonly string[]][]]>([
+    [
+      'one visitor before and after midnight',
+      false,
+      [
+        ['a', -Minute, []],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor before and after midnight, told at once',
+      false,
+      [
+        ['a', -Minute, ['z']],
+        ['A', Minute, ['a']],
+      ],
+    ],
+    [
+      'one visitor whose last day is told late',
+      false,
+      [
+        ['A', Minute, ['a']],
+        ['a', -Minute, ['z']],
+      ],
+    ],
+    [
+      'one visitor under a salt of its process and under that of all',
+      false,
+      [
+        ['own', 0, []],
+        ['A', Minute, ['own']],
+      ],
+    ],
+    [
+      'another visitor after midnight',
+      true,
+      [
+        ['a', -Minute, []],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor of the same day',
+      true,
+      [
+        ['A', 0, ['a']],
+        ['B', Minute, ['b']],
+      ],
+    ],
+    [
+      'another visitor a day later',
+      false,
+      [
+        ['a', -Minute, []],
+        ['B', Day, ['b']],
+      ],
+    ],
+  ])('is what browsers alone saw, by the hashes of %s: %s', async (_name, isTold, seen) => {
+    const entries = seen.map(([visitor, at, sameVisitor]) => ({
+      ...thinOf({ side: 'browser', visitor, at: midnight + at }),
+      sameVisitor,
+    }));
+    const apart = await start();
+    for (const entry of entries) await takeIn(apart.store, entry);
+    const together = await start();
+    await takeIn(together.store, ...entries);
+    const wanted = isTold ? [`new ${digest}`] : [];
+    expect([await kinds(apart.store), await kinds(together.store)]).toEqual([wanted, wanted]);
+  });
+
+  it('is what browsers alone brought back from the second visitor on too', async () => {
+    const { store } = await start();
+    const seen = (visitor: string) => takeIn(store, thinOf({ side: 'browser', visitor, at: later() }));
+    await takeIn(store, thinOf({ side: 'browser', visitor: 'one', at: Date.now() - 3 * Day }));
+    await store.changeIncident(digest, { to: { state: 'resolved', in: 'now' } }, ada);
+    await seen('two');
+    expect(await told(store)).toEqual([]);
+    await seen('three');
+    expect(await kinds(store)).toEqual([`regressed ${digest}`]);
+  });
+
+  it('of a flood of made-up errors is the one incident that others met too', async () => {
+    const { store } = await start();
+    const made = Array.from({ length: 50 }, (_, index) =>
+      thinOf({ digest: nameOf(index), side: 'browser', visitor: `visitor ${index}` }),
+    );
+    const rest = Array.from({ length: 950 }, (_, index) =>
+      thinOf({ side: 'browser', visitor: `visitor ${index % 100}` }),
+    );
+    await takeIn(store, ...made, ...rest);
+    // Nobody saw more of it in the hours before, so that it storms as well.
+    expect(await kinds(store)).toEqual([`new ${digest}`, `storming ${digest}`]);
+  });
+
+  it('is what browsers alone saw at once where the server sees it too', async () => {
+    const { store } = await start();
+    await takeIn(store, thinOf({ side: 'browser', visitor: 'one' }));
+    await takeIn(store, thinOf());
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+  });
+
+  it('is a storm, once a day', async () => {
+    const { store, driver } = await start();
+    const times = (count: number, wanted: Partial<Failure> = {}) =>
+      takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
+    await times(STORM.least - 1);
+    expect(await kinds(store)).toEqual([`new ${digest}`]);
+    await times(1);
+    await times(5);
+    expect(await kinds(store)).toEqual([`new ${digest}`, `storming ${digest}`]);
+    expect((await told(store)).at(-1)).toMatchObject({ detail: { count: STORM.least, most: 0 } });
+    await driver.run('UPDATE desk_incidents SET stormed_at = stormed_at - ?', [Day]);
+    await times(1);
+    expect((await told(store)).filter(({ kind }) => kind === 'storming')).toHaveLength(2);
+  });
+
+  it('is no storm where it is as usual, or long ago, or one visitor makes it', async () => {
+    const { store } = await start();
+    const times = (count: number, wanted: Partial<Failure>) =>
+      takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
+    const most = Math.ceil(STORM.least / STORM.times) + 1;
+    await times(most, { at: thisHour - 3 * Hour });
+    await times(STORM.least, {});
+    await times(STORM.least, { digest: '00000002', at: thisHour - 5 * Hour });
+    await times(STORM.least, { digest: '00000003', side: 'browser', visitor: 'one' });
+    // The server has seen it once; what browsers say does not count then.
+    await times(1, { digest: '00000004' });
+    await times(STORM.least, { digest: '00000004', side: 'browser' });
+    expect((await told(store)).filter(({ kind }) => kind === 'storming')).toEqual([]);
+    await times(STORM.times * most - STORM.least, {});
+    expect((await told(store)).filter(({ kind }) => kind === 'storming')).toMatchObject([
+      { digest, detail: { count: STORM.times * most, most } },
+    ]);
+  });
+
+  it('of what is merged is told of the one that stands for it', async () => {
+    const { store } = await start();
+    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
+    await store.mergeIncidents('00000002', digest, ada);
+    await takeIn(store, ...Array.from({ length: STORM.least }, () => thinOf({ digest: '00000002', at: thisHour })));
+    expect((await kinds(store)).slice(2)).toEqual([`storming ${digest}`]);
+  });
+
+  it('is claimed by one alone, and again only after a minute', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimNotice(hook)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(claims.find(Boolean)).toMatchObject({ incident: { digest }, notice: { tries: 1 }, isLast: false });
+    expect(await store.claimNotice(mail)).toBeUndefined();
+    await pass(driver, Minute);
+    const again = await claim(store);
+    expect(again).toMatchObject({ tries: 2 });
+    expect(claims.find(Boolean)?.notice.uid).toBe(again.uid);
+  });
+
+  it('keeps how it ended, tells open pages of it, and sends it no more', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    const changes = await store.readChanges();
+    await store.settleNotice(await claim(store), ok);
+    expect(await store.readChanges()).toBeGreaterThan(changes);
+    await pass(driver, Day);
+    expect(await store.claimNotice(hook)).toBeUndefined();
+    const { waiting, waitingCount, done } = await store.listNotices(10);
+    expect([waiting, waitingCount]).toEqual([[], 0]);
+    expect(done).toMatchObject([{ state: 'sent', outcome: ok.words, tries: 1, targetName: hook.name }]);
+    expect(done[0]?.doneAt).toBeGreaterThan(0);
+  });
+
+  it('is tried again after a wait that doubles, and given up in the end', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    const waits: number[] = [];
+    for (let tries = 1; tries < MAX_NOTICE_TRIES; tries += 1) {
+      await store.settleNotice(await claim(store), no);
+      expect(await store.claimNotice(hook)).toBeUndefined();
+      const [{ dueAt = 0 } = {}] = (await store.listNotices(1)).waiting;
+      waits.push(dueAt - Date.now());
+      await pass(driver, 2 * Hour);
+    }
+    expect(waits[0]).toBeGreaterThan(3 * Second);
+    expect(waits[0]).toBeLessThan(6 * Second);
+    expect(waits[3]).toBeGreaterThan(30 * Second);
+    expect(Math.max(...waits)).toBeLessThan(Hour + Minute);
+    await store.settleNotice(await claim(store), no);
+    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: MAX_NOTICE_TRIES }]);
+  });
+
+  it('leaves a target that failed alone with everything else too, and goes on once it answers', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    await store.settleNotice(await claim(store), no);
+    await takeIn(store, wholeOf({ digest: '00000002' }));
+    expect(await store.claimNotice(hook)).toBeUndefined();
+    await pass(driver, 10 * Second);
+    await store.settleNotice(await claim(store), ok);
+    await store.settleNotice(await claim(store), ok);
+    expect((await store.listNotices(5)).done).toMatchObject([{ state: 'sent' }, { state: 'sent' }]);
+  });
+
+  it('respects how long a receiver asks to be left alone', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
+    await pass(driver, 9 * Minute);
+    expect(await store.claimNotice(hook)).toBeUndefined();
+    await pass(driver, Minute);
+    await store.settleNotice(await claim(store), { ...no, retryAfter: 3 * Day });
+    await pass(driver, 23 * Hour);
+    expect(await store.claimNotice(hook)).toBeUndefined();
+    await pass(driver, Hour);
+    expect(await store.claimNotice(hook)).toBeDefined();
+  });
+
+  it('is given up at once where another try would end the same', async () => {
+    const { store } = await start();
+    await takeIn(store, wholeOf());
+    await store.settleNotice(await claim(store), { ...no, isFinal: true });
+    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: 1 }]);
+  });
+
+  it('is ended by nobody but whoever claimed it last', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    const slow = await claim(store);
+    await pass(driver, Minute);
+    const quick = await claim(store);
+    await store.settleNotice(slow, { ...no, isFinal: true });
+    expect((await store.listNotices(1)).waiting).toMatchObject([{ tries: 2 }]);
+    await store.settleNotice(quick, ok);
+    expect((await store.listNotices(1)).done).toMatchObject([{ state: 'sent' }]);
+  });
+
+  it('is left out where somebody has seen to it meanwhile', async () => {
+    const { store } = await start();
+    await open20(store, 4);
+    await store.changeIncident(nameOf(0), { to: { state: 'resolved', in: 'now' } }, ada);
+    await store.mergeIncidents(nameOf(1), nameOf(3), ada);
+    await store.deleteIncident(nameOf(2), ada);
+    expect((await sendAll(store)).map(({ incident }) => incident?.digest)).toEqual([nameOf(3)]);
+    expect((await told(store)).map(({ state }) => state)).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
+  });
+
+  it('is twenty messages an hour at most, and then one summary of the rest', async () => {
+    const { store, driver } = await start();
+    await open20(store, 35);
+    const sent = await sendAll(store);
+    expect(sent.map(({ notice }) => notice.kind)).toEqual(Array.from({ length: 20 }, () => 'new'));
+    expect(sent.map(({ isLast }) => isLast)).toEqual([...Array.from({ length: 19 }, () => false), true]);
+    await pass(driver, 20 * Second);
+    await open20(store, 3, 40);
+    expect(await sendAll(store)).toEqual([]);
+    await pass(driver, 10 * Second);
+    const [summary, ...more] = await sendAll(store);
+    expect(more).toEqual([]);
+    expect(summary).toMatchObject({ notice: { kind: 'summary' }, summed: { count: 18 } });
+    expect(summary?.summed?.notices).toHaveLength(10);
+    expect(summary?.summed?.notices[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
+
+    // No second summary within the hour, and single ones again after it.
+    await open20(store, 2, 50);
+    await pass(driver, 50 * Minute);
+    expect(await sendAll(store)).toEqual([]);
+    await pass(driver, 10 * Minute);
+    expect(await sendAll(store)).toMatchObject([{ notice: { kind: 'summary' }, summed: { count: 2 } }]);
+    await open20(store, 1, 60);
+    expect(await sendAll(store)).toMatchObject([{ incident: { digest: nameOf(60) } }]);
+  });
+
+  it('keeps to the bound where several claim at once', async () => {
+    const { store } = await start();
+    await open20(store, 30);
+    const lines = await Promise.all([sendAll(store), sendAll(store), sendAll(store)]);
+    expect(lines.flat().map(({ incident }) => incident?.digest)).toHaveLength(20);
+    expect(new Set(lines.flat().map(({ incident }) => incident?.digest)).size).toBe(20);
+  });
+
+  it('is given up after a day, and its record after a month', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf());
+    await store.settleNotice(await claim(store), no);
+    await retain(store);
+    expect((await told(store)).map(({ state }) => state)).toEqual(['waiting']);
+    await pass(driver, Day + Minute);
+    await retain(store);
+    expect((await told(store)).map(({ state }) => state)).toEqual(['dropped']);
+    await pass(driver, 30 * Day);
+    await retain(store);
+    expect(await told(store)).toEqual([]);
+    expect(await driver.all('SELECT * FROM desk_targets')).toEqual([]);
+  });
+
+  it('is listed with the name of its incident, and with when its target is tried next', async () => {
+    const { store, driver } = await start();
+    await takeIn(store, wholeOf(), wholeOf({ digest: '00000002', title: '<b>' }));
+    await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
+    const { waiting } = await store.listNotices(5);
+    expect(waiting.map(({ incident }) => incident?.title).sort()).toEqual(['<b>', 'TypeError: boom']);
+    for (const { dueAt } of waiting) expect(dueAt).toBeGreaterThan(Date.now() + 9 * Minute);
+    await driver.run("DELETE FROM desk_incidents WHERE digest = '00000002'");
+    expect((await store.listNotices(5)).waiting.filter(({ incident }) => incident)).toHaveLength(1);
+  });
+
+  it('keeps tests beside what was told', async () => {
+    const { store } = await start();
+    await store.storeTestNotice(mail, { uid: '0123', ok: false, words: 'It answered 500.' });
+    expect((await store.listNotices(5)).done).toMatchObject([
+      { kind: 'test', state: 'failed', uid: '0123', targetName: mail.name, tries: 1 },
+    ]);
+  });
+
+  it('is written down with the batch, or not at all', async () => {
+    const { store } = await start();
+    const from = { run: 'run-1', next: { segment: null as never, offset: 0 } }; // refused by the last statement
+    await expect(store.takeIn({ entries: [wholeOf()], from })).rejects.toThrow(QueryFailedError);
+    expect(await told(store)).toEqual([]);
+  });
+});
+
+describe('the wait after a failure', () => {
+  it('doubles up to an hour, a fifth less at most', () => {
+    expect([1, 2, 3, 11, 1000].map((failures) => toWait(failures, 0))).toEqual(
+      [5, 10, 20, 3600, 3600].map((s) => s * Second),
+    );
+    expect(toWait(1, 1)).toBe(4 * Second);
+  });
+});
