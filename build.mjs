@@ -9,8 +9,9 @@ import { browserTarget, bundleServer, serverParts, throwReadable } from './build
 import { buildClientApp } from './build/client-app.mjs';
 import { addDebugIds, listDebugIds } from './build/debug-ids.mjs';
 import { mapExistingApp } from './build/existing-app.mjs';
+import { readFiles } from './build/files.mjs';
 import { toBuildId } from './build/manifest.mjs';
-import { readFiles, sortOutputs, writeBuild } from './build/output.mjs';
+import { sortOutputs, writeBuild } from './build/output.mjs';
 import { readOwnersBuild } from './build/owner.mjs';
 import { listPackages } from './build/packages.mjs';
 import { packMaps, precompress } from './build/precompress.mjs';

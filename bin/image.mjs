@@ -3,18 +3,10 @@
 // the packages that the bundles load when they run, a user, and the bill of materials. The Dockerfile copies it into an empty
 // image, so that nothing else is there to be run, kept up to date or broken into.
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readJson } from '../build/files.mjs';
 import { listInstalled } from '../build/packages.mjs';
 import { createSbom } from '../build/sbom.mjs';
 
@@ -91,10 +83,6 @@ function isLoaded(path, stats) {
 function writeAll(folder, texts) {
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text);
-}
-
-function readJson(path) {
-  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -12,7 +12,7 @@ import { assetLoaders } from './styles.mjs';
 
 /** Browsers of the last years: what they know is not rewritten into something longer. */
 export const browserTarget = 'es2022';
-const serverTarget = 'node24';
+export const serverTarget = 'node24';
 
 /**
  * The first two start worker threads from files of their own, which a bundle does not have: they are
@@ -40,7 +40,7 @@ const sentryFlags = {
 };
 
 /** Bundled CommonJS calls `require` for Node's modules. The alias keeps clear of names that the bundle declares. */
-const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
+export const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
 
 function commonOptions({ root, dev, owner }) {
   return {

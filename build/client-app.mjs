@@ -17,13 +17,22 @@ export async function buildClientApp({ name, entry, table }, { root, outdir, dev
     readRouteModules(root, [table], { alias: owner.alias, plugins: [styles.plugin, ...owner.plugins] }),
   ]);
   requireClientInputs(metafile);
-  const sheets = await bundleStyles({
+  return { metafile, outputFiles, ...(await listClientFiles({ root, metafile, entry, routeModules, outdir, styles })) };
+}
+
+/**
+ * @param {{ root: string, metafile: import('esbuild').Metafile, entry: string, styled?: string, routeModules: Record<string, string>, outdir: string, styles: ReturnType<typeof import('./styles.mjs').createStyles> }} parts
+ *   `styled` is the module whose sheets come with the entry, if that is not the entry itself
+ * @returns the style sheets as files, and what the manifest says of the app
+ */
+export async function listClientFiles({ root, metafile, entry, styled = entry, routeModules, outdir, styles }) {
+  const { files: sheets, urlsByUser } = await bundleStyles({
     metafile,
-    entry,
+    entry: styled,
     pages: Object.values(routeModules),
     outdir: join(root, outdir),
     compile: (sheet) => styles.compile(join(root, sheet)),
   });
-  const assets = listAppAssets({ metafile, outdir, entry, routeModules, styleUrls: sheets.urlsByUser });
-  return { metafile, outputFiles, sheets: sheets.files, assets };
+  const styleUrls = urlsByUser.set(entry, urlsByUser.get(styled) ?? []);
+  return { sheets, assets: listAppAssets({ metafile, outdir, entry, routeModules, styleUrls }) };
 }

@@ -2,7 +2,7 @@
 // that whoever receives an error finds the map of the very file, whatever it is called. A script cannot
 // read its own id, so each one leaves it under its own stack, from which the SDK takes the file's name.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * The same files with ids: a script at its end, where no position in it moves, and its map. An id comes
@@ -57,7 +57,7 @@ function toMap(contents, id) {
 
 /** A UUID of version 8, whose bits are up to who makes it (RFC 9562). */
 function toDebugId(contents) {
-  const bytes = createHash('sha256').update(contents).digest().subarray(0, 16);
+  const bytes = hash('sha256', contents, 'buffer').subarray(0, 16);
   bytes[6] = (bytes[6] & 0x0f) | 0x80;
   bytes[8] = (bytes[8] & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

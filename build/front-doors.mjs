@@ -74,7 +74,7 @@ function listReExports(index) {
 }
 
 /** @returns {string[] | undefined} the values that a module imports by name; undefined where it imports in another way */
-function listImportedNames(source, from) {
+export function listImportedNames(source, from) {
   const names = new Set();
   const statement = new RegExp(
     `^\\s*(?:import|export)\\s+(type\\s)?([^;'"]*?)\\s*from\\s*['"]${RegExp.escape(from)}['"]`,

@@ -3,7 +3,7 @@
 // one string that grows, and the destination is handed strings of 16 KB and more: the same bytes for
 // little more than half of the CPU. Where a boundary is weighed for streaming on its own, its size
 // counts UTF-16 units instead of bytes.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 /** From here to `writersEnd` React's text must be exactly the one that was read when this was written. */
@@ -175,7 +175,7 @@ export function joinReactWrites(source) {
   const plain = { code: source, joined: false };
   const start = source.indexOf(writersStart);
   const end = source.indexOf(writersEnd);
-  if (start < 0 || end < start || hash(source.slice(start, end)) !== writersHash) return plain;
+  if (start < 0 || end < start || hash('sha256', source.slice(start, end)).slice(0, 16) !== writersHash) return plain;
 
   const rest = source.slice(end);
   if (rest.match(beginWriting)?.length !== beginWritingPlaces) return plain;
@@ -208,8 +208,4 @@ export function joinReactWritesPlugin({ warn }) {
       });
     },
   };
-}
-
-function hash(text) {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

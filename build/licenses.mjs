@@ -1,9 +1,9 @@
 // node build/licenses.mjs
 // Lists the licence of each package that the build consists of, or that it loads when it runs, and ends with 1 where one
 // is not on the list of those that ask for no more than to be named.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readJson } from './files.mjs';
 import { listInstalled } from './packages.mjs';
 
 /** SPDX identifiers. Another one is a question for whoever owns the clone, and then a line here. */
@@ -38,10 +38,6 @@ function isAllowed(license) {
   const has = (one) => ALLOWED_LICENSES.includes(one.trim());
   const bare = license.replace(/[()]/g, '');
   return bare.includes(' OR ') ? bare.split(' OR ').some(has) : bare.split(' AND ').every(has);
-}
-
-function readJson(path) {
-  return JSON.parse(readFileSync(path, 'utf8'));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, relative } from 'node:path';
 import { toLateFile } from './first-load.mjs';
 import { groupSheets, listSheets } from './styles.mjs';
@@ -20,7 +20,7 @@ export async function bundleStyles({ metafile, entry, pages, outdir, compile }) 
       assets.push(...compiled.flatMap((sheet) => sheet.assets));
       const contents = Buffer.from(compiled.map(({ css }) => css).join(''));
       const name = basename(sheets.at(-1) ?? '', '.css').replace(/\.module$/, '');
-      return { path: `assets/${name}-${hash(contents).slice(0, 8).toUpperCase()}.css`, contents };
+      return { path: `assets/${name}-${hash('sha256', contents).slice(0, 8).toUpperCase()}.css`, contents };
     }),
   );
 
@@ -88,9 +88,6 @@ function listStaticImports(metafile, output, found = new Set()) {
  */
 export function toBuildId(files) {
   const sorted = [...files].sort((a, b) => (a.path < b.path ? -1 : 1));
-  return hash(sorted.map(({ path, contents }) => `${path}\0${hash(contents)}\n`).join('')).slice(0, 12);
-}
-
-function hash(contents) {
-  return createHash('sha256').update(contents).digest('hex');
+  const lines = sorted.map(({ path, contents }) => `${path}\0${hash('sha256', contents)}\n`);
+  return hash('sha256', lines.join('')).slice(0, 12);
 }

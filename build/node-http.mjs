@@ -2,7 +2,7 @@ import http from 'node:http';
 import { join, sep } from 'node:path';
 
 /** Accessors that load Node's WebSocket client, the first of them with all of `undici`. */
-const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
+export const COSTLY = ['WebSocket', 'CloseEvent', 'MessageEvent'];
 
 /**
  * Where an ES module imports `node:http`, Node reads all that it exports, and three of its exports load

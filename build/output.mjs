@@ -61,18 +61,3 @@ export function sortOutputs(dist, outputs, { serveMaps = false } = {}) {
 function toFiles(contentsByPath) {
   return [...contentsByPath].map(([path, contents]) => ({ path, contents }));
 }
-
-/**
- * @param {string} folder
- * @returns {Promise<{ path: string, contents: Uint8Array }[]>} paths within `folder`; none where it is missing
- */
-export async function readFiles(folder) {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Promise.all(
-    paths.map(async (path) => ({
-      path: path.slice(folder.length + 1).replaceAll('\\', '/'),
-      contents: await readFile(path),
-    })),
-  );
-}

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
+import { readJson } from './files.mjs';
 
 /**
  * What of `node_modules` a build consists of, for images and their bills of materials: the packages
@@ -33,9 +34,7 @@ export function listInstalled(root, names) {
     const path = findPackage(name, from);
     if (!path || found.has(path)) return;
     found.add(path);
-    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
-      readFileSync(join(path, 'package.json'), 'utf8'),
-    );
+    const { dependencies, optionalDependencies, peerDependencies } = readJson(join(path, 'package.json'));
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }))
       visit(next, path);
   };

@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { createCache } from './cache.mjs';
 
 /** Below this, headers are most of the answer. */
 const minBytes = 200;
@@ -22,34 +20,18 @@ const encodings = {
     }),
 };
 
-/** What earlier builds have compressed, by content: most files are those of the build before. */
-const cache = fileURLToPath(new URL('../node_modules/.cache/spillway/compressed/', import.meta.url));
-/** After which a file of the cache is made anew, so that it does not grow for ever (ms). */
-const maxAge = 7 * 24 * 3_600_000;
+/** What earlier builds have compressed, by content. A build has a few hundred files, most of them as before. */
+const cache = createCache('compressed', { maxFiles: 5000 });
 
 async function encodeOnce(extension, contents) {
   const encode = encodings[extension];
   // Another Node, or other settings, may compress better.
   const name = createHash('sha256').update(process.version).update(String(encode)).update(contents).digest('hex');
-  const file = join(cache, name + extension);
-  const known = await readFile(file).catch(() => undefined);
+  const known = await cache.read(name + extension);
   if (known) return known;
   const encoded = await encode(contents);
-  // Renamed, because another build may read it. Where nothing can be written, each build compresses all files.
-  const made = `${file}.${randomUUID()}`;
-  await writeFile(made, encoded)
-    .then(() => rename(made, file))
-    .catch(() => undefined);
+  await cache.write(name + extension, encoded);
   return encoded;
-}
-
-async function openCache() {
-  await mkdir(cache, { recursive: true }).catch(() => undefined);
-  const files = (await readdir(cache).catch(() => [])).map((name) => join(cache, name));
-  for (const file of files) {
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
-    if (mtimeMs < Date.now() - maxAge) await rm(file, { force: true }).catch(() => undefined);
-  }
 }
 
 /**
@@ -59,7 +41,6 @@ async function openCache() {
  * @returns {Promise<{ path: string, contents: Uint8Array }[]>}
  */
 export async function precompress(files) {
-  await openCache();
   // The largest first: a large one that starts last would hold up the end alone.
   const worthwhile = files
     .filter(({ contents }) => contents.length >= minBytes)
@@ -71,7 +52,9 @@ export async function precompress(files) {
       plainLength: contents.length,
     })),
   );
-  return (await Promise.all(encoded)).filter(({ contents, plainLength }) => contents.length < plainLength);
+  const made = await Promise.all(encoded);
+  await cache.prune();
+  return made.filter(({ contents, plainLength }) => contents.length < plainLength);
 }
 
 /**

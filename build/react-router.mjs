@@ -84,7 +84,7 @@ function copyRouter(build, folder) {
 }
 
 /** @returns {Map<string, { local: string, file: string }>} by exported name, the file that it comes from */
-function listExports(index) {
+export function listExports(index) {
   const fileOf = new Map();
   for (const [, names, file] of index.matchAll(/^import \{([^}]+)\} from "(\.[^"]+)";$/gm)) {
     for (const { name, local } of listNames(names)) fileOf.set(local, { file, imported: name });

@@ -1,13 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
+import { relative, resolve } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
+import { createCache } from './cache.mjs';
 import { toEngineStamp } from './stamp.mjs';
 
-const cache = fileURLToPath(new URL('../node_modules/.cache/spillway/bundles/', import.meta.url));
 /** Each has a few megabytes. */
-const keptBundles = 12;
+const cache = createCache('bundles', { maxFiles: 12 });
 
 /**
  * Bundles that hold nothing of the product are the same until something else changes: a build takes them from the one
@@ -23,15 +21,17 @@ export async function reuse(name, { root, dev, owner }, bundle) {
   // Plugins and aliases of the owner may change any bundle, in ways that no file tells.
   if (dev || owner.plugins.length > 0 || Object.keys(owner.alias).length > 0) return bundle();
   const key = createHash('sha256').update(`${name}\0${process.version}\0`).update(toEngineStamp(root)).digest('hex');
-  const file = join(cache, key);
-  const known = await read(file);
+  const known = toBundle(await cache.read(key));
   if (known)
     return {
       ...known,
       outputFiles: known.outputFiles.map((output) => ({ ...output, path: resolve(root, output.path) })),
     };
   const made = await bundle();
-  if (!holdsProduct(made)) await keep(file, withRelativePaths(root, made));
+  if (!holdsProduct(made)) {
+    await cache.write(key, serialize(withRelativePaths(root, made)));
+    await cache.prune();
+  }
   return made;
 }
 
@@ -44,32 +44,11 @@ function withRelativePaths(root, { outputFiles, ...rest }) {
   return { ...rest, outputFiles: outputFiles.map(toPlain) };
 }
 
-async function read(file) {
+/** A bundle of another Node cannot always be read. */
+function toBundle(contents) {
   try {
-    const known = deserialize(await readFile(file));
-    await utimes(file, new Date(), new Date());
-    return known;
+    return contents && deserialize(contents);
   } catch {
-    return undefined; // None, or one of another Node.
-  }
-}
-
-/** Renamed, because another build may read it. Where nothing can be written, each build bundles all. */
-async function keep(file, bundle) {
-  const made = `${file}.${randomUUID()}`;
-  try {
-    await mkdir(cache, { recursive: true });
-    await writeFile(made, serialize(bundle));
-    await rename(made, file);
-    const files = await Promise.all(
-      (await readdir(cache)).map(async (name) => ({
-        path: join(cache, name),
-        at: (await stat(join(cache, name))).mtimeMs,
-      })),
-    );
-    const old = files.sort((one, other) => other.at - one.at).slice(keptBundles);
-    await Promise.all(old.map(({ path }) => rm(path, { force: true })));
-  } catch {
-    await rm(made, { force: true }).catch(() => undefined);
+    return undefined;
   }
 }

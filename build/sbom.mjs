@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from './files.mjs';
 
 /**
  * A bill of materials in CycloneDX's form: what is in an image, and nothing that was needed to make it.
@@ -92,8 +93,4 @@ function ask(options) {
 function toLicenses(license) {
   if (typeof license !== 'string') return {};
   return { licenses: [/[ ()]/.test(license) ? { expression: license } : { license: { id: license } }] };
-}
-
-function readJson(path) {
-  return JSON.parse(readFileSync(path, 'utf8'));
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listExistingApp } from './existing-app.mjs';
+import { listFiles } from './files.mjs';
 import { readRelease } from './release.mjs';
 
 /** What decides the build besides `src`; the lockfile stands for the installed packages. */
@@ -73,16 +74,4 @@ export function hasCurrentBuild(root, mode) {
   const stamp = join(root, 'dist/.stamp');
   if (![stamp, ...outputFiles.map((path) => join(root, path))].every(existsSync)) return false;
   return readFileSync(stamp, 'utf8') === toStamp(root, mode);
-}
-
-function listFiles(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(folder.length + 1)
-        .replaceAll('\\', '/'),
-    )
-    .sort();
 }

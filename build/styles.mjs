@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, relative, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
@@ -104,7 +104,7 @@ function namesFromPath(root) {
     setup(build) {
       build.onResolve({ filter: /\.module\.css$/ }, ({ path, resolveDir }) => {
         const file = resolve(resolveDir, path);
-        const key = createHash('sha256').update(relative(root, file).replaceAll('\\', '/')).digest('hex').slice(0, 5);
+        const key = hash('sha256', relative(root, file).replaceAll('\\', '/')).slice(0, 5);
         return {
           path: `${basename(file, '.module.css')}-${key}.module.css`,
           namespace: 'css-module',

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import * as esbuild from 'esbuild';
+import { requireBanner, serverTarget } from './bundles.mjs';
 import { readOwnersBuild } from './owner.mjs';
 import { toCommandFiles } from './stamp.mjs';
 
@@ -14,9 +15,6 @@ const loadsProduct = (command) => command === 'doctor';
 const toDoor = (command) => `import { hasRequiredNode } from '../bin/require-node.mjs';
 if (hasRequiredNode()) await import('./server/${command}.js');
 `;
-
-/** Bundled CommonJS calls `require` for Node's modules. */
-const requireBanner = `import { createRequire as __cr } from 'node:module';\nconst require = __cr(import.meta.url);`;
 
 const common = {
   bundle: true,
@@ -43,7 +41,7 @@ export async function bundleCommand(root, command, owner) {
       absWorkingDir: root,
       entryPoints: [entries[command]],
       outfile: commandFile,
-      target: 'node24',
+      target: serverTarget,
       external: ['pg-native'],
       banner: { js: requireBanner },
       define: { 'process.env.NODE_ENV': '"production"' },

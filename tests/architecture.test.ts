@@ -134,12 +134,13 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('has no cycles', () => {
-    const cycles = findCycles(imports.filter(({ typeOnly }) => !typeOnly));
+  it('has no cycles, type imports included', () => {
+    // In the product, `actions.ts` and its pages refer to each other's types by design.
+    const cycles = findCycles(imports.filter(({ typeOnly, from }) => !typeOnly || !isIn(from, ...products)));
     expect(
       cycles.map(
         (cycle) =>
-          `${cycle.join(' -> ')}. A cycle has no first module to read or to run: move what both need to a third.`,
+          `${cycle.join(' -> ')}. A cycle has no first module to read: move what both need, often a type, to a third one.`,
       ),
     ).toEqual([]);
   });

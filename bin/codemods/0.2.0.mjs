@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 // From 0.1.0 to 0.2.0: `node bin/codemods/0.2.0.mjs` rewrites the files of your product and its tests.
 // - What comes from a file of the engine comes from `#engine` or `#engine/server`.
 // - What comes from another part of your product comes from `#product/`, `#product-server/` or `#product-client/`.
-// - `Late` is called `Await`, and `oncePerVisit` is called `oncePerRequest`.
+// - `Late` is called `Await`, `oncePerVisit` `oncePerRequest`, and `useActionOutcome` `useActionResult`.
 // `npm run format` sorts the imports afterwards.
 
 const indexes = {
@@ -18,7 +18,13 @@ const products = {
   '#product-server/': 'src/server/product/',
   '#product-client/': 'src/client/product/',
 };
-const renamed = { Late: 'Await', LateProps: 'AwaitProps', oncePerVisit: 'oncePerRequest' };
+const renamed = {
+  Late: 'Await',
+  LateProps: 'AwaitProps',
+  oncePerVisit: 'oncePerRequest',
+  useActionOutcome: 'useActionResult',
+  ActionOutcome: 'ActionResult',
+};
 const statement = /^(import|export)(\s+type)?\s*\{([^}]*)\}\s*from\s*'(\.[^']+)';$/gm;
 
 /**

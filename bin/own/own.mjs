@@ -39,7 +39,7 @@ The tour is gone. What to do first:
   npm run new -- api notes      writes a resource under /api with its test
   npm test                      runs your tests; npm run test:all those of the engine too
 
-docs/guide/01-pages.md begins the guide: an address book in twelve steps, from here on.
+docs/guide/01-pages.md begins the guide: an address book step by step, from here on.
 
 What still says Spillway and should say your name: package.json, README.md, CHANGELOG.md, LICENSE.`;
 

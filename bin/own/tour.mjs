@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listFiles } from '../../build/files.mjs';
 
 const emptyApp = fileURLToPath(new URL('empty', import.meta.url));
 
@@ -127,19 +128,6 @@ function rewrite(file, change) {
   const text = readFileSync(file, 'utf8');
   const changed = change(text);
   if (changed !== text) writeFileSync(file, changed);
-}
-
-/** Relative paths of all files below a folder, with forward slashes. */
-function listFiles(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(folder.length + 1)
-        .replaceAll('\\', '/'),
-    )
-    .sort();
 }
 
 function removeEmptyFolders(folder) {

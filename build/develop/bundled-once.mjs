@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { build as bundle } from 'esbuild';
+import { listImportedNames } from '../front-doors.mjs';
 
 const SDK = '@sentry/react';
 const namespace = 'bundled-once';
@@ -22,7 +23,7 @@ export function bundledOnce(root, target) {
         sideEffects: false,
       }));
       build.onLoad({ filter: /.*/, namespace }, async ({ pluginData: importer }) => {
-        const names = listImportedNames(await readFile(importer, 'utf8')).join(', ');
+        const names = (listImportedNames(await readFile(importer, 'utf8'), SDK) ?? []).join(', ');
         if (!bundles.has(names)) bundles.set(names, bundleNames(root, target, names));
         return { contents: await bundles.get(names), loader: 'js', resolveDir: root };
       });
@@ -44,11 +45,4 @@ async function bundleNames(root, target, names) {
     legalComments: 'none',
   });
   return outputFiles[0].text;
-}
-
-/** @param {string} source @returns {string[]} values alone */
-function listImportedNames(source) {
-  const [, clause = ''] = new RegExp(`^import \\{([^}]*)\\} from '${SDK}';$`, 'm').exec(source) ?? [];
-  const names = clause.split(',').map((name) => name.trim());
-  return names.filter((name) => name !== '' && !name.startsWith('type '));
 }

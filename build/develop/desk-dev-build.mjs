@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import * as esbuild from 'esbuild';
 import { desk } from '../apps.mjs';
 import { browserTarget, clientOptions } from '../bundles.mjs';
-import { bundleStyles, listAppAssets } from '../manifest.mjs';
+import { listClientFiles } from '../client-app.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { bundledOnce } from './bundled-once.mjs';
 import { isProductFile } from './refresh.mjs';
@@ -37,22 +36,9 @@ export function createDeskDevBuild(root, { outdir, styles }) {
       context.rebuild(),
       readRouteModules(root, [desk.table], { plugins: [styles.plugin] }),
     ]);
-    const { files, urlsByUser } = await bundleStyles({
-      metafile,
-      entry: devEntry,
-      pages: Object.values(routeModules),
-      outdir: join(root, outdir),
-      compile: (sheet) => styles.compile(join(root, sheet)),
-    });
-    const assets = listAppAssets({ metafile, outdir, entry: devEntry, routeModules, styleUrls: urlsByUser });
-    const names = [...outputFiles, ...files].map(({ path }) => path).sort();
-    return {
-      metafile,
-      outputFiles,
-      sheets: files,
-      assets,
-      name: createHash('sha256').update(names.join('\n')).digest('hex'),
-    };
+    const files = await listClientFiles({ root, metafile, entry: devEntry, routeModules, outdir, styles });
+    const names = [...outputFiles, ...files.sheets].map(({ path }) => path).sort();
+    return { metafile, outputFiles, ...files, name: hash('sha256', names.join('\n')) };
   }
 
   return {

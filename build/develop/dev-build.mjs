@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { hash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 import { product } from '../apps.mjs';
 import { browserTarget, clientOptions, serverOptions, serverParts } from '../bundles.mjs';
+import { listClientFiles } from '../client-app.mjs';
 import { requireClientInputs } from '../client-inputs.mjs';
-import { bundleStyles, listAppAssets } from '../manifest.mjs';
-import { readFiles, sortOutputs } from '../output.mjs';
+import { listFiles, readFiles } from '../files.mjs';
+import { sortOutputs } from '../output.mjs';
 import { readOwnersBuild } from '../owner.mjs';
 import { readRouteModules } from '../route-modules.mjs';
 import { createStyles } from '../styles.mjs';
@@ -125,7 +125,7 @@ export function createDevBuild(root) {
   async function write(files) {
     await Promise.all(
       files.map(async ({ path, contents }) => {
-        const name = hash(contents);
+        const name = hash('sha256', contents);
         if (written.get(path) === name) return;
         await mkdir(dirname(join(dist, path)), { recursive: true });
         await writeFile(join(dist, path), contents);
@@ -160,25 +160,20 @@ export function createDevBuild(root) {
       ]);
       requireClientInputs(built.metafile);
       const { metafile, outputFiles } = keepNames(built);
-      const sheets = await bundleStyles({
-        metafile,
-        entry: wiring,
-        pages: Object.values(routeModules),
-        outdir: join(root, clientFolder),
-        compile: (sheet) => styles.compile(join(root, sheet)),
-      });
-      const assets = listAppAssets({
+      const { sheets, assets } = await listClientFiles({
+        root,
         metafile: { ...metafile, outputs: withoutNames(metafile.outputs) },
-        outdir: clientFolder,
         entry: devEntry,
+        styled: wiring,
         routeModules,
-        styleUrls: sheets.urlsByUser.set(devEntry, sheets.urlsByUser.get(wiring) ?? []),
+        outdir: clientFolder,
+        styles,
       });
       const manifest = { buildId, ...assets, apps: { desk: builtDesk.assets } };
       manifestText = `${JSON.stringify(manifest, null, 2)}\n`;
       const { served, unserved } = sortOutputs(dist, [...outputFiles, ...builtDesk.outputFiles], { serveMaps: true });
       await write([
-        ...[...served, ...sheets.files, ...builtDesk.sheets, ...publicFiles].map((file) => ({
+        ...[...served, ...sheets, ...builtDesk.sheets, ...publicFiles].map((file) => ({
           ...file,
           path: `client/${file.path}`,
         })),
@@ -210,7 +205,7 @@ export function createDevBuild(root) {
       await write([...unserved.map(toMapped), ...served.map((file) => ({ ...file, path: `client/${file.path}` }))]);
       const bundles = outputFiles.filter(({ path }) => /\.m?js$/.test(path));
       // A server reads the manifest once: a page that is loaded anew would get the sheets and scripts of an earlier build.
-      return hash([manifestText, ...bundles.map(({ contents }) => hash(contents))].join(' '));
+      return hash('sha256', [manifestText, ...bundles.map(({ contents }) => hash('sha256', contents))].join(' '));
     },
 
     /** Takes what an earlier build left out of the way, and says that this is no build to start from. */
@@ -240,13 +235,11 @@ function names({ inputs }, files) {
 }
 
 function listEntries(root) {
-  const files = productFolders.flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/').replace(/^\//, ''))
-      .filter(isProductModule),
-  );
-  return [devEntry, wiring, engineEntry, ...files.sort()];
+  const files = productFolders
+    .flatMap((folder) => listFiles(join(root, folder)).map((path) => `${folder}${path}`))
+    .filter(isProductModule)
+    .sort();
+  return [devEntry, wiring, engineEntry, ...files];
 }
 
 /** The outputs that look a page up by its name have its file for an entry too. */
@@ -274,9 +267,5 @@ async function hashBase(root, metafile) {
     .map(([path, { inputs }]) => ({ path, inputs: Object.keys(inputs) }))
     .filter(({ path, inputs }) => !path.endsWith('.map') && inputs.some(isOthers) && !inputs.some(isProductModule))
     .map(({ path }) => path);
-  return hash([...names.sort(), await readFile(join(root, wiring), 'utf8')].join('\n'));
-}
-
-function hash(contents) {
-  return createHash('sha256').update(contents).digest('base64url').slice(0, 16);
+  return hash('sha256', [...names.sort(), await readFile(join(root, wiring), 'utf8')].join('\n'));
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 
 /**
@@ -33,7 +33,7 @@ export function createStableNames(root) {
       open.add(path);
       const map = files.get(join(root, `${path}.map`))?.text ?? '';
       const text = sortImports(renameImports(path).replaceAll(basename(path), ''));
-      const key = hash([output.entryPoint, text, map].join('\0'));
+      const key = hash('sha256', [output.entryPoint, text, map].join('\0'));
       if (!pathByText.has(key)) pathByText.set(key, path);
       kept.set(path, pathByText.get(key));
       return pathByText.get(key);
@@ -73,8 +73,4 @@ function sortImports(text) {
     return '';
   });
   return [...statements.sort(), rest].join('\n');
-}
-
-function hash(text) {
-  return createHash('sha256').update(text).digest('base64url');
 }

@@ -59,7 +59,8 @@ function wrongMove(move) {
 }
 
 function parsePlace(text) {
-  const [, path, name, detail] = /^([^#]+)(?:#([^#]*)(?:#(.+))?)?$/s.exec(text) ?? [];
+  // In `a.ts#Reader.#open#throw error` the second # belongs to the name of a private method.
+  const [, path, name, detail] = /^([^#]+)(?:#((?:[^#]|(?<=\.)#)*)(?:#(.+))?)?$/s.exec(text) ?? [];
   return path === undefined ? undefined : { path, function: name, detail };
 }
 

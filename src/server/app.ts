@@ -7,15 +7,15 @@ import { apiNotFound, unclaimedMethods } from './engine/api/resource.ts';
 import { type AssetsOptions, assets } from './engine/assets/assets.ts';
 import { compress } from './engine/assets/compress.ts';
 import type { PublicFile } from './engine/assets/public-files.ts';
-import { expectContinue } from './engine/connection/expect-continue.ts';
+import { expectContinue } from './engine/connection/http-server.ts';
 import { lateWrites } from './engine/connection/late-writes.ts';
-import { type ErrorHandler, errorHandler } from './engine/errors/error-handler.ts';
+import { errorHandler } from './engine/errors/error-handler.ts';
 import type { Funnel } from './engine/errors/funnel.ts';
 import { type LoadedApp, mountExistingApp } from './engine/existing-app.ts';
 import { createExpress, type FirstStepsDeps, firstSteps } from './engine/first-steps.ts';
 import type { Metrics } from './engine/monitoring/metrics.ts';
+import { seenAsPage } from './engine/pages/page-url.ts';
 import type { PageSteps } from './engine/pages/pages.ts';
-import { seenAsPage } from './engine/pages/seen-as-page.ts';
 import { crossSite } from './engine/protection/cross-site.ts';
 import type { Overload } from './engine/protection/overload.ts';
 import { privateReplies } from './engine/protection/private-replies.ts';
@@ -23,7 +23,7 @@ import { toSecurityHeaders } from './engine/protection/security-headers.ts';
 import { shed } from './engine/protection/shed.ts';
 import { isApiPath, isTakenPath } from './engine/request/api-path.ts';
 import { dropClosed } from './engine/request/on-close.ts';
-import { chain, intoExpress, type Step } from './engine/request/step.ts';
+import { chain, type ErrorHandler, intoExpress, type Step } from './engine/request/step.ts';
 
 export interface AppDeps extends FirstStepsDeps {
   readonly funnel: Funnel;

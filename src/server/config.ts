@@ -2,23 +2,15 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { ASSET_PREFIX } from '../shared/engine/wire/protocol.ts';
 import { Day, MiB, Second } from '../shared/units.ts';
-import {
-  type NamedToken,
-  ONLY_OPERATOR,
-  ONLY_VIEWER,
-  parseTokens,
-  TOKEN_SENTENCE,
-} from './desk/access/operator-tokens.ts';
+import { ONLY_OPERATOR, ONLY_VIEWER, parseTokens, TOKEN_SENTENCE } from './desk/access/operator-tokens.ts';
 import {
   parseHttpUrls,
   parseMailAddress,
   parseMailAddresses,
   parsePrivateTargets,
   parseSmtpUrl,
-  type WebhookFormat,
 } from './desk/notifications/settings.ts';
 import { parseSourceLink } from './desk/source-link.ts';
-import type { ConnectionTimes } from './engine/connection/http-server.ts';
 import {
   parseScrubKeys,
   parseScrubPatterns,
@@ -39,7 +31,7 @@ import {
   whole,
 } from './engine/settings.ts';
 import { KEEP_ALIVE_TIMEOUT, REQUEST_TIMEOUT, SOCKET_TIMEOUT } from './limits.ts';
-import { type Dsn, parseDsn } from './sentry/dsn.ts';
+import { parseDsn } from './sentry/dsn.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const WEBHOOK_FORMATS = ['json', 'slack'] as const;
@@ -372,74 +364,13 @@ export const SETTINGS = {
   },
 } satisfies SettingsTable;
 
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  /** Absolute. */
-  readonly dataDir: string;
-  readonly publicOrigins: readonly string[];
-  /** Hops, or addresses and networks. */
-  readonly trustProxy: number | readonly string[];
-  /** How long a connection may be idle, a request may take to arrive, and its connection may rest (ms). */
-  readonly times: ConnectionTimes;
-  /** Origins that get trace headers. */
-  readonly traceTargets: readonly string[];
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly compression: boolean;
-  /** Undefined where the build id stands in. */
-  readonly release: string | undefined;
-  readonly digestNamespace: string;
-  /** Undefined for SQLite in `dataDir`. */
-  readonly deskDatabaseUrl: string | undefined;
-  /** How long occurrences are kept (ms), and how much is stored (bytes). */
-  readonly deskRetention: DeskRetention;
-  /** Empty where the one in `dataDir` counts. */
-  readonly operatorTokens: readonly NamedToken[];
-  readonly viewerTokens: readonly NamedToken[];
-  /** In lower case. */
-  readonly authProxyHeader: string | undefined;
-  readonly authProxySecret: string | undefined;
-  readonly authProxyOperators: readonly string[];
-  /** Undefined where the desk is on `port`. */
-  readonly deskPort: number | undefined;
-  readonly deskOnly: boolean;
-  /** Undefined where it follows from other settings. */
-  readonly deskOrigin: string | undefined;
-  readonly webhookUrls: readonly string[];
-  /** Undefined where the host decides. */
-  readonly webhookFormat: WebhookFormat | undefined;
-  readonly webhookSecret: string | undefined;
-  readonly smtpUrl: string | undefined;
-  readonly mailFrom: string | undefined;
-  readonly mailTo: readonly string[];
-  /** A count. */
-  readonly notifyAfter: number;
-  /** Names, addresses and networks. */
-  readonly notifyPrivateTargets: readonly string[];
-  readonly heartbeatUrl: string | undefined;
-  readonly sentryDsn: Dsn | undefined;
-  readonly sentryEnvironment: string;
-  /** How a place in the source is opened, with `{file}` and the like to be filled in. */
-  readonly sourceLink: string | undefined;
-  readonly tunnelPath: string;
-  readonly scrubKeys: readonly string[];
-  readonly scrubPatterns: readonly RegExp[];
-  /** Milliseconds; 0 where nothing is refused. */
-  readonly overloadDelay: number;
-  /** Undefined where it follows from the heap. */
-  readonly maxPages: number | undefined;
-  /** A count; undefined for a share of all connections. */
-  readonly maxConnectionsPerAddress: number | undefined;
-  /** Milliseconds. */
-  readonly drainLag: number;
-  /** Milliseconds. */
-  readonly drainDeadline: number;
-}
-
 export interface DeskRetention {
   readonly maxAge: number;
   readonly maxBytes: number;
 }
+
+/** The engine's settings, as the rest of the server uses them. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /**
  * Reads the engine's settings once.
@@ -447,7 +378,7 @@ export interface DeskRetention {
  * @param terminal somebody sits in front of it, and wants Ctrl-C to end it at once
  * @throws ConfigError with a sentence for each wrong value
  */
-export function readConfig(env: Environment, { terminal = false } = {}): Config {
+export function readConfig(env: Environment, { terminal = false } = {}) {
   const values = readSettings(SETTINGS, env);
   return {
     port: values.PORT,
@@ -455,51 +386,70 @@ export function readConfig(env: Environment, { terminal = false } = {}): Config 
     // Absolute: Node never returns from making a relative folder where the working folder is gone.
     dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,
+    /** Hops, or addresses and networks. */
     trustProxy: values.TRUST_PROXY,
+    /** How long a connection may be idle, a request may take to arrive, and its connection may rest (ms). */
     times: {
       keepAlive: values.KEEP_ALIVE ?? KEEP_ALIVE_TIMEOUT,
       request: values.REQUEST_TIMEOUT ?? REQUEST_TIMEOUT,
       socket: values.SOCKET_TIMEOUT ?? SOCKET_TIMEOUT,
     },
+    /** Origins that get trace headers. */
     traceTargets: values.TRACE_TARGETS,
     logLevel: values.LOG_LEVEL,
     compression: values.COMPRESSION,
+    /** Undefined where the build id stands in. */
     release: values.RELEASE || undefined,
     digestNamespace: values.DIGEST_NAMESPACE,
+    /** How long occurrences are kept (ms), and how much is stored (bytes). */
     deskRetention: { maxAge: values.DESK_RETENTION_DAYS * Day, maxBytes: values.DESK_MAX_SIZE * MiB },
+    /** Undefined for SQLite in `dataDir`. */
     deskDatabaseUrl: values.DESK_DATABASE_URL || undefined,
+    /** Empty where the one in `dataDir` counts. */
     operatorTokens: values.OPERATOR_TOKEN,
     viewerTokens: values.VIEWER_TOKEN,
+    /** In lower case. */
     authProxyHeader: values.AUTH_PROXY_HEADER || undefined,
     authProxySecret: values.AUTH_PROXY_SECRET || undefined,
     authProxyOperators: values.AUTH_PROXY_OPERATORS,
+    /** Undefined where the desk is on `port`. */
     deskPort: values.DESK_PORT,
     deskOnly: values.DESK_ONLY,
+    /** Undefined where it follows from other settings. */
     deskOrigin: values.DESK_ORIGIN || undefined,
     webhookUrls: values.WEBHOOK_URL,
+    /** Undefined where the host decides. */
     webhookFormat: values.WEBHOOK_FORMAT,
     webhookSecret: values.WEBHOOK_SECRET || undefined,
     smtpUrl: values.SMTP_URL || undefined,
     mailFrom: values.MAIL_FROM || undefined,
     mailTo: values.MAIL_TO,
+    /** A count. */
     notifyAfter: values.NOTIFY_AFTER,
+    /** Names, addresses and networks. */
     notifyPrivateTargets: values.NOTIFY_PRIVATE_TARGETS,
     heartbeatUrl: values.HEARTBEAT_URL || undefined,
     sentryDsn: values.SENTRY_DSN,
     sentryEnvironment: values.SENTRY_ENVIRONMENT,
+    /** How a place in the source is opened, with `{file}` and the like to be filled in. */
     sourceLink: values.SOURCE_LINK,
     tunnelPath: values.TUNNEL_PATH,
     scrubKeys: values.SCRUB_KEYS,
     scrubPatterns: values.SCRUB_PATTERNS,
+    /** Milliseconds; 0 where nothing is refused. */
     overloadDelay: values.OVERLOAD_DELAY,
+    /** Undefined where it follows from the heap. */
     maxPages: values.MAX_PAGES,
+    /** A count; undefined for a share of all connections. */
     maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
+    /** Milliseconds. */
     drainLag: values.DRAIN_LAG ?? (terminal ? 0 : 1 * Second),
+    /** Milliseconds. */
     drainDeadline: values.DRAIN_DEADLINE,
   };
 }
 
-function parseOrigins(text: string): string[] | undefined {
+function parseOrigins(text: string): readonly string[] | undefined {
   const parts = text
     .split(',')
     .map((part) => part.trim())
@@ -524,7 +474,7 @@ function parseTunnelPath(text: string): string | undefined {
   return /^(?:\/[\w-]{1,60}){1,4}$/.test(text) && !isTaken ? text : undefined;
 }
 
-function parseTrust(text: string): number | string[] | undefined {
+function parseTrust(text: string): number | readonly string[] | undefined {
   if (/^\d{1,2}$/.test(text)) return Number(text);
   if (OFF.has(text.toLowerCase())) return 0;
   const parts = text.split(',').map((part) => part.trim().toLowerCase());

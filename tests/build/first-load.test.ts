@@ -50,7 +50,7 @@ describe('the production build', () => {
     const product = read(listScripts(manifest));
     expect(desk).toContain('Sign in to the desk');
     expect(product).not.toMatch(/Sign in to the desk|root\.signOut|Desk itself/);
-    expect(desk).not.toMatch(/\/tour\/|newsletter/);
+    expect(desk).not.toMatch(/\/tour\/|Leave note/);
   });
 
   it('has nothing of what `npm run dev` adds', () => {

@@ -16,7 +16,7 @@ function siteOf(file: string, text: string) {
 describe('the table of sites of the production build', () => {
   it('knows the place of a throw in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
-      path: 'src/server/engine/pages/show-page.ts',
+      path: 'src/server/engine/pages/render/show-page.ts',
       function: 'entryScripts',
       detail: expect.stringMatching(/^throw new Error\(/),
       home: 'engine',

@@ -95,9 +95,12 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     const { groups } = JSON.parse(settings.stdout) as { groups: readonly FindingGroup[] };
     const found = new Map(groups.flatMap(({ findings }) => findings).map((finding) => [finding.about, finding]));
     expect(found.get('Build')).toMatchObject({ mark: 'ok' });
-    expect(found.get('DATA_DIR')).toMatchObject({ mark: 'ok', found: '/data can be written to.' });
+    expect(found.get('DATA_DIR')).toMatchObject({ mark: 'ok', found: '/data is writable.' });
     const site = container.exec(['node', 'dist/doctor.mjs', 'http://127.0.0.1:3000']);
-    expect(site).toMatchObject({ status: 0, stdout: expect.stringContaining('Each step came when it was sent (br)') });
+    expect(site).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Each step arrives when the server sends it (br)'),
+    });
   });
 
   it('ends by SIGTERM with 0 once it has answered, and finds on its volume what it knew', async () => {

@@ -49,9 +49,9 @@ const site = useOwnedSite({
     }`,
   'src/shared/product/pages/notes.tsx': `
     import { Form } from '../../engine/routing/form.tsx';
-    import { useActionOutcome } from '../../engine/rendering/hooks.ts';
+    import { useActionResult } from '../../engine/rendering/hooks.ts';
     function Note({ label, reset }) {
-      const { errors, values } = useActionOutcome('notes.add') ?? {};
+      const { errors, values } = useActionResult('notes.add') ?? {};
       return (
         <Form action="notes.add" reset={reset} noValidate aria-label={label}>
           <input name="title" aria-label="Title" defaultValue={values?.title} aria-invalid={errors?.title ? true : undefined} />
@@ -61,7 +61,7 @@ const site = useOwnedSite({
       );
     }
     export default function Notes({ data }) {
-      const outcome = useActionOutcome('notes.add');
+      const outcome = useActionResult('notes.add');
       return (
         <>
           <title>Notes</title>

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendText } from '../../src/server/engine/request/refuse.ts';
+import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { shareBrowser } from '../support/browser.ts';
 import { expectAllSame, listTypes, startUpstream, toSent, type Upstream } from '../support/report-upstream.ts';
 import { startTunnelSite, type TunnelSite } from '../support/tunnel-site.ts';

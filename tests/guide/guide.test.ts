@@ -11,9 +11,9 @@ import { askRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
-/** Who does not say so is taken for a crawler, and gets everything in one piece. */
+/** Other user agents count as crawlers and get the complete page. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36';
-/** Comments that React puts between two texts. */
+/** The comments that React puts between two text nodes. */
 const BETWEEN = /<!-- -->/g;
 
 let app: OwnedApp;
@@ -29,7 +29,7 @@ afterAll(() => {
   app?.remove();
 });
 
-/** Slow in London, silent of Erlangen, broken in New York. */
+/** Slow for London, 404 for Erlangen, 500 for New York. */
 async function startWeather(): Promise<Server> {
   const server = createServer(async ({ url }, res) => {
     if (url === '/London') await setTimeout(300);
@@ -51,7 +51,7 @@ async function read(visitor: Visitor, path: string) {
   return { status: reply.status, html: (await reply.text()).replace(BETWEEN, ''), headers: reply.headers };
 }
 
-/** What a command in the app's folder said. Where it fails, that is the message. */
+/** Runs a command in the app's folder and returns its output. If it fails, the output is the error message. */
 async function run(name: string, ...args: string[]): Promise<string> {
   const path = `${join(app.folder, 'node_modules/.bin')}:${process.env.PATH}`;
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^(?:VITEST|NODE_ENV)/.test(key)));
@@ -65,7 +65,7 @@ async function run(name: string, ...args: string[]): Promise<string> {
 }
 
 describe('the app of the guide', () => {
-  it('is written as the formatter and the lint want it', async () => {
+  it('passes the formatter and the linter', async () => {
     const folders = ['src/shared', 'src/server', 'src/client', 'tests/server', 'tests/e2e'];
     await run('biome', 'check', '--error-on-warnings', ...folders.map((folder) => `${folder}/product`));
   });
@@ -78,7 +78,7 @@ describe('the app of the guide', () => {
 });
 
 describe('its pages', () => {
-  it('have layout, document and title, and one is kept', async () => {
+  it('have a layout, a document and a title, and one is static', async () => {
     const { visitor } = await start();
     const about = await read(visitor, '/about');
     expect(about.html).toContain('<meta name="application-name" content="Address book"/>');
@@ -89,11 +89,11 @@ describe('its pages', () => {
     const etag = about.headers.get('etag') ?? '';
     expect((await visitor.get('/about', { 'if-none-match': etag })).status).toBe(304);
     const nowhere = await read(visitor, '/nowhere');
-    expect([nowhere.status, nowhere.html]).toEqual([404, expect.stringContaining('Nobody lives at this address.')]);
+    expect([nowhere.status, nowhere.html]).toEqual([404, expect.stringContaining('Looking for a person?')]);
     expect(nowhere.html).toContain('Address book</a>');
   });
 
-  it('show data, search it, and say by its version that it holds', async () => {
+  it('show and search data, and send 304 while its version is the same', async () => {
     const { visitor } = await start();
     const all = await read(visitor, '/people');
     expect(all.html).toMatch(/href="\/people\/1"[^>]*>Ada Lovelace<\/a>, since \d{4}-\d\d-\d\d/);
@@ -108,57 +108,57 @@ describe('its pages', () => {
     expect((await visitor.get('/people/99')).status).toBe(404);
   });
 
-  it('stream what is late, and fail in its place', async () => {
+  it('stream deferred data, and show its failures in place', async () => {
     const { visitor, log } = await start();
     const ada = await read(visitor, '/people/1');
-    expect(ada.html.indexOf('Asking for the weather')).toBeGreaterThan(0);
-    expect(ada.html.indexOf('14 degrees')).toBeGreaterThan(ada.html.indexOf('Asking for the weather'));
+    expect(ada.html.indexOf('Loading the weather')).toBeGreaterThan(0);
+    expect(ada.html.indexOf('14 degrees')).toBeGreaterThan(ada.html.indexOf('Loading the weather'));
     const whole = await read(visitor, '/people/1?_whole=1');
     expect(whole.html).toContain('<p>14 degrees</p>');
-    expect(whole.html).not.toContain('Asking for');
+    expect(whole.html).not.toContain('Loading the weather');
     const emmy = await read(visitor, '/people/2?_whole=1');
     expect([emmy.status, emmy.html]).toEqual([
       200,
-      expect.stringContaining('Nobody measures the weather in Erlangen.'),
+      expect.stringContaining('There is no weather station in Erlangen.'),
     ]);
     await visitor.post('/people', GRACE);
     const grace = await read(visitor, '/people/3?_whole=1');
-    const [, digest = 'none'] = /The weather is unknown \(([0-9A-Z]{8})-[0-9A-Z]{8}\)/.exec(grace.html) ?? [];
-    expect(grace.html).not.toContain('service answered');
+    const [, digest = 'none'] = /The weather is not available \(([0-9A-Z]{8})-[0-9A-Z]{8}\)/.exec(grace.html) ?? [];
+    expect(grace.html).not.toContain('service responded');
     await until(
-      () => log().includes(digest) && log().includes('The weather service answered 500.'),
+      () => log().includes(digest) && log().includes('The weather service responded with 500.'),
       'the line of the log',
     );
   });
 
-  it('answer forms without JavaScript', async () => {
+  it('handle forms without JavaScript', async () => {
     const { visitor, url } = await start();
     const wrong = await visitor.post('/people', { ...GRACE, email: 'nowhere', city: ' ' });
     const again = await wrong.text();
     expect(wrong.status).toBe(422);
     expect(again).toContain('value="Grace Hopper"');
-    expect(again).toContain('Please give a whole e-mail address');
-    expect(again).toContain('Please say where.');
+    expect(again).toContain('Please enter an email address');
+    expect(again).toContain('Please enter a city.');
     const known = await visitor.post('/people', { ...GRACE, email: 'ada@example.org' });
-    expect([known.status, await known.text()]).toEqual([409, expect.stringContaining('in the book already')]);
+    expect([known.status, await known.text()]).toEqual([409, expect.stringContaining('already in use')]);
     const right = await visitor.post('/people', GRACE);
     expect([right.status, right.headers.get('location')]).toEqual([303, '/people/3']);
     expect((await visitor.post('/people/3', { _action: 'person.star' })).status).toBe(303);
-    expect((await read(visitor, '/people/3')).html).toContain('1 stars');
+    expect((await read(visitor, '/people/3')).html).toContain('Stars: 1');
     expect((await visitor.post('/people', GRACE, { origin: 'https://evil.example' })).status).toBe(403);
 
     const upload = new FormData();
     upload.append('_action', 'people.import');
     upload.append('file', new File(['Alan,alan@example.org,Wilmslow\nnobody'], 'people.csv'));
     const imported = await visitor.post('/people', upload);
-    expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('1 people were added.')]);
-    // Refused by what it announces: a client that is still sending may not get to read the answer.
+    expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('Imported: 1')]);
+    // Refused by its Content-Length: a client that is still sending might not read the response.
     const { host, port } = new URL(url);
     const headers = [`Host: ${host}`, 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1100000'];
     expect((await askRaw(Number(port), 'POST /people HTTP/1.1', headers)).status).toBe(413);
   });
 
-  it('load their sheets and images, and allow what the policy names', async () => {
+  it('load their style sheets and images, and allow the image source', async () => {
     const { visitor, url } = await start();
     const { html, headers } = await read(visitor, '/people');
     const sheets = [...html.matchAll(/<link[^>]*href="(\/assets\/[^"]+\.css)"/g)].map(([, href]) => href);
@@ -170,7 +170,7 @@ describe('its pages', () => {
     expect((await read(visitor, '/about')).html).toContain('src="/favicon.svg"');
   });
 
-  it('tell an expected end from a failure', async () => {
+  it('show a message for an expected error, and a digest for a failure', async () => {
     const { visitor, log } = await start();
     app.write({ 'backup.json': '{"takenAt":"2026-01-02T03:04:05Z","people":[1,2]}' });
     expect((await read(visitor, '/backup')).html).toContain('2 people, on 2026-01-02');
@@ -187,7 +187,7 @@ describe('its pages', () => {
   });
 });
 
-it('has an API that says what is wrong as problem+json', async () => {
+it('has an API that sends its errors as problem+json', async () => {
   const { url } = await start();
   const post = (path: string, body: object) =>
     fetch(url + path, {
@@ -205,7 +205,7 @@ it('has an API that says what is wrong as problem+json', async () => {
     type: 'about:blank',
     title: 'Conflict',
     status: 409,
-    detail: 'This address is in the book already.',
+    detail: 'This email address is already in use.',
   });
   expect(await (await post('/api/people', {})).json()).toMatchObject({
     status: 422,
@@ -216,18 +216,15 @@ it('has an API that says what is wrong as problem+json', async () => {
   expect((await fetch(`${url}/api/nothing`)).headers.get('content-type')).toContain('application/problem+json');
 });
 
-it('heeds its settings, and refuses a wrong one with a sentence', async () => {
+it('uses its settings, and reports an invalid one', async () => {
   const { visitor, url } = await start({ READ_ONLY: 'on' });
   const closed = await visitor.post('/people', GRACE);
-  expect([closed.status, await closed.text()]).toEqual([
-    503,
-    expect.stringContaining('The book is closed for changes'),
-  ]);
+  expect([closed.status, await closed.text()]).toEqual([503, expect.stringContaining('The address book is read-only')]);
   const api = await fetch(`${url}/api/people`, { method: 'POST' });
   expect([api.status, await api.json()]).toEqual([503, expect.objectContaining({ detail: expect.any(String) })]);
   expect((await visitor.get('/people')).status).toBe(200);
   expect((await visitor.get('/about')).status).toBe(200);
   await expect(start({ WEATHER_SERVICE: 'weather' })).rejects.toThrow(
-    'The setting WEATHER_SERVICE is no address. Use one that begins with http:// or https://.',
+    'The setting WEATHER_SERVICE must begin with http:// or https://.',
   );
 });

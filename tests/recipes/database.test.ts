@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('keeps what was written, for pages and the API, across a restart', async () => {
+it('stores entries for pages and the API, across a restart', async () => {
   const folder = join(app.folder, 'data-of-test');
   const first = await app.start({ DATA_DIR: folder });
   const visitor = createVisitor(first.url);
@@ -36,7 +36,7 @@ it('keeps what was written, for pages and the API, across a restart', async () =
   expect(await (await fetch(`${second.url}/_data/`)).text()).toContain('"total":2');
 });
 
-it('does not start where the database cannot be opened, and says why', async () => {
+it('does not start if the database cannot be opened, and logs the reason', async () => {
   const folder = join(app.folder, 'data-without-database');
   mkdirSync(join(folder, 'entries.db'), { recursive: true });
   await expect(app.start({ DATA_DIR: folder })).rejects.toThrow(

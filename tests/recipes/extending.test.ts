@@ -21,8 +21,8 @@ afterAll(async () => {
   app.remove();
 });
 
-describe("the owner's files", () => {
-  it('give a page its data, its texts, its addresses and its nonce', async () => {
+describe("the app's files", () => {
+  it('provide a page with data, texts, URLs and a nonce', async () => {
     const { url } = running;
     const reply = await fetch(url);
     const html = await reply.text();
@@ -32,20 +32,20 @@ describe("the owner's files", () => {
     expect(reply.headers.get('content-security-policy')).toContain(`'nonce-${nonce}'`);
   });
 
-  it('refuse a setting with a sentence', async () => {
+  it('reject an invalid setting', async () => {
     await expect(app.start({ GREETING: 'x'.repeat(41) })).rejects.toThrow(
-      'The setting GREETING is longer than 40 characters.',
+      'The setting GREETING must have at most 40 characters.',
     );
   });
 
-  it('close a page and its data by one step', async () => {
+  it('close a page and its data with one step', async () => {
     const { url } = running;
     expect((await fetch(`${url}/admin`)).status).toBe(403);
     expect((await fetch(`${url}/_data/admin`)).status).toBe(403);
     expect((await fetch(`${url}/administration`)).status).toBe(404);
   });
 
-  it('answer what is no page', async () => {
+  it('serve routes that are not pages', async () => {
     const { url } = running;
     expect(await (await fetch(`${url}/sitemap.xml`)).text()).toMatch(/^<urlset/);
     const hook = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
@@ -54,7 +54,7 @@ describe("the owner's files", () => {
     expect((await fetch(`${url}/webhooks/payment`, foreign)).status).toBe(403);
   });
 
-  it('keep failures of one place apart', async () => {
+  it('split failures at one place', async () => {
     const { url, log } = running;
     const digestOf = async (provider: string) => {
       const reply = await fetch(`${url}/api/payments/${provider}`);
@@ -64,10 +64,10 @@ describe("the owner's files", () => {
     const [first, again, other] = [await digestOf('a'), await digestOf('a'), await digestOf('b')];
     expect(again).toBe(first);
     expect(other).not.toBe(first);
-    await expect.poll(log).toContain('ProviderError: The provider b does not answer.');
+    await expect.poll(log).toContain('ProviderError: The provider b did not respond.');
   });
 
-  it('say who is one visitor', async () => {
+  it('identify a visitor', async () => {
     const { url } = running;
     // Before it has the store's salt, a process tells visitors apart for itself.
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
@@ -83,14 +83,14 @@ describe("the owner's files", () => {
     await expect.poll(count, { timeout: 10_000 }).toBe(2);
   });
 
-  it('let sources into the policy', async () => {
+  it('add sources to the content policy', async () => {
     const { url } = running;
     const policy = (await fetch(url)).headers.get('content-security-policy');
     expect(policy).toContain("img-src 'self' data: https://images.example;");
     expect(policy).toContain("connect-src 'self' https://api.example;");
   });
 
-  it('take posts of the origin that a page names, for that page alone', async () => {
+  it('accept posts from the origin that a page lists, only for that page', async () => {
     const { url } = running;
     const post = (path: string, origin: string) =>
       fetch(url + path, { method: 'POST', headers: { origin }, body: new URLSearchParams({ receipt: 'R7' }) });
@@ -99,7 +99,7 @@ describe("the owner's files", () => {
     expect((await post('/', 'https://pay.example')).status).toBe(403);
   });
 
-  it('speak WebSocket, and say 1001 when the server stops', async () => {
+  it('serve WebSockets, and close them with 1001 when the server stops', async () => {
     const stopped = await app.start({ GREETING: 'Ahoy', DATA_DIR: join(app.folder, 'stopped') });
     const socket = new WebSocket(`${stopped.url.replace('http', 'ws')}/live`);
     const heard = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
@@ -111,7 +111,7 @@ describe("the owner's files", () => {
     expect(await dialFrom('https://evil.example', running.url)).toBe(403);
   });
 
-  it('bring what browsers do by themselves into the first load', async () => {
+  it('add browser code to the first load', async () => {
     const { entry } = JSON.parse(readFileSync(join(app.folder, 'dist/manifest.json'), 'utf8'));
     const scripts = [entry.script, ...entry.preloads].map((path) =>
       readFileSync(join(app.folder, 'dist/client', path), 'utf8'),
@@ -120,7 +120,7 @@ describe("the owner's files", () => {
   });
 });
 
-it('may all be taken away, each with its line in main.ts', async () => {
+it('can all be removed, with their lines in index.ts', async () => {
   const bare = takeAllAway(createOwnedApp());
   await bare.build();
   const { url } = await bare.start();

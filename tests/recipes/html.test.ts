@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('shows what was written, and nothing that runs, in the document and after a navigation', async () => {
+it('shows the text without its scripts, in the document and after a navigation', async () => {
   const { url } = await app.start();
   const browser = await shareBrowser();
   const page = await browser.newPage({ userAgent: 'Mozilla/5.0 Chrome/150.0.0.0' });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('serves what it says, and says what it serves', async () => {
+it('serves what the document describes, and describes what it serves', async () => {
   const { url } = await app.start();
   const ask = (path: string, init?: RequestInit) => fetch(`${url}/api${path}`, init);
   const add = (body: unknown) =>

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('shows one build in two environments, static pages too', async () => {
+it('runs one build in two environments, with static pages', async () => {
   for (const env of [STAGING, LIVE]) {
     const { url, stop } = await app.start(env);
     for (const path of ['/', '/kept', '/_data/', '/_data/kept']) {
@@ -38,7 +38,7 @@ it('shows one build in two environments, static pages too', async () => {
   }
 });
 
-it('keeps settings out of what was built', () => {
+it('keeps settings out of the build', () => {
   const folder = join(app.folder, 'dist/client/assets');
   const scripts = readdirSync(folder).filter((name) => name.endsWith('.js'));
   expect(scripts.length).toBeGreaterThan(2);
@@ -46,6 +46,6 @@ it('keeps settings out of what was built', () => {
     expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/pk\.(?:staging|live)|MAIL_PASSWORD/);
 });
 
-it('does not start without one that it needs', async () => {
+it('does not start without a required setting', async () => {
   await expect(app.start({ MAP_KEY: 'pk.live' })).rejects.toThrow('The setting MAIL_PASSWORD');
 });

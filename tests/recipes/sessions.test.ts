@@ -56,24 +56,26 @@ afterAll(async () => {
   app.remove();
 });
 
-it('does not start without a secret, and says how to make one', async () => {
-  await expect(app.start()).rejects.toThrow(/The setting SESSION_SECRET is missing or too short\. .*openssl rand/);
+it('does not start without a secret, and reports how to create one', async () => {
+  await expect(app.start()).rejects.toThrow(
+    /The setting SESSION_SECRET must have at least 32 random characters\. .*openssl rand/,
+  );
 });
 
 describe('a visitor', () => {
-  it('gets a session with the page whose loader begins one, and keeps it', async () => {
+  it('gets a session from the page whose loader starts one, and keeps it', async () => {
     const { url } = recipe;
     const visitor = createVisitor(url);
     await visitor.get('/');
     expect(visitor.cookies.size).toBe(0);
     const first = await visitor.get('/sign-in');
     expect(first.headers.getSetCookie()[0]).toMatch(/^session=.*; HttpOnly; SameSite=Lax$/);
-    expect(await first.text()).toContain('You were here <!-- -->1<!-- --> times.');
-    expect(await (await visitor.get('/sign-in')).text()).toContain('You were here <!-- -->2<!-- --> times.');
+    expect(await first.text()).toContain('Visits: <!-- -->1<');
+    expect(await (await visitor.get('/sign-in')).text()).toContain('Visits: <!-- -->2<');
     expect(await (await visitor.get('/_data/sign-in')).text()).toContain('"visits":3');
   });
 
-  it('signs in without scripts, under a new session, and out again', async () => {
+  it('signs in without JavaScript, in a new session, and signs out', async () => {
     const { url } = recipe;
     const visitor = createVisitor(url);
     expect((await visitor.get('/account')).status).toBe(401);
@@ -84,7 +86,7 @@ describe('a visitor', () => {
     const wrong = await visitor.post('/sign-in', { ...ADA, password: 'wrong' });
     expect(wrong.status).toBe(422);
     const again = await wrong.text();
-    expect(again).toContain('Name and password do not fit.');
+    expect(again).toContain('The name or password is incorrect.');
     expect(again).toContain('value="ada"');
     expect(again).not.toContain('wrong');
 
@@ -99,7 +101,7 @@ describe('a visitor', () => {
     expect((await visitor.get('/account')).status).toBe(401);
   });
 
-  it('signs in in the background, and by a form with files', async () => {
+  it('signs in with a background post, and with a multipart form', async () => {
     const { url } = recipe;
     const background = createVisitor(url);
     const reply = await background.post('/sign-in', ADA, { accept: ACTION_ACCEPT });
@@ -126,7 +128,7 @@ describe.each([
   });
   afterAll(() => running?.stop());
 
-  it('signs in behind its body parser, by either kind of form', async () => {
+  it('signs in after its body parser, with both kinds of form', async () => {
     const form = new FormData();
     for (const [field, value] of Object.entries(ADA)) form.append(field, value);
     for (const fields of [ADA, form]) {
@@ -136,13 +138,13 @@ describe.each([
     }
   });
 
-  it('shares sessions with an app that has its own, both ways', async () => {
+  it('shares sessions with an existing app, in both directions', async () => {
     const visitor = createVisitor(url);
     expect(await (await visitor.get('/whoami')).text()).toBe('nobody, undefined');
     await visitor.post('/sign-in', ADA);
     await visitor.get('/sign-in');
     expect(await (await visitor.get('/whoami')).text()).toBe('user 1, 1');
     await visitor.post('/visits', {});
-    expect(await (await visitor.get('/sign-in')).text()).toContain('You were here <!-- -->41<!-- --> times.');
+    expect(await (await visitor.get('/sign-in')).text()).toContain('Visits: <!-- -->41<');
   });
 });

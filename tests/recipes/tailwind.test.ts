@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.remove());
 
-it('serves one sheet with the rules that pages use, and no others', async () => {
+it('serves one style sheet with only the rules that pages use', async () => {
   const { url } = await app.start();
   const html = await (await fetch(url)).text();
   expect(html).toContain('class="text-water hover:underline sm:text-3xl ');
@@ -37,7 +37,7 @@ it('serves one sheet with the rules that pages use, and no others', async () => 
   expect(css).not.toMatch(/@(?:theme|source|apply|tailwind|utility)\b/);
 });
 
-it('writes the rules of a class that was added, beside CSS modules', async () => {
+it('adds the rules of a new class, together with CSS modules', async () => {
   const other = createTailwindApp();
   other.write({
     'src/shared/product/pages/home/home.tsx': `

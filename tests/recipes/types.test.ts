@@ -98,11 +98,11 @@ it.each(sound.map(([name], index) => [name, index] as const))('%s compiles', (_,
   expect(said[index]).toBe('');
 });
 
-it('a handler that does not answer what the API promises does not compile', () => {
+it('a handler with an undeclared response does not compile', () => {
   expect(said.at(-1)?.match(/^src\/server\/product\/api\/books\/router\.ts\(/gm)).toHaveLength(BROKEN_PROMISES.length);
 });
 
-it.each(written.map(([name], index) => [name, index] as const))('%s is written as the lint wants it', (_, index) => {
+it.each(written.map(([name], index) => [name, index] as const))('%s passes the linter', (_, index) => {
   const { folder } = apps[index] as OwnedApp;
   for (const file of ['biome.json', '.gitignore']) cpSync(join(project, file), join(folder, file));
   const { stderr, status } = spawnSync(biome, ['check', '--error-on-warnings'], { cwd: folder, encoding: 'utf8' });

@@ -51,9 +51,9 @@ const files = {
     export interface OrderActions { pay(): { paidAt: Date }; cancel(): void }
     export default function Order({ data }: PageProps<OrderData>) { return <Pay total={data.total} />; }`,
   [FORM]: `
-    import { Form, submitAs, useActionOutcome } from '../../actions.ts';
+    import { Form, submitAs, useActionResult } from '../../actions.ts';
     export function Pay({ total }: { total: number }) {
-      const paid = useActionOutcome('order.pay');
+      const paid = useActionResult('order.pay');
       return (
         <Form action="order.pay">
           <p>{paid?.data?.paidAt.toISOString()}</p>
@@ -66,7 +66,7 @@ const files = {
     import { createActionUses } from '#engine';
     import type { OrderActions } from './pages/order/order.tsx';
     export interface Actions { order: OrderActions }
-    export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();`,
+    export const { Form, useActionResult, submitAs } = createActionUses<Actions>();`,
   [HALF]: `
     import { redirect } from '#engine';
     import type { OrderActions, OrderData } from '../../../shared/product/pages/order/order.tsx';
@@ -94,11 +94,11 @@ function createWiredApp(edits: readonly Edit[], partial: boolean): OwnedApp {
   return app;
 }
 
-it('is said by the server at its start too, for who did not ask the compiler', async () => {
+it('is also reported by the server at start', async () => {
   const app = createWiredApp([[HALVES, 'order,\n    }', 'ordr: order,\n    }']], false);
   await app.build();
   await expect(app.start()).rejects.toThrow(
-    /^The app ended with 1 before it listened:\nThe route "order" has no server half\. .*index\.ts.*\nThe server half "ordr" has no route\. [^\n]*\n$/,
+    /^The app ended with 1 before it listened:\nThe route "order" is missing in .*index\.ts.*\n.*index\.ts has a server half "ordr", but there is no such route\. [^\n]*\n$/,
   );
   app.remove();
 }, 120_000);
@@ -141,7 +141,7 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
   ],
   [
     'names a misspelt action, and those that there are, where an outcome is',
-    [[FORM, "useActionOutcome('order.pay')", "useActionOutcome('order.pya')"]],
+    [[FORM, "useActionResult('order.pay')", "useActionResult('order.pya')"]],
     MISSPELT_ACTION,
   ],
   [
@@ -193,12 +193,12 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
       [ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
       [HALVES, 'home: null,', 'home: null, ordr: {},'],
     ],
-    /"\\"ordr\\" is no route of src\/shared\/product\/routes\.tsx\. Mend its name in src\/shared\/product\/actions\.ts\."/,
+    /"\\"ordr\\" is not a route of src\/shared\/product\/routes\.tsx\. Correct its name in src\/shared\/product\/actions\.ts\."/,
   ],
   [
     'names a page whose module has no component',
     [[PAGE, 'export default function Home', 'export function Home']],
-    /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" has no component as its default export\. Its file is named in src\/shared\/product\/routes\.tsx\."/m,
+    /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" does not export a component as its default\. src\/shared\/product\/routes\.tsx names its file\."/m,
   ],
   [
     'names a link to a page that is not there, where the link is',
@@ -234,7 +234,7 @@ describe('the compiler', () => {
     for (const app of apps) app.remove();
   }, 120_000);
 
-  it('has nothing to say of pages that are wired well, though they link to each other', () => {
+  it('reports nothing for correct pages that link to each other', () => {
     expect(said[0]).toBe('');
   });
 
@@ -245,7 +245,7 @@ describe('the compiler', () => {
     },
   );
 
-  it('says one thing of a page without a server half', () => {
+  it('reports one error for a page without a server file', () => {
     expect(said[1]?.match(/^\S/gm)).toHaveLength(1);
   });
 });

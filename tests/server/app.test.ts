@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { type RequestHandler, Router } from 'express';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forbidden } from '../../src/shared/engine/routing/outcome.ts';
+import { forbidden } from '../../src/shared/engine/routing/control-flow.ts';
 import { createFakePages, createTestApp, spyOnLog, startTestServer, type TestServer } from '../support/app.ts';
 import { askRaw, parseReply, sendRaw } from '../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../support/required-headers.ts';
@@ -235,7 +235,7 @@ describe('pages', () => {
     const address = reply.headers['x-error-digest'];
     expect(address).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
     expect(reply.text).toContain(
-      '<h1>Application error: a client-side exception has occurred while loading the host example.com</h1>',
+      '<p>Application error: a client-side exception has occurred while loading the host example.com</p>',
     );
     expect(reply.text).toContain(`Digest: <code>${address}</code>`);
     expect(reply.text).not.toContain('canary');

@@ -214,7 +214,7 @@ it('is described in .env.example, setting by setting', () => {
 it('is named in the table of docs/operating.md', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const docs = read('docs/operating.md');
-  const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('## Life and death'));
+  const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('## Start, stop and health'));
   const named = [...table.matchAll(/`([A-Z_]{4,})`/g)].map(([, name]) => name);
   const settings = [...read('.env.example').matchAll(/^# ([A-Z_]+)=/gm)].map(([, name]) => name);
   expect([...new Set(named)].sort()).toEqual(settings.sort());

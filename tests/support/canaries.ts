@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { unpackBytes, unpackJson } from '../../src/server/desk/store/pack.ts';
+import { unpackBytes, unpackJson } from '../../src/server/desk/store/occurrences/pack.ts';
 import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
 
 /** Bytes that left the process, and whose they are. */

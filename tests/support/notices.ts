@@ -1,5 +1,5 @@
-import type { ClaimedNotice } from '../../src/server/desk/store/claim-notice.ts';
-import type { Notice } from '../../src/server/desk/store/notice-table.ts';
+import type { ClaimedNotice } from '../../src/server/desk/store/notifications/claim-notification.ts';
+import type { Notice } from '../../src/server/desk/store/notifications/notification-table.ts';
 import type { Incident } from '../../src/server/desk/store/records.ts';
 
 /** An incident as the store has it, with what a test asks of it. */

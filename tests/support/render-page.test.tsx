@@ -4,8 +4,8 @@ import type { EngineContext, LoaderArgs, ServerPage } from '../../src/server/eng
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
 import type { ErrorPageProps } from '../../src/shared/engine/rendering/engine-context.ts';
-import { useActionOutcome, useData, useHost, usePageError } from '../../src/shared/engine/rendering/hooks.ts';
-import { forbidden, redirect } from '../../src/shared/engine/routing/outcome.ts';
+import { useActionResult, useData, useHost, usePageError } from '../../src/shared/engine/rendering/hooks.ts';
+import { forbidden, redirect } from '../../src/shared/engine/routing/control-flow.ts';
 import { defineRoutes, type PageProps } from '../../src/shared/engine/routing/routes.ts';
 import { createRenderPage, createVisitPage } from './render-page.tsx';
 
@@ -26,7 +26,7 @@ function Root() {
 function Order({ data }: PageProps<OrderData>) {
   const { id } = useParams();
   const [search] = useSearchParams();
-  const outcome = useActionOutcome('order.save');
+  const outcome = useActionResult('order.save');
   return (
     <p>
       {data.total} of {id} on {useHost()}, {search.get('tab')}

@@ -3,18 +3,18 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { ComponentType } from 'react';
 import { createFunnel, type FailureContext, type Funnel } from '../../src/server/engine/errors/funnel.ts';
-import { type Loaded, loadPage, type PageTable } from '../../src/server/engine/pages/load-page.ts';
+import { type Loaded, loadPage } from '../../src/server/engine/pages/load-page.ts';
 import { createMatcher, matchNotFound, type PageMatch } from '../../src/server/engine/pages/match-page.ts';
 import { Ending, type PageRequest, PageTimeout } from '../../src/server/engine/pages/page-request.ts';
-import { renderPage } from '../../src/server/engine/pages/render-page.tsx';
-import type { LoaderArgs, ServerPage } from '../../src/server/engine/pages/server-page.ts';
+import { renderPage } from '../../src/server/engine/pages/render/render-page.tsx';
+import type { LoaderArgs, PageTable, ServerPage } from '../../src/server/engine/pages/server-page.ts';
 import { RequestInfo } from '../../src/server/engine/request/request-info.ts';
 import type { DocumentProps } from '../../src/shared/engine/rendering/document.ts';
 import type { ErrorPages } from '../../src/shared/engine/rendering/engine-context.ts';
 import { toShownError } from '../../src/shared/engine/rendering/page-error.ts';
 import { createRouteTree } from '../../src/shared/engine/routing/route-objects.ts';
 import type { PageModule, RouteDefinition } from '../../src/shared/engine/routing/routes.ts';
-import type { ActionOutcome, PageError, PagePayload } from '../../src/shared/engine/wire/payload.ts';
+import type { ActionResult, PageError, PagePayload } from '../../src/shared/engine/wire/payload.ts';
 import { NOT_FOUND_ROUTE } from '../../src/shared/engine/wire/protocol.ts';
 import { encode } from '../../src/shared/engine/wire/wire.ts';
 import { noScrubber } from './unguarded.ts';
@@ -27,7 +27,7 @@ export interface RenderPageOptions {
   /** What the page's loader or guard ended with, such as `{ kind: 'forbidden', status: 403 }`. */
   readonly error?: PageError;
   /** What an action answered, such as `{ action: 'order.save', status: 422, errors: { name: 'Too short.' } }`. */
-  readonly action?: ActionOutcome;
+  readonly action?: ActionResult;
   readonly host?: string;
 }
 
@@ -93,7 +93,7 @@ export function createVisitPage<Context, Options extends object>(
 
 interface ShowOptions {
   readonly host?: string | undefined;
-  readonly action?: ActionOutcome | undefined;
+  readonly action?: ActionResult | undefined;
   readonly toArgs?: ((params: LoaderArgs['params']) => LoaderArgs<unknown>) | undefined;
 }
 
@@ -207,11 +207,11 @@ function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] 
     funnel: {
       ...real,
       fail(error, context) {
-        const verdict = real.fail(error, context);
+        const disposition = real.fail(error, context);
         // A deferred value that fails is shown in its place, as it is to a visitor.
-        const isFailure = verdict.kind === 'error' && verdict.error.kind === 'failure';
+        const isFailure = disposition.kind === 'error' && disposition.error.kind === 'failure';
         if (isFailure && context.origin !== 'late') failures.push(error);
-        return verdict;
+        return disposition;
       },
     },
   };

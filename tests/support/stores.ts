@@ -1,19 +1,19 @@
 import { describe, onTestFinished } from 'vitest';
 import { toThin } from '../../src/server/desk/ingest/journal-entry.ts';
-import type { NewsRules } from '../../src/server/desk/store/note-news.ts';
+import type { Intake } from '../../src/server/desk/store/ingest/tally.ts';
+import type { NotificationRules } from '../../src/server/desk/store/notifications/notification-rules.ts';
 import { openPostgres } from '../../src/server/desk/store/postgres.ts';
-import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention.ts';
+import type { RetentionOptions, RetentionReport } from '../../src/server/desk/store/retention/retention.ts';
 import type { SqlDriver } from '../../src/server/desk/store/sql.ts';
 import { openSqlite } from '../../src/server/desk/store/sqlite.ts';
 import { openStore, type Store } from '../../src/server/desk/store/store.ts';
-import type { Intake } from '../../src/server/desk/store/tally.ts';
 import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { Hour } from '../../src/shared/units.ts';
 import { createFailure, createTestLog, TEST_RETENTION } from './desk.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** A store that goes away with the test, and what is below it. */
-export type OpenTestStore = (news?: NewsRules) => Promise<{ store: Store; driver: SqlDriver }>;
+export type OpenTestStore = (news?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
 /** Says the same of a store in SQLite and of one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {

@@ -8,12 +8,16 @@ export interface Said {
 }
 
 /** The desk's command as it stands in the source, in a pipe. */
-export async function runDesk(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> {
+export async function runDesk(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  encoding: BufferEncoding = 'utf8',
+): Promise<Said> {
   const [out, err] = [new PassThrough(), new PassThrough()];
   const texts = [out, err].map((stream) => {
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    return () => Buffer.concat(chunks).toString();
+    return () => Buffer.concat(chunks).toString(encoding);
   });
   const code = await runTerminal({ args, env, out, err, dist: `${env.DATA_DIR}/dist` });
   // What was written arrives a turn later.

@@ -14,9 +14,9 @@ import { normalizeUrl } from '../../src/server/engine/protection/normalize-url.t
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import { createProxyTrust } from '../../src/server/engine/protection/proxy-trust.ts';
 import { securityHeaders } from '../../src/server/engine/protection/security-headers.ts';
-import { sendText } from '../../src/server/engine/request/refuse.ts';
 import { requestId } from '../../src/server/engine/request/request-id.ts';
 import { requestInfo } from '../../src/server/engine/request/request-info.ts';
+import { sendText } from '../../src/server/engine/request/send-body.ts';
 import { chain, type Step } from '../../src/server/engine/request/step.ts';
 import { toCrockford } from '../../src/shared/engine/reporting/address.ts';
 import { TEST_SERVER } from './app.ts';

@@ -69,7 +69,7 @@ async function emptyDesk(): Promise<string> {
   if (desk && (await empty(desk))) return desk.url;
   const url = await createDatabase();
   const driver = openPostgres(url);
-  await driver.migration((sql) => applyMigrations(sql, driver.dialect));
+  await driver.migration((sql) => applyMigrations(sql));
   desk = { url, meta: await driver.all('SELECT * FROM desk_meta') };
   await driver.close();
   return url;

@@ -12,15 +12,15 @@ import { createAsset, type PublicFile } from '../../src/server/engine/assets/pub
 import { createHttpServer } from '../../src/server/engine/connection/http-server.ts';
 import { createFunnel } from '../../src/server/engine/errors/funnel.ts';
 import { createScrubber } from '../../src/server/engine/errors/scrub.ts';
+import { metricsPage } from '../../src/server/engine/monitoring/fixed-paths.ts';
 import { createMetrics } from '../../src/server/engine/monitoring/metrics.ts';
-import { metricsPage } from '../../src/server/engine/monitoring/metrics-page.ts';
 import { invalid } from '../../src/server/engine/pages/server-page.ts';
 import { createOrigins } from '../../src/server/engine/protection/origins.ts';
 import type { Level } from '../../src/server/engine/protection/overload.ts';
 import { type HeaderList, toSecurityHeaders } from '../../src/server/engine/protection/security-headers.ts';
 import { Await } from '../../src/shared/engine/rendering/await.tsx';
 import { useData } from '../../src/shared/engine/rendering/hooks.ts';
-import { redirect, unauthorized } from '../../src/shared/engine/routing/outcome.ts';
+import { redirect, unauthorized } from '../../src/shared/engine/routing/control-flow.ts';
 import { createFakeApi, spyOnLog, TEST_SERVER } from './app.ts';
 import { ADA, type DeskSite, startDeskSite, toCookie } from './desk-site.ts';
 import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';

@@ -1,2 +1,2 @@
-/** Called once, when hydration has begun: the place for what only the browser does. The tour needs nothing here. */
+/** Runs once in the browser, after hydration has started. The tour does nothing here. */
 export function start(): void {}

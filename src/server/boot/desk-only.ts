@@ -10,7 +10,7 @@ import { indexPublicFiles } from '../engine/assets/public-files.ts';
 import { readOpenFileLimit, toMaxConnections } from '../engine/connection/connection-limits.ts';
 import { createDrain } from '../engine/connection/drain.ts';
 import { listen, toHttpUrl } from '../engine/connection/listen.ts';
-import { metricsPage } from '../engine/monitoring/metrics-page.ts';
+import { metricsPage } from '../engine/monitoring/fixed-paths.ts';
 import { createProxyTrust } from '../engine/protection/proxy-trust.ts';
 import { readSettings } from '../engine/settings.ts';
 import { createDeskServer } from './create-desk-server.ts';

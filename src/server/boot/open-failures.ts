@@ -2,7 +2,7 @@ import type { RouteLine } from '../../shared/engine/routing/routes.ts';
 import type { Desk } from '../desk/desk.ts';
 import type { ToVisitor } from '../desk/ingest/tunnel/visitors.ts';
 import { InFlight } from '../engine/connection/in-flight.ts';
-import { createTableLoader } from '../engine/errors/create-table-loader.ts';
+import { createTableLoader } from '../engine/errors/digest/load-site-table.ts';
 import type { SiteTable } from '../engine/errors/digest/site-table.ts';
 import type { Reporter } from '../engine/errors/failure.ts';
 import { createFunnel, type Funnel, type FunnelOptions } from '../engine/errors/funnel.ts';

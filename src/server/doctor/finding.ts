@@ -1,23 +1,30 @@
 /**
- * How something stands. A *warning* works and could be better or safer; *wrong* does harm to visitors
- * or loses what was to be kept; *unknown* could not be looked at, and says why.
+ * How a checked thing is. A *warning* works, and could be better or safer. *Wrong* harms visitors or loses data.
+ * *Unknown* could not be checked, and the text says why.
  */
 export type Mark = 'ok' | 'warning' | 'wrong' | 'unknown';
 
-/** What was looked at, how it stands, and what to do. No text of it holds a secret. */
-export interface Finding {
-  readonly about: string;
+/** The line that solves a problem, for each place where it can be solved. */
+export type Lines = Partial<Readonly<Record<'setting' | 'nginx' | 'HAProxy' | 'Caddy', string>>>;
+
+/** What a check found, and what to do about it. No text holds a secret. */
+export interface Verdict {
   readonly mark: Mark;
   /** A sentence. */
   readonly found: string;
-  /** Sentences that say what to do; none where nothing is to be done. */
-  readonly advice?: string;
-  readonly remedies?: readonly Remedy[];
+  /** Sentences. */
+  readonly advice?: string | undefined;
+  readonly lines?: Lines | undefined;
 }
 
-/** A line to be changed. */
+/** As programs get it with `--json`. */
+export interface Finding extends Omit<Verdict, 'lines'> {
+  readonly about: string;
+  readonly remedies?: readonly Remedy[] | undefined;
+}
+
 export interface Remedy {
-  readonly place: 'nginx' | 'HAProxy' | 'Caddy' | 'setting';
+  readonly place: string;
   readonly line: string;
 }
 
@@ -26,17 +33,35 @@ export interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-export function toOk(about: string, found: string): Finding {
-  return { about, mark: 'ok', found };
+/** Checks by what they are about. A check answers one question, or returns undefined if it does not arise. */
+export type Checks<Facts> = Readonly<Record<string, (facts: Facts) => Verdict | undefined>>;
+
+export function judge<Facts>(checks: Checks<Facts>, facts: Facts): Finding[] {
+  return Object.entries(checks).flatMap(([about, check]) => {
+    const verdict = check(facts);
+    return verdict ? [toFinding(about, verdict)] : [];
+  });
 }
 
-export function toUnknown(about: string, found: string): Finding {
-  return { about, mark: 'unknown', found };
+export function toFinding(about: string, { lines, ...verdict }: Verdict): Finding {
+  const remedies = lines && Object.entries(lines).map(([place, line]) => ({ place, line }));
+  return { about, ...verdict, remedies };
 }
 
-/** @param line such as `TRUST_PROXY=10.0.0.5` */
-export function toSetting(line: string): readonly Remedy[] {
-  return [{ place: 'setting', line }];
+export function ok(found: string): Verdict {
+  return { mark: 'ok', found };
+}
+
+export function unknown(found: string, advice?: string): Verdict {
+  return { mark: 'unknown', found, advice };
+}
+
+export function warning(found: string, advice?: string, lines?: Lines): Verdict {
+  return { mark: 'warning', found, advice, lines };
+}
+
+export function wrong(found: string, advice?: string, lines?: Lines): Verdict {
+  return { mark: 'wrong', found, advice, lines };
 }
 
 /** How many findings have each mark. */

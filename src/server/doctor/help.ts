@@ -1,14 +1,14 @@
-/** @param command how it is called: `npm run doctor --` */
+/** @param command how to run it: `npm run doctor --` */
 export function toHelp(command: string): string {
-  return `Says what is wrong with the settings here, or with the way that leads to a site, and what to do.
+  return `Finds what is wrong with the settings here, or with the proxies in front of a site, and says what to do.
 
   ${command}                          the settings of this environment; nothing is started or changed
-  ${command} https://www.example.com  what visitors get there, through every proxy in between
+  ${command} https://www.example.com  what visitors get there, through every proxy
 
-  --token-file <file>  a token of the desk, so that the server says what it sees. Without it that is
-                       VIEWER_TOKEN, OPERATOR_TOKEN, or the one that is kept in DATA_DIR
-  --json               for programs
+  --token-file <file>  a file with a token of the desk, so that the server shows what it sees
+                       Default: VIEWER_TOKEN, OPERATOR_TOKEN, or the token stored in DATA_DIR
+  --json               output for programs
 
-It ends with 0, with 1 where something is wrong, and with 2 where it was called wrongly. Warnings alone do not fail.
+Exit code: 0, 1 if something is wrong, 2 if the arguments are invalid. Warnings do not fail.
 `;
 }

@@ -19,7 +19,7 @@ import { checkSite } from './site/check-site.ts';
 import { readToken } from './site/read-token.ts';
 
 export interface DoctorOptions {
-  /** Behind the name of the command. */
+  /** What follows the name of the command. */
   readonly args: readonly string[];
   readonly env: Environment;
   readonly out: NodeJS.WritableStream & Sheet;
@@ -27,19 +27,15 @@ export interface DoctorOptions {
   /** The folder of the build. */
   readonly dist: string;
   readonly loadProductSettings: () => Promise<ProductSettings<unknown>>;
-  /** `/proc/self/mountinfo` of a test's own. */
+  /** A `/proc/self/mountinfo` for tests. */
   readonly mounts?: string;
 }
 
-/** What stops it with a sentence. */
-const EXPECTED = [TerminalError, ConfigError];
-
-/** @returns the exit code: 0, 1 where something is wrong or it could not look, 2 where it was called wrongly */
+/** @returns the exit code: 0, 1 if something is wrong or a check failed, 2 if the arguments are invalid */
 export async function runDoctor(options: DoctorOptions): Promise<number> {
-  const { env, out, err } = options;
-  const tell = (text: string) => void err.write(`${toCleanLines(text).join('\n')}\n`);
+  const { args, env, out, err } = options;
   try {
-    const parsed = parseArguments(options.args);
+    const parsed = parseArguments(args);
     if (parsed.help) {
       out.write(toHelp(toCommandName(env, 'doctor')));
       return 0;
@@ -50,11 +46,15 @@ export async function runDoctor(options: DoctorOptions): Promise<number> {
     else out.write(toText(drawFindings(title, groups), toPaper(out, env)));
     return counts.wrong > 0 ? 1 : 0;
   } catch (error) {
-    const isUsage = error instanceof UsageError;
-    const isExpected = isUsage || EXPECTED.some((kind) => error instanceof kind);
-    tell(isExpected ? (error as Error).message : `The command failed: ${toStack(error)}`);
-    return isUsage ? 2 : 1;
+    err.write(`${toCleanLines(toMessage(error)).join('\n')}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
+}
+
+function toMessage(error: unknown): string {
+  const isExpected = [UsageError, TerminalError, ConfigError].some((kind) => error instanceof kind);
+  if (!(error instanceof Error)) return `The command failed: ${String(error)}`;
+  return isExpected ? error.message : `The command failed: ${error.stack ?? error.message}`;
 }
 
 interface Examined {
@@ -65,20 +65,14 @@ interface Examined {
 async function examine({ site, tokenFile }: DoctorArguments, options: DoctorOptions): Promise<Examined> {
   const { env, dist, mounts } = options;
   const version = `Spillway ${readVersion(dist)}`;
-  const token = site && readToken({ file: tokenFile, env });
-  const groups = site
-    ? await checkSite({ site, token: token?.token, authProxyHeader: readAuthProxyHeader(env), now: Date.now() })
-    : await checkEnvironment({ env, dist, mounts, product: await loadProduct(options) });
-  return {
-    title: site ? `${version} at ${site.origin}` : `${version}, as it would start here`,
-    groups: hideSecrets(groups, env, token?.token),
-  };
-}
-
-/** @throws ConfigError if its value is invalid */
-function readAuthProxyHeader(env: Environment): string | undefined {
-  const { AUTH_PROXY_HEADER } = SETTINGS;
-  return readSettings({ AUTH_PROXY_HEADER }, env).AUTH_PROXY_HEADER || undefined;
+  if (!site) {
+    const groups = await checkEnvironment({ env, dist, mounts, product: await loadProduct(options) });
+    return { title: `${version}, as it would start here`, groups: hideSecrets(groups, env) };
+  }
+  const token = readToken(tokenFile, env);
+  const { AUTH_PROXY_HEADER } = readSettings({ AUTH_PROXY_HEADER: SETTINGS.AUTH_PROXY_HEADER }, env);
+  const groups = await checkSite({ site, token, authProxyHeader: AUTH_PROXY_HEADER || undefined });
+  return { title: `${version} at ${site.origin}`, groups: hideSecrets(groups, env, token) };
 }
 
 async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<ProductSettings<unknown> | Error> {
@@ -89,17 +83,19 @@ async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<Prod
   }
 }
 
-/** What was found may repeat what somebody else's error says, and that a password. */
-function hideSecrets(groups: readonly FindingGroup[], env: Environment, token: string | undefined): FindingGroup[] {
-  const literals = listEnvironmentSecrets(env, createScrubber());
-  const scrubber = createScrubber({ literals: token === undefined ? literals : [...literals, token] });
-  return groups.map(({ heading, findings }) => ({
-    heading,
-    findings: findings.map((finding) => ({ ...finding, found: scrubber.text(finding.found) })),
-  }));
+/** A finding can repeat the message of an error from elsewhere, and with it a password. */
+function hideSecrets(groups: readonly FindingGroup[], env: Environment, ...secrets: (string | undefined)[]) {
+  const literals = [...listEnvironmentSecrets(env, createScrubber()), ...secrets.filter((one) => one !== undefined)];
+  const scrubber = createScrubber({ literals });
+  return groups.map(
+    ({ heading, findings }): FindingGroup => ({
+      heading,
+      findings: findings.map((finding) => ({ ...finding, found: scrubber.text(finding.found) })),
+    }),
+  );
 }
 
-/** The clone's own, which its owner counts up. */
+/** Returns the version in package.json, or an empty text. */
 function readVersion(dist: string): string {
   try {
     const { version } = JSON.parse(readFileSync(join(dist, '..', 'package.json'), 'utf8')) as { version?: unknown };
@@ -107,8 +103,4 @@ function readVersion(dist: string): string {
   } catch {
     return '';
   }
-}
-
-function toStack(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

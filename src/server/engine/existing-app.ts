@@ -59,10 +59,10 @@ export interface ExistingAppSteps {
 const HAS_BROTLI_HOLE = describeNodeFloor(process.versions.node) !== undefined;
 
 /** Properties that our Express has set on the request. */
-const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
+export const ROUTING = ['baseUrl', 'originalUrl', 'params', 'route', 'next', 'res', 'url'] as const;
 
 /** The setting by which Express knows that nobody has set `trust proxy`. */
-const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
+export const DEFAULT_TRUST = '@@symbol:trust_proxy_default';
 
 /** Mounts an existing app so that it answers exactly as it does without Spillway. */
 export function mountExistingApp({ existing, trust, headers, isReserved }: ExistingAppOptions): ExistingAppSteps {

@@ -2,10 +2,9 @@ import express, { type Express } from 'express';
 import type { Logger } from 'pino';
 import type { InFlight } from './connection/in-flight.ts';
 import { oneAtATime } from './connection/one-at-a-time.ts';
-import { requestContext } from './errors/request-context.ts';
 import type { ScrubPath } from './errors/scrub/secret-path.ts';
 import { accessLog } from './monitoring/access-log.ts';
-import { health, type Readiness } from './monitoring/health.ts';
+import { type FixedPaths, fixedPaths, health, type Readiness } from './monitoring/fixed-paths.ts';
 import type { Metrics } from './monitoring/metrics.ts';
 import { visitorId } from './monitoring/visitor-id.ts';
 import type { ProductReporting } from './product.ts';
@@ -29,9 +28,9 @@ export interface FirstStepsDeps {
   readonly scrubPath: ScrubPath;
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
   /** Answers `/metrics`, unless it is on another port. */
-  readonly metricsPage?: Step | undefined;
+  readonly metricsPage?: FixedPaths | undefined;
   /** Answers what `npm run doctor` asks. */
-  readonly doctorPage?: Step;
+  readonly doctorPage?: FixedPaths;
   /** The product's: whose request it is, for failures. */
   readonly visitorId?: ProductReporting['visitorId'] | undefined;
   /** Where the tunnel takes the browser's own reports. */
@@ -48,14 +47,11 @@ export function firstSteps(deps: FirstStepsDeps, spelling?: NormalizeUrlOptions)
     oneAtATime(),
     requestId({ origins, trust }),
     deps.takeCredentials,
-    requestContext(),
     ...(deps.visitorId ? [visitorId({ visitorId: deps.visitorId, log })] : []),
     accessLog({ log, inFlight: deps.inFlight, scrubPath: deps.scrubPath, metrics: deps.metrics }),
     securityHeaders(toSecurityHeaders(origins)),
     normalizeUrl(spelling),
-    health({ readiness: deps.readiness }),
-    ...(deps.metricsPage ? [deps.metricsPage] : []),
-    ...(deps.doctorPage ? [deps.doctorPage] : []),
+    fixedPaths([health(deps.readiness), deps.metricsPage ?? {}, deps.doctorPage ?? {}]),
     hostCheck({ origins, trust, log }),
     strictTransport({ reportPath: deps.reportPath }),
   ];

@@ -11,7 +11,7 @@ export { addBreadcrumb } from './errors/breadcrumb.ts';
 export { HttpError, notFoundHere } from './errors/http-error.ts';
 export { PROBLEM_TYPE } from './errors/problem.ts';
 export type { ExistingApp } from './existing-app.ts';
-export { formAction } from './pages/form-action.ts';
+export { formAction } from './pages/actions/form-action.ts';
 export { oncePerRequest } from './pages/once-per-request.ts';
 export {
   type ActionArgs,

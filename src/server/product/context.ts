@@ -2,8 +2,8 @@ import type { ProductContext, ProductParts } from '#engine/server';
 import type { Services } from './services.ts';
 import type { Settings } from './settings.ts';
 
-/** What the API, steps and routes are made with. */
+/** The argument of `createApi`, `steps` and `routes`. */
 export type AppParts = ProductParts<Settings, Services>;
 
-/** What every loader, action and guard gets as `context`. */
+/** The `context` of every loader, action and guard. */
 export type AppContext = ProductContext<Settings, Services>;

@@ -1,6 +1,6 @@
 import type { ZodError } from 'zod';
 
-/** The first thing that is wrong with each field, as `invalid()` and `Field` have it. */
+/** Returns the first error message of each field, for `invalid()` and `Field`. */
 export function toFieldErrors(error: ZodError): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error.issues) {

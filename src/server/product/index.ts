@@ -5,7 +5,7 @@ import { services } from './services.ts';
 import { settings } from './settings.ts';
 
 /**
- * Your side of the server. It also takes `context`, `steps`, `routes`, `upgrades`, `existingApp`, `contentSources`,
+ * Your side of the server. Other options: `context`, `steps`, `routes`, `upgrades`, `existingApp`, `contentSources`,
  * `apiOrigins` and `reporting`.
  */
 export const product = defineProduct({

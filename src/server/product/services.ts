@@ -1,7 +1,7 @@
 import { createTodoStore, type TodoStore } from './api/todos/store.ts';
 import type { Settings } from './settings.ts';
 
-/** What is opened once at the start, such as a database pool, and closed when the last request is answered. */
+/** Opened once before the server listens, such as a database pool, and closed after the last response. */
 export interface Services {
   readonly todos: TodoStore;
 }

@@ -1,10 +1,10 @@
 import { defineSettings, type SettingsOf, toggle } from '#engine/server';
 
-/** The settings of this product, beside those of Spillway. Each loader and handler can read them. */
+/** The settings of your app. Loaders and handlers can read them. */
 export const settings = defineSettings(
   {
     TOUR_FAILURES: {
-      about: 'The pages of the tour that fail on purpose. Unset: on, and off where PUBLIC_ORIGINS is set.',
+      about: 'Turns the failing pages of the tour on or off. Default: on, or off if PUBLIC_ORIGINS is set.',
       example: 'on',
       schema: toggle().optional(),
     },

@@ -1,8 +1,8 @@
 import { Hour, KiB, MiB, Minute, Second } from '../../shared/units.ts';
 import type { Count } from '../engine/monitoring/count.ts';
+import { createDiskQueue, type DiskQueue, type QueuedRecord } from './disk-queue.ts';
 import type { Dsn } from './dsn.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
-import { type Entry, Segments } from './segments.ts';
 import { type Answer, createUpstream } from './upstream.ts';
 
 /** What waits on the disk for the upstream (bytes); more is dropped and counted. */
@@ -96,7 +96,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 interface Packet {
-  readonly entry: Entry;
+  readonly record: QueuedRecord;
   readonly category: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly envelope: Uint8Array;
@@ -111,7 +111,7 @@ class DiskOutbox implements Outbox {
   readonly #stop = new AbortController();
   /** Read, in order, and not yet settled. */
   readonly #packets: Packet[] = [];
-  #segments: Segments | undefined;
+  #queue: DiskQueue | undefined;
   #failures = 0;
   #pausedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -124,7 +124,7 @@ class DiskOutbox implements Outbox {
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#upstream = createUpstream({ ...options, connections: CONCURRENCY });
-    this.#tryDisk((segments) => segments);
+    this.#tryDisk((queue) => queue);
     this.#schedule();
   }
 
@@ -132,7 +132,7 @@ class DiskOutbox implements Outbox {
     const known = CATEGORIES.has(category) ? category : 'default';
     if (this.#limits.remaining(known) > 0) return this.#drop(known, 'rate-limited');
     if (envelope.byteLength > MAX_ENVELOPE_BYTES) return this.#drop(known, 'too-large');
-    const added = this.#tryDisk((segments) => segments.append(pack(envelope, known, headers)));
+    const added = this.#tryDisk((queue) => queue.append(pack(envelope, known, headers)));
     if (added === undefined) return this.#drop(known, 'disk');
     if (!added) return this.#drop(known, 'full');
     this.#schedule();
@@ -144,7 +144,7 @@ class DiskOutbox implements Outbox {
   }
 
   get bytes(): number {
-    return this.#segments?.bytes ?? 0;
+    return this.#queue?.bytes ?? 0;
   }
 
   close(): Promise<void> {
@@ -203,15 +203,15 @@ class DiskOutbox implements Outbox {
   /** The next packet that is still wanted. */
   #read(): Packet | undefined {
     for (;;) {
-      const entry = this.#tryDisk((segments) => segments.next());
-      if (!entry) return undefined;
-      const packet = unpack(entry);
+      const record = this.#tryDisk((queue) => queue.next());
+      if (!record) return undefined;
+      const packet = unpack(record);
       if (packet && this.#limits.remaining(packet.category) === 0) {
         this.#packets.push(packet);
         return packet;
       }
       this.#drop(packet?.category ?? 'default', packet ? 'rate-limited' : 'damaged');
-      this.#tryDisk((segments) => segments.settle(entry));
+      this.#tryDisk((queue) => queue.settle(record));
     }
   }
 
@@ -258,7 +258,7 @@ class DiskOutbox implements Outbox {
 
   #settle(packet: Packet): void {
     this.#packets.splice(this.#packets.indexOf(packet), 1);
-    this.#tryDisk((segments) => segments.settle(packet.entry));
+    this.#tryDisk((queue) => queue.settle(packet.record));
   }
 
   #give(packet: Packet, reason: string): void {
@@ -274,11 +274,11 @@ class DiskOutbox implements Outbox {
   }
 
   /** Undefined where the disk does not do it: reporting must not stop what it reports about. */
-  #tryDisk<Result>(act: (segments: Segments) => Result): Result | undefined {
+  #tryDisk<Result>(act: (queue: DiskQueue) => Result): Result | undefined {
     const { folder, maxBytes = MAX_OUTBOX_BYTES } = this.#options;
     try {
-      this.#segments ??= new Segments(folder, maxBytes);
-      return act(this.#segments);
+      this.#queue ??= createDiskQueue(folder, maxBytes);
+      return act(this.#queue);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#warn(`The queue of reports cannot be kept on the disk (${why}). Check DATA_DIR and the room on its disk.`);
@@ -318,14 +318,14 @@ function pack(envelope: Uint8Array, category: string, headers: Readonly<Record<s
 }
 
 /** Undefined for what an earlier version wrote in another way. */
-function unpack(entry: Entry): Packet | undefined {
+function unpack(record: QueuedRecord): Packet | undefined {
   try {
-    const length = entry.body.readUInt16BE(0);
-    const { category, headers } = JSON.parse(entry.body.toString('utf8', 2, 2 + length)) as Pick<
+    const length = record.body.readUInt16BE(0);
+    const { category, headers } = JSON.parse(record.body.toString('utf8', 2, 2 + length)) as Pick<
       Packet,
       'category' | 'headers'
     >;
-    return { entry, category, headers, envelope: entry.body.subarray(2 + length), errors: 0, sending: false };
+    return { record, category, headers, envelope: record.body.subarray(2 + length), errors: 0, sending: false };
   } catch {
     return undefined;
   }

@@ -4,14 +4,12 @@ import { DIGEST_HEADER, RETRY_HEADER } from './wire/protocol.ts';
 export interface RetryOptions {
   /** How often the request may be made (a count, the first try included). */
   readonly attempts: number;
-  /** By when the headers of the last answer must be there (ms); without it nothing but `signal` ends the wait. */
-  readonly deadlineMs?: number;
-  /** Ends the request, the waiting between attempts, and the body of the answer. */
-  readonly signal?: AbortSignal;
-  /** Whether an answer stands, though its status is 500 or more. */
+  /** When the headers of the last response must have arrived (ms). Without it only `signal` ends the wait. */
+  readonly deadlineMs?: number | undefined;
+  /** Ends the request, the wait between attempts, and the body of the response. */
+  readonly signal?: AbortSignal | undefined;
+  /** Whether to accept a response although its status is 500 or more. */
   readonly isFinal?: (response: Response) => boolean;
-  /** At least 0 and less than 1. */
-  readonly random?: () => number;
 }
 
 /** The first wait is half of this up to all of it (ms); each further one twice as long. */
@@ -19,94 +17,75 @@ const FIRST_BACKOFF = 200 * Millisecond;
 const LONGEST_BACKOFF = 5 * Second;
 
 /**
- * `fetch`, made again where the server failed: only for GET and HEAD, and only on a status of 500 or
- * more. A request that got no answer at all is not made again.
+ * `fetch`, repeated when the server fails: only for GET and HEAD, and only on a status of 500 or more.
+ * A request that got no response is not repeated.
  *
- * The next attempt names the failure of the one before, where the answer had an address.
+ * Each repetition names the failure of the attempt before, if its response had an address.
  *
- * Waits at least as long as `Retry-After` says. Where that would pass the deadline, or no attempt is
- * left, the failed response itself is the answer. The body is not under the deadline.
+ * Waits at least as long as `Retry-After` says. Returns the failed response if that would pass the
+ * deadline or no attempt is left. The body is not under the deadline.
  *
  * @throws what `signal` was aborted with; a `TimeoutError` when the deadline passes; what `fetch` throws
  */
 export async function fetchWithRetry(
-  fetch: typeof globalThis.fetch,
   input: string | URL | Request,
   init: RequestInit | undefined,
   options: RetryOptions,
 ): Promise<Response> {
-  const attempts = isRepeatable(input, init) ? options.attempts : 1;
-  const deadlineAt = options.deadlineMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.deadlineMs;
-  const deadline = createDeadline(options.deadlineMs);
-  const signals = [options.signal, init?.signal, input instanceof Request ? input.signal : undefined, deadline.signal];
+  const { deadlineMs, isFinal } = options;
+  const given = input instanceof Request ? input : undefined;
+  const attempts = /^(get|head)$/i.test(init?.method ?? given?.method ?? 'GET') ? options.attempts : 1;
+  const deadlineAt = Date.now() + (deadlineMs ?? Number.POSITIVE_INFINITY);
+  // Unlike `AbortSignal.timeout`, it can be cleared, so that it does not cut the body.
+  const deadline = new AbortController();
+  const expire = () => deadline.abort(new DOMException('The deadline of the request passed.', 'TimeoutError'));
+  const timer = deadlineMs === undefined ? undefined : setTimeout(expire, deadlineMs);
+  const signals = [options.signal, init?.signal, given?.signal, deadline.signal];
   const signal = AbortSignal.any(signals.filter((one) => one instanceof AbortSignal));
   try {
-    let address: string | null = null;
+    let repeated: RequestInit | undefined;
     for (let attempt = 1; ; attempt++) {
       signal.throwIfAborted();
-      const response: Response = await fetch(input, {
-        ...(address === null ? init : withAddress(input, init, address)),
-        signal,
-      });
-      if (response.status < 500 || attempt >= attempts || options.isFinal?.(response)) return response;
-      const waitMs = Math.max(
-        toBackoffMs(attempt, options.random),
-        toRetryAfterMs(response.headers.get('Retry-After')),
-      );
+      const response: Response = await fetch(input, { ...init, ...repeated, signal });
+      if (response.status < 500 || attempt >= attempts || isFinal?.(response)) return response;
+      const waitMs = Math.max(toBackoffMs(attempt), toRetryAfterMs(response.headers.get('Retry-After')));
       if (Date.now() + waitMs >= deadlineAt) return response;
-      address = response.headers.get(DIGEST_HEADER) ?? address;
+      const address = response.headers.get(DIGEST_HEADER);
+      if (address !== null) {
+        const headers = new Headers(init?.headers ?? given?.headers);
+        headers.set(RETRY_HEADER, address);
+        repeated = { headers };
+      }
       response.body?.cancel().catch(() => {}); // an unread body keeps its connection
       await wait(waitMs, signal);
     }
   } finally {
-    deadline.clear();
+    clearTimeout(timer);
   }
 }
 
 /** How long to wait after this attempt (ms), with jitter, so that browsers do not return in step. */
-export function toBackoffMs(attempt: number, random: () => number = Math.random): number {
+function toBackoffMs(attempt: number): number {
   const longest = Math.min(FIRST_BACKOFF * 2 ** (attempt - 1), LONGEST_BACKOFF);
-  return longest / 2 + (longest / 2) * random();
+  return longest / 2 + (longest / 2) * Math.random();
 }
 
-/** Reads seconds or a date (RFC 9110, section 10.2.3); 0 for what is neither or is past. */
+/** Reads seconds or a date (RFC 9110, section 10.2.3). Returns 0 for anything else, and for a past date. */
 export function toRetryAfterMs(header: string | null): number {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * Second;
-  // `Date.parse` also takes what is no HTTP date, such as "-1".
+  // `Date.parse` also reads texts that are not HTTP dates, such as "-1".
   const at = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? 0 : Math.max(0, at - Date.now());
 }
 
-function withAddress(input: string | URL | Request, init: RequestInit | undefined, address: string): RequestInit {
-  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
-  headers.set(RETRY_HEADER, address);
-  return { ...init, headers };
-}
-
-function isRepeatable(input: string | URL | Request, init: RequestInit | undefined): boolean {
-  const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
-  return /^(get|head)$/i.test(method);
-}
-
-/** Unlike `AbortSignal.timeout`, it can be cleared, so that it does not cut the body. */
-function createDeadline(deadlineMs: number | undefined) {
-  const controller = new AbortController();
-  const expire = () => controller.abort(new DOMException('The deadline of the request passed.', 'TimeoutError'));
-  const timer = deadlineMs === undefined ? undefined : setTimeout(expire, deadlineMs);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
-}
-
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', stop, { once: true });
   });
 }

@@ -1,16 +1,15 @@
 import { createActionUses } from '#engine';
 import type { FormsActions } from './pages/forms/forms.tsx';
-import type { RootActions } from './pages/root/newsletter.tsx';
+import type { RootActions } from './pages/root/page-note.tsx';
 
 /**
- * The actions of all pages, by route id, as the interfaces beside the pages declare them. What a form
- * names and this does not have does not compile, nor does a server half without an action that this
- * has.
+ * The actions of all pages, by route id. Each page declares its own. A form that names an action which is not listed
+ * here does not compile. Neither does a server half that lacks one of them.
  */
 export interface Actions {
   root: RootActions;
   forms: FormsActions;
 }
 
-/** Forms, and what became of them. */
-export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();
+/** Forms and their results, checked against `Actions`. */
+export const { Form, useActionResult, submitAs } = createActionUses<Actions>();

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { type ErrorPageProps, type ErrorPages, FailureHelp } from '#engine';
 
-/** What a visitor sees in the place of a page that ended otherwise. Looks come from the root layout's `global.css`. */
+/** The pages that visitors see for errors. Their styles are in the root layout's `global.css`. */
 export const errorPages: ErrorPages = {
   notFound: NotFound,
   forbidden: Forbidden,
@@ -13,7 +13,7 @@ export const errorPages: ErrorPages = {
 function NotFound({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Page not found" status={404}>
-      <p>{error.message ?? 'There is nothing at this address. It may have moved, or the link to it is wrong.'}</p>
+      <p>{error.message ?? 'There is no page at this address. It may have moved, or the link is wrong.'}</p>
       <p>
         <a href="/">Go to the start page</a>
       </p>
@@ -24,7 +24,7 @@ function NotFound({ error }: ErrorPageProps) {
 function Forbidden({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Not allowed" status={403}>
-      <p>{error.message ?? 'You are known here, but this page is not open to you. Ask somebody who may grant it.'}</p>
+      <p>{error.message ?? 'Your account does not have access to this page. Ask an administrator for access.'}</p>
       <p>
         <a href="/">Go to the start page</a>
       </p>
@@ -35,7 +35,7 @@ function Forbidden({ error }: ErrorPageProps) {
 function Unauthorized({ error }: ErrorPageProps) {
   return (
     <ErrorPage title="Sign in first" status={401}>
-      <p>{error.message ?? 'This page is for visitors who are signed in. Sign in, then open it again.'}</p>
+      <p>{error.message ?? 'You need to sign in to see this page. Sign in, then open it again.'}</p>
       <WaysOn />
     </ErrorPage>
   );
@@ -50,8 +50,10 @@ function PublicError({ error }: ErrorPageProps) {
 }
 
 function Failure({ error, host }: ErrorPageProps) {
+  const sentence = `Application error: a client-side exception has occurred while loading the host ${host}`;
   return (
-    <ErrorPage title={`Application error: a client-side exception has occurred while loading the host ${host}`}>
+    <ErrorPage title={sentence} heading={`Something went wrong ${error.inBrowser ? 'in your browser' : 'on our side'}`}>
+      <p className="error-sentence">{sentence}</p>
       {error.digest && !error.inBrowser && (
         <p>
           Digest: <code>{error.digest}</code>
@@ -59,8 +61,8 @@ function Failure({ error, host }: ErrorPageProps) {
       )}
       <p>
         {error.inBrowser
-          ? 'It happened in your browser, in our code. Load the page again. If that does not help, try another browser.'
-          : 'It happened on our server, so your browser is not the cause. Try again in a minute.'}
+          ? 'Our code failed in your browser. Reload the page. If that does not help, try another browser.'
+          : 'Your browser is not the cause. Try again in a minute.'}
       </p>
       <WaysOn />
       {error.inBrowser && <LateDigest digest={error.digest} />}
@@ -70,8 +72,8 @@ function Failure({ error, host }: ErrorPageProps) {
 }
 
 /**
- * A failure of the browser's own gets its address once the server has heard of it. The line has its
- * place from the beginning and stands last, so that nothing moves; it is read out when the words come.
+ * The digest of a failure in the browser. It arrives when the server has received the report, so its line is
+ * reserved: nothing moves when it appears, and screen readers announce it.
  */
 function LateDigest({ digest }: { digest: string | undefined }) {
   return (
@@ -88,7 +90,7 @@ function LateDigest({ digest }: { digest: string | undefined }) {
 function WaysOn() {
   return (
     <p>
-      {/* biome-ignore lint/a11y/useValidAnchor: an empty address is this page's own, and loads it again */}
+      {/* biome-ignore lint/a11y/useValidAnchor: an empty href reloads the page */}
       <a href="">Try again</a> or <a href="/">go to the start page</a>
     </p>
   );
@@ -96,17 +98,19 @@ function WaysOn() {
 
 interface ErrorPageFrameProps {
   title: string;
+  /** The title, unless it is another one. */
+  heading?: string;
   status?: number;
   children: ReactNode;
 }
 
-function ErrorPage({ title, status, children }: ErrorPageFrameProps) {
+function ErrorPage({ title, heading = title, status, children }: ErrorPageFrameProps) {
   return (
     <div className="error-page">
       <title>{title}</title>
       <meta name="robots" content="noindex" />
       {status && <p className="error-status">{status}</p>}
-      <h1>{title}</h1>
+      <h1>{heading}</h1>
       {children}
     </div>
   );

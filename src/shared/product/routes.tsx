@@ -1,8 +1,8 @@
 import { defineRoutes, type RouteIdOf } from '#engine';
 
 /**
- * Every page of the product. The server joins the halves that load and act by id, in
- * `src/server/product/pages/index.ts`; a forgotten or misspelt id does not compile.
+ * All pages. `src/server/product/pages/index.ts` adds loaders, guards and actions by route id. A missing or misspelt id
+ * does not compile.
  */
 export const routes = defineRoutes([
   {
@@ -40,12 +40,12 @@ export const routes = defineRoutes([
       {
         id: 'late-not-found',
         path: '/tour/late-not-found',
-        page: () => import('./pages/late-outcomes/late-not-found.tsx'),
+        page: () => import('./pages/late-responses/late-not-found.tsx'),
       },
       {
         id: 'late-redirect',
         path: '/tour/late-redirect',
-        page: () => import('./pages/late-outcomes/late-redirect.tsx'),
+        page: () => import('./pages/late-responses/late-redirect.tsx'),
       },
       { id: 'failures', path: '/tour/failures', page: () => import('./pages/failures/failures.tsx') },
       {

@@ -274,8 +274,8 @@ describe('what fails', () => {
     await expectMended();
     app.edit(PAGES, 'other: null', 'otehr: null');
     await expectProblem(
-      'The route "other" has no server half. Give it one in src/server/product/pages/index.ts',
-      'The server half "otehr" has no route.',
+      'The route "other" is missing in src/server/product/pages/index.ts',
+      'has a server half "otehr", but there is no such route.',
     );
     app.edit(PAGES, 'otehr: null', 'other: null');
     await expectMended();

@@ -43,9 +43,9 @@ describe('axe finds no violation', () => {
 
     await page.goto('/tour/failures');
     await exchanged(page);
-    await page.getByRole('button', { name: 'Make a handler throw' }).click();
+    await page.getByRole('button', { name: 'Break something' }).click();
     await page
-      .getByRole('list', { name: 'Addresses' })
+      .getByRole('list', { name: 'Digests' })
       .getByText(/^[0-9A-Z]{8}-/)
       .waitFor();
     expect(await listViolations(page)).toEqual([]);
@@ -55,7 +55,7 @@ describe('axe finds no violation', () => {
 describe.each([WIDE, NARROW])('at $width px', (viewport) => {
   test('a line of code goes on further in than it began', async () => {
     const { page } = await site.open('/tour/forms', { viewport });
-    const line = page.locator('pre > code > span').filter({ hasText: '<Field label="Your e-mail address"' });
+    const line = page.locator('pre > code > span').filter({ hasText: '<Field label="Your email address"' });
     const [first, ...others] = await line.evaluate((element) => {
       const range = document.createRange();
       range.selectNodeContents(element);

@@ -54,7 +54,7 @@ describe('before the router is there', () => {
     await page.waitForTimeout(150);
     expect(data).toEqual([]);
     release();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByText('Enter a full email address').waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     expect(data.map(({ method }) => method)).toEqual(['POST']);
     expect(documents).toEqual(['/tour/forms']);
@@ -97,7 +97,7 @@ describe('before the router is there', () => {
 
   test('Back from a hash stays on the page', async () => {
     const { page, release, documents, complaints } = await openHeld('/tour/navigation');
-    await page.getByRole('link', { name: 'a hash, by hand' }).click();
+    await page.getByRole('link', { name: 'a hash, by a plain link' }).click();
     await page.waitForURL('**#ferry');
     await page.goBack();
     release();
@@ -135,7 +135,7 @@ describe('where the router does not come at all', () => {
     await hydrated(page);
     await page.getByLabel('Your name').fill('Ada');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByText('Enter a full email address').waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
     await heading(page, 'Cards');

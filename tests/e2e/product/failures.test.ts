@@ -9,10 +9,11 @@ const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 /** Every message that the tour throws begins with it. */
 const MESSAGE = 'The tour threw this';
 
-async function expectErrorPage(page: Page, side?: 'on our server' | 'in your browser') {
+async function expectErrorPage(page: Page, side: 'on our side' | 'in your browser') {
   const host = new URL(site.url).host;
-  await page.getByRole('heading', { level: 1, name: `${SENTENCE} ${host}`, exact: true }).waitFor();
-  if (side) await page.getByText(`It happened ${side}`).waitFor();
+  await page.getByRole('heading', { level: 1, name: `Something went wrong ${side}`, exact: true }).waitFor();
+  await page.locator('.error-sentence').getByText(`${SENTENCE} ${host}`, { exact: true }).waitFor();
+  expect(await page.title()).toBe(`${SENTENCE} ${host}`);
   // What stands around the page is still there.
   expect(await page.getByRole('navigation', { name: 'Tour' }).isVisible()).toBe(true);
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
@@ -58,7 +59,7 @@ describe('an error in the browser', () => {
     });
     await hydrated(page);
     await page.getByRole('button', { name: 'Throw in a component' }).click();
-    await expectErrorPage(page);
+    await expectErrorPage(page, 'in your browser');
     await page
       .getByRole('status')
       .filter({ hasText: /^Digest: 7K3QM2XA-[0-9A-Z]{8}$/ })
@@ -78,7 +79,7 @@ describe('an error in the browser', () => {
       await expectErrorPage(page, 'in your browser');
       await expectToGoOn(page);
       const other = await goTo(path);
-      await expectErrorPage(other.page);
+      await expectErrorPage(other.page, 'in your browser');
       expect(other.documents).toEqual(['/tour/failures']);
       await expectToGoOn(other.page);
     },
@@ -103,7 +104,7 @@ describe('an error on the server', () => {
       expect(address).toMatch(ADDRESS);
       expect(await response?.text()).not.toContain(MESSAGE);
       await hydrated(page);
-      await expectErrorPage(page, 'on our server');
+      await expectErrorPage(page, 'on our side');
       expect(await page.locator('main code').innerText()).toBe(address);
       expect(await page.locator('meta[name=robots][content=noindex]').count()).toBe(1);
       await expectToGoOn(page);
@@ -112,7 +113,7 @@ describe('an error on the server', () => {
 
   test('in a loader shows its address after a navigation too', async () => {
     const { page, documents, data } = await goTo('/tour/fail/loader');
-    await expectErrorPage(page);
+    await expectErrorPage(page, 'on our side');
     const address = await page.locator('main code').innerText();
     expect(address).toMatch(ADDRESS);
     // The browser asks three times, and it counts once.
@@ -132,7 +133,7 @@ describe('an error on the server', () => {
 
   test("in a component is the browser's own after a navigation", async () => {
     const { page, documents } = await goTo('/tour/fail/render');
-    await expectErrorPage(page);
+    await expectErrorPage(page, 'in your browser');
     expect(documents).toEqual(['/tour/failures']);
   });
 

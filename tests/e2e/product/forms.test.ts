@@ -21,14 +21,14 @@ describe('a form with JavaScript', () => {
   test('is posted in the background, and shows what was wrong beside what was typed', async () => {
     const { page, documents, data } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Your e-mail address').fill('nowhere');
+    await page.getByLabel('Your email address').fill('nowhere');
     const answered = answer(page);
     await page.getByRole('button', { name: 'Send' }).click();
     expect((await answered).status()).toBe(422);
-    await page.getByText('Please give a whole e-mail address').waitFor();
-    await page.getByText('Please write at least ten characters.').waitFor();
+    await page.getByText('Enter a full email address').waitFor();
+    await page.getByText('Write at least ten characters.').waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-    expect(await page.getByLabel('Your e-mail address').inputValue()).toBe('nowhere');
+    expect(await page.getByLabel('Your email address').inputValue()).toBe('nowhere');
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/forms']);
     expect(documents).toEqual(['/tour/forms']);
     expect(await isSameDocument(page)).toBe(true);
@@ -37,13 +37,13 @@ describe('a form with JavaScript', () => {
   test('shows that it is pending, and its answer, and empties its fields', async () => {
     const { page, complaints, data } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Your e-mail address').fill('ada@example.org');
+    await page.getByLabel('Your email address').fill('ada@example.org');
     await page.getByLabel('Your message').fill('The water is rising.');
     await page.getByRole('button', { name: 'Send' }).click();
     const pending = page.getByRole('button', { name: 'Sending…' });
     await pending.waitFor();
     expect(await pending.isDisabled()).toBe(true);
-    await page.locator('#contact').getByText('Thank you. Your message of').waitFor();
+    await page.locator('#contact').getByText('Thank you. Sent at').waitFor();
     await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[name=name]')?.value === '');
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/forms']);
     expect(complaints).toEqual([]);
@@ -75,7 +75,7 @@ describe('a form with JavaScript', () => {
     const answered = answer(page);
     await page.getByRole('button', { name: 'Add' }).click();
     expect((await answered).status()).toBe(409);
-    await page.locator('#gates').getByText('There is a gate of that name already.').waitFor();
+    await page.locator('#gates').getByText('A gate with this name already exists.').waitFor();
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('North gate');
   });
 
@@ -87,10 +87,10 @@ describe('a form with JavaScript', () => {
     await other.page.getByText('East gate').waitFor();
 
     await one.page
-      .getByLabel('A file of less than 1 MB')
+      .getByLabel('A file under 1 MB')
       .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await one.page.getByRole('button', { name: 'Upload' }).click();
-    await one.page.getByText('a.txt: 5 bytes of text/plain').waitFor();
+    await one.page.getByText('a.txt: 5 bytes, text/plain').waitFor();
     await one.page.getByText('East gate').waitFor();
     expect(one.data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/forms']);
     await one.page.getByRole('button', { name: 'Remove East gate' }).click();
@@ -100,7 +100,7 @@ describe('a form with JavaScript', () => {
   test('keeps the page and what was typed where the body is too large', async () => {
     const { page, documents } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('A file of less than 1 MB').setInputFiles(big);
+    await page.getByLabel('A file under 1 MB').setInputFiles(big);
     const answered = answer(page);
     await page.getByRole('button', { name: 'Upload' }).click();
     expect((await answered).status()).toBe(413);
@@ -109,9 +109,9 @@ describe('a form with JavaScript', () => {
     );
     await page.getByRole('heading', { level: 1, name: 'Forms' }).waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-    expect(
-      await page.getByLabel('A file of less than 1 MB').evaluate((input: HTMLInputElement) => input.files?.length),
-    ).toBe(1);
+    expect(await page.getByLabel('A file under 1 MB').evaluate((input: HTMLInputElement) => input.files?.length)).toBe(
+      1,
+    );
     expect(documents).toEqual(['/tour/forms']);
   });
 
@@ -131,15 +131,15 @@ describe('a form with JavaScript', () => {
     expect(documents).toEqual(['/tour/forms']);
   });
 
-  test('of the layout is posted to the page on which it stands', async () => {
+  test('of the layout posts to the page that is open', async () => {
     const { page, data, documents } = await openForms('/tour/cards');
-    await page.getByLabel('News of Spillway').fill('ada');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
-    expect(await page.getByLabel('News of Spillway').inputValue()).toBe('ada');
-    await page.getByLabel('News of Spillway').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Thank you. (This is a tour').waitFor();
+    await page.getByLabel('A form in the layout').fill('ad');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('Write at least three characters').waitFor();
+    expect(await page.getByLabel('A form in the layout').inputValue()).toBe('ad');
+    await page.getByLabel('A form in the layout').fill('Good page.');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('You wrote: Good page.').waitFor();
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /tour/cards', 'POST /tour/cards']);
     expect(documents).toEqual(['/tour/cards']);
   });
@@ -150,9 +150,9 @@ describe('a form with JavaScript', () => {
     await expect
       .poll(() => data.filter(({ isPrefetch }) => isPrefetch).map(({ path }) => path))
       .toContain('/_data/tour/forms');
-    await page.getByLabel('News of Spillway').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Thank you. (This is a tour').waitFor();
+    await page.getByLabel('A form in the layout').fill('Good page.');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('You wrote: Good page.').waitFor();
     data.length = 0;
     await page.getByRole('link', { name: 'Forms', exact: true }).evaluate((link: HTMLElement) => link.click());
     await page.getByRole('heading', { level: 1, name: 'Forms' }).waitFor();

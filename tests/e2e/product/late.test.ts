@@ -28,7 +28,9 @@ async function expectAllGauges(page: Page) {
   await page.locator('#mountains').getByText('64 cm').waitFor();
   expect(await page.locator('#near').innerText()).toContain('212 cm at the bridge');
   expect(await page.locator('#upstream').innerText()).toContain('187 cm upstream');
-  expect(await page.locator('#broken').innerText()).toMatch(/^This gauge is out of order\. It said so after \d+ ms\.$/);
+  expect(await page.locator('#broken').innerText()).toMatch(
+    /^This gauge is out of order\. \(Rejected after \d+ ms\.\)$/,
+  );
 }
 
 describe('late values', () => {

@@ -139,7 +139,7 @@ describe('a server that runs another build', () => {
     });
     await page.getByLabel('Your name').fill('Ada');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByText('Enter a full email address').waitFor();
     await page.waitForTimeout(200);
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
     expect(documents).toEqual(['/tour/forms']);

@@ -46,7 +46,7 @@ describe('a link', () => {
     await page.locator('main h1').evaluate((element) => element.setAttribute('data-stays', ''));
     await page.getByRole('link', { name: 'Arch dam' }).click();
     await page.getByRole('heading', { level: 2, name: 'Arch dam' }).waitFor();
-    await page.getByRole('link', { name: 'One that is not there' }).click();
+    await page.getByRole('link', { name: 'A dam that does not exist' }).click();
     await page.getByRole('heading', { level: 2, name: 'There is no such dam' }).waitFor();
     await page.getByRole('link', { name: 'Gravity dam' }).click();
     await page.getByRole('heading', { level: 2, name: 'Gravity dam' }).waitFor();
@@ -130,7 +130,7 @@ describe('Back and Forward', () => {
 describe('a hash link', () => {
   test.each([
     ['A hash, by Link', 'weir'],
-    ['a hash, by hand', 'ferry'],
+    ['a hash, by a plain link', 'ferry'],
   ])('(%s) on the same page scrolls to its target and asks for nothing', async (name, id) => {
     const { page, data, documents } = await openLive('/tour/navigation');
     await page.waitForTimeout(100);

@@ -178,7 +178,7 @@ describe("a link's own choice", () => {
     expect(data).toHaveLength(1);
     await link(page, 'On intent').focus();
     await expect.poll(() => data.map(({ path }) => path)).toEqual(['/_data/tour/layout/arch', '/_data/tour/layout']);
-    await link(page, 'Prefetched when it is seen').scrollIntoViewIfNeeded();
+    await link(page, 'Prefetched when you see it').scrollIntoViewIfNeeded();
     await expect.poll(() => data.map(({ path }) => path)).toContain('/_data/tour/static');
     expect(data.every(({ isPrefetch }) => isPrefetch)).toBe(true);
   });

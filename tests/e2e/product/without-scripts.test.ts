@@ -9,13 +9,13 @@ async function open(path: string) {
 
 describe('a page without JavaScript', () => {
   test.each([
-    ['/', 'This page was rendered for you at'],
+    ['/', 'Rendered for you at'],
     ['/tour/layout/arch', 'Curves against the water'],
     ['/tour/navigation', 'Leave at Delta'],
     ['/tour/forms', 'North gate'],
     ['/tour/static', 'Rendered at'],
     ['/tour/cards', 'Lock 48'],
-    ['/tour/api', 'Whatever is under /api is JSON'],
+    ['/tour/api', 'Every response under /api is JSON'],
   ])('%s reads whole, at the first request', async (path, text) => {
     const { page, documents } = await open(path);
     expect(await page.locator('main').innerText()).toContain(text);
@@ -61,27 +61,27 @@ describe('a form without JavaScript', () => {
   test('comes back with what was wrong and with what was typed', async () => {
     const { page } = await open('/tour/forms');
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Your e-mail address').fill('nowhere');
+    await page.getByLabel('Your email address').fill('nowhere');
     await page.getByLabel('Your message').fill('short');
     const answer = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.getByRole('button', { name: 'Send' }).click();
     expect((await answer).status()).toBe(422);
     await page.waitForLoadState();
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
-    expect(await page.getByLabel('Your e-mail address').inputValue()).toBe('nowhere');
+    expect(await page.getByLabel('Your email address').inputValue()).toBe('nowhere');
     expect(await page.getByLabel('Your message').inputValue()).toBe('short');
-    expect(await page.getByLabel('Your e-mail address').getAttribute('aria-invalid')).toBe('true');
-    await page.getByText('Please give a whole e-mail address').waitFor();
-    await page.getByText('Please write at least ten characters.').waitFor();
+    expect(await page.getByLabel('Your email address').getAttribute('aria-invalid')).toBe('true');
+    await page.getByText('Enter a full email address').waitFor();
+    await page.getByText('Write at least ten characters.').waitFor();
   });
 
   test('that was right says so', async () => {
     const { page } = await open('/tour/forms');
     await page.getByLabel('Your name').fill('Ada');
-    await page.getByLabel('Your e-mail address').fill('ada@example.org');
+    await page.getByLabel('Your email address').fill('ada@example.org');
     await page.getByLabel('Your message').fill('The water is rising.');
     await page.getByRole('button', { name: 'Send' }).click();
-    await page.locator('#contact').getByText('Thank you. Your message of').waitFor();
+    await page.locator('#contact').getByText('Thank you. Sent at').waitFor();
     expect(await page.getByLabel('Your name').inputValue()).toBe('');
   });
 
@@ -98,7 +98,7 @@ describe('a form without JavaScript', () => {
     const refused = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.getByRole('button', { name: 'Add' }).click();
     expect((await refused).status()).toBe(409);
-    await page.locator('#gates').getByText('There is a gate of that name already.').waitFor();
+    await page.locator('#gates').getByText('A gate with this name already exists.').waitFor();
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('Mill gate');
 
     await page.getByRole('button', { name: 'Remove Mill gate' }).click();
@@ -108,46 +108,46 @@ describe('a form without JavaScript', () => {
   test('takes a file, and refuses one that is too large', async () => {
     const { page } = await open('/tour/forms');
     await page
-      .getByLabel('A file of less than 1 MB')
+      .getByLabel('A file under 1 MB')
       .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('hello') });
     await page.getByRole('button', { name: 'Upload' }).click();
-    await page.getByText('a.txt: 5 bytes of text/plain').waitFor();
+    await page.getByText('a.txt: 5 bytes, text/plain').waitFor();
 
     await page.goto('/tour/forms');
     await page
-      .getByLabel('A file of less than 1 MB')
+      .getByLabel('A file under 1 MB')
       .setInputFiles({ name: 'b.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1_200_000) });
     const refused = page.waitForResponse((response) => response.request().method() === 'POST');
     await page.getByRole('button', { name: 'Upload' }).click();
     expect((await refused).status()).toBe(413);
-    await page.getByRole('heading', { name: 'What was sent is larger than 1024 KiB' }).waitFor();
+    await page.getByRole('heading', { name: 'The request is larger than 1024 KiB' }).waitFor();
   });
 
-  test('of the layout is posted to whatever page it stands on', async () => {
+  test('of the layout posts to the page that is open', async () => {
     const { page } = await open('/tour/cards');
-    await page.getByLabel('News of Spillway').fill('ada');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByLabel('A form in the layout').fill('ad');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('Write at least three characters').waitFor();
     expect(new URL(page.url()).pathname).toBe('/tour/cards');
-    expect(await page.getByLabel('News of Spillway').inputValue()).toBe('ada');
-    await page.getByLabel('News of Spillway').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Thank you. (This is a tour').waitFor();
+    expect(await page.getByLabel('A form in the layout').inputValue()).toBe('ad');
+    await page.getByLabel('A form in the layout').fill('Good page.');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('You wrote: Good page.').waitFor();
   });
 
   test('posted to a static page or one with late values keeps its answer', async () => {
     const { page, documents } = await open('/tour/static');
-    await page.getByLabel('News of Spillway').fill('ada');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByLabel('A form in the layout').fill('ad');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('Write at least three characters').waitFor();
 
     await page.goto('/tour/streaming?_whole=1');
     documents.length = 0;
-    await page.getByLabel('News of Spillway').fill('grace');
-    await page.getByRole('button', { name: 'Subscribe' }).click();
-    await page.getByText('Please give a whole e-mail address').waitFor();
+    await page.getByLabel('A form in the layout').fill('gr');
+    await page.getByRole('button', { name: 'Leave note' }).click();
+    await page.getByText('Write at least three characters').waitFor();
     await page.waitForTimeout(300);
-    expect(await page.getByLabel('News of Spillway').inputValue()).toBe('grace');
+    expect(await page.getByLabel('A form in the layout').inputValue()).toBe('gr');
     expect(documents).toHaveLength(1);
     expect(await page.locator('#upstream').innerText()).toContain('187 cm');
   });

@@ -18,7 +18,7 @@ it.each([
   [['www.example.com'], 'https:// in front'],
   [['ftp://example.com'], 'https:// in front'],
   [['https://ada:secret@example.com'], 'user and password'],
-  [['https://a.example', 'https://b.example'], 'One site'],
+  [['https://a.example', 'https://b.example'], 'Name one site'],
   [['--token-file', 'x'], 'name one'],
   [['--jsn'], '--jsn'],
   [['https://a.example', '--token-file'], '--token-file'],

@@ -86,7 +86,9 @@ describe('this environment', () => {
     });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^Spillway \d+\.\d+\.\d+, as it would start here\n\nProgram\n/);
-    expect(out).toContain('warning  PUBLIC_ORIGIN: Nothing reads this variable.\n         If PUBLIC_ORIGINS is meant');
+    expect(out).toContain(
+      'warning  PUBLIC_ORIGIN: Nothing reads this variable.\n         Did you mean PUBLIC_ORIGINS?',
+    );
     expect(out).toMatch(/\n0 wrong, \d warnings?, \d+ ok/);
     expect(out).not.toContain('\x1b');
   });
@@ -99,7 +101,7 @@ describe('this environment', () => {
     expect({ code, wrong: told.counts.wrong }).toEqual({ code: 1, wrong: 1 });
     const kept = { DATA_DIR: createFolder(onTestFinished), NODE_ENV: 'production' };
     const inMemory = await look(kept, [], '22 1 0:4 / / rw - tmpfs tmpfs rw\n');
-    expect(inMemory.out).toContain('wrong    What it lies on: It lies in memory');
+    expect(inMemory.out).toContain('wrong    Volume: DATA_DIR is in memory');
     expect(inMemory.code).toBe(1);
   });
 
@@ -160,7 +162,7 @@ describe('bin/doctor.mjs', () => {
     expect(first).toMatchObject({ err: '', out: expect.stringMatching(/^ok +Build: \w+/m) });
     expect(existsSync(join(app.folder, 'dist/doctor.mjs'))).toBe(true);
     app.write({ 'src/server/product/note.ts': '// new\n' });
-    expect((await runHere(app)).out).toMatch(/^warning +Build: .* the sources are others by now/m);
+    expect((await runHere(app)).out).toMatch(/^warning +Build: .* The sources have changed since/m);
   });
 });
 
@@ -186,8 +188,8 @@ describe('a site', () => {
     expect(marks).toMatchObject({
       "Visitor's address": 'warning',
       Host: 'warning',
-      'A page, with brotli': 'ok',
-      Bodies: 'ok',
+      'Page, brotli': 'ok',
+      'Request bodies': 'ok',
     });
   });
 
@@ -198,11 +200,11 @@ describe('a site', () => {
       Reachable: 'ok',
       "Visitor's address": 'ok',
       Scheme: 'ok',
-      'A page, as it is': 'ok',
+      'Page, uncompressed': 'ok',
       'Server-sent events': 'ok',
       Compression: 'ok',
       ETag: 'ok',
-      'Assets are whole': 'ok',
+      'Asset bytes': 'ok',
       'Security headers': 'ok',
       Metrics: 'ok',
       Desk: 'ok',
@@ -214,17 +216,17 @@ describe('a site', () => {
     [
       'holds replies back',
       { buffers: true },
-      { 'A page, as it is': 'wrong', 'Server-sent events': 'wrong' },
+      { 'Page, uncompressed': 'wrong', 'Server-sent events': 'wrong' },
       'proxy_buffering off;',
     ],
     [
       'takes Accept-Encoding away',
       { takesEncoding: true },
-      { Compression: 'warning', 'A page, as it is': 'ok' },
+      { Compression: 'warning', 'Page, uncompressed': 'ok' },
       'Accept-Encoding',
     ],
-    ['compresses twice', { compressesTwice: true }, { 'Assets are whole': 'wrong' }, 'gzip off;'],
-    ['lets no bodies in', { maxBody: 1000 }, { Bodies: 'wrong' }, 'client_max_body_size 2m;'],
+    ['compresses twice', { compressesTwice: true }, { 'Asset bytes': 'wrong' }, 'gzip off;'],
+    ['lets no bodies in', { maxBody: 1000 }, { 'Request bodies': 'wrong' }, 'client_max_body_size 2m;'],
     ['does not say who asks', { forwards: 'nothing' }, { "Visitor's address": 'wrong' }, 'option forwardfor'],
     [
       'says of visitors what they say themselves',
@@ -233,11 +235,11 @@ describe('a site', () => {
       '$remote_addr',
     ],
     ['asks for another host', { exchangesHost: true, forwards: 'nothing' }, { Host: 'wrong' }, 'proxy_set_header Host'],
-    ['keeps pages', { keeps: true }, { 'Pages are not kept on the way': 'wrong' }, 'proxy_cache_valid'],
+    ['keeps pages', { keeps: true }, { 'Page cache': 'wrong' }, 'proxy_cache_valid'],
     [
       'ages assets by itself',
       { agesAssets: true },
-      { 'Assets are kept by browsers': 'warning', ETag: 'warning' },
+      { 'Asset cache': 'warning', ETag: 'warning' },
       'add_header Cache-Control',
     ],
     ['adds headers', { doublesHeaders: true }, { 'Security headers': 'warning' }, 'add_header'],
@@ -292,7 +294,7 @@ describe('a site', () => {
     expect((await run([server.url, '--token-file', file])).out).toContain('Streams\n');
     const own = await start({});
     onTestFinished(() => own.stop());
-    expect((await measure(own.url, { DATA_DIR: own.dataDir })).marks).toMatchObject({ Bodies: 'ok' });
+    expect((await measure(own.url, { DATA_DIR: own.dataDir })).marks).toMatchObject({ 'Request bodies': 'ok' });
     const none = await run([server.url, '--token-file', `${file}.not`]);
     expect(none).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cannot be read (ENOENT)') });
   });
@@ -366,7 +368,7 @@ describe.skipIf(!hasOpenssl)(
         HSTS: 'ok',
         Scheme: 'ok',
         "Visitor's address": 'ok',
-        'A page, with gzip': 'ok',
+        'Page, gzip': 'ok',
       });
       expect(good.code).toBe(0);
     });
@@ -409,9 +411,9 @@ describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: the
     expect(marks).toMatchObject({
       "Visitor's address": 'wrong',
       Scheme: 'warning',
-      'A page, as it is': 'wrong',
+      'Page, uncompressed': 'wrong',
       'Server-sent events': 'wrong',
-      Bodies: 'wrong',
+      'Request bodies': 'wrong',
       Compression: 'warning',
       'Security headers': 'warning',
     });

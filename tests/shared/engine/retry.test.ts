@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { fetchWithRetry, type RetryOptions, toBackoffMs, toRetryAfterMs } from '../../../src/shared/engine/retry.ts';
+import { fetchWithRetry, type RetryOptions } from '../../../src/shared/engine/retry.ts';
 
 interface Answer {
   readonly status: number;
@@ -15,6 +15,7 @@ function createServer(...answers: Answer[]) {
     const { status, headers } = answers[Math.min(calledAt.length, answers.length) - 1] ?? { status: 200 };
     return new Response(`body ${calledAt.length}`, { status, headers });
   });
+  vi.stubGlobal('fetch', fetch);
   return { fetch, calledAt };
 }
 
@@ -27,26 +28,29 @@ async function settle(response: Promise<Response>) {
   return outcome;
 }
 
-const three: RetryOptions = { attempts: 3, deadlineMs: 10_000, random: () => 0.5 };
+const three: RetryOptions = { attempts: 3, deadlineMs: 10_000 };
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 0, 1) });
+  vi.spyOn(Math, 'random').mockReturnValue(0.5);
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 describe('fetchWithRetry', () => {
   it.each(['GET', 'HEAD', 'get'])('asks again by %s until the server answers', async (method) => {
-    const { fetch, calledAt } = createServer({ status: 500 }, { status: 503 }, { status: 200 });
-    const outcome = await settle(fetchWithRetry(fetch, '/x', { method }, three));
+    const { calledAt } = createServer({ status: 500 }, { status: 503 }, { status: 200 });
+    const outcome = await settle(fetchWithRetry('/x', { method }, three));
     expect(outcome).toMatchObject({ value: { status: 200 } });
     expect(calledAt).toEqual([0, 150, 450]);
   });
 
   it('gives the last failure as the answer, body and all', async () => {
-    const { fetch, calledAt } = createServer({ status: 502 });
-    const response = fetchWithRetry(fetch, '/x', undefined, three);
+    const { calledAt } = createServer({ status: 502 });
+    const response = fetchWithRetry('/x', undefined, three);
     await settle(response);
     expect((await response).status).toBe(502);
     expect(await (await response).text()).toBe('body 3');
@@ -56,7 +60,7 @@ describe('fetchWithRetry', () => {
   it('names the failure of the attempt before, where the answer had an address', async () => {
     const first = { status: 500, headers: { 'X-Error-Digest': '7K3QM2XA-9F4W0R6B' } };
     const { fetch } = createServer(first, { status: 502 }, { status: 200 });
-    await settle(fetchWithRetry(fetch, '/x', { headers: { Accept: 'text/plain' } }, three));
+    await settle(fetchWithRetry('/x', { headers: { Accept: 'text/plain' } }, three));
     const again = [
       ['accept', 'text/plain'],
       ['x-retry-of', '7K3QM2XA-9F4W0R6B'],
@@ -70,20 +74,21 @@ describe('fetchWithRetry', () => {
 
   it.each([200, 301, 304, 400, 404, 408, 429, 499])('takes status %i as it is', async (status) => {
     const { fetch } = createServer({ status: status === 304 ? 204 : status });
-    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    await settle(fetchWithRetry('/x', undefined, three));
     expect(fetch).toHaveBeenCalledOnce();
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('makes %s once', async (method) => {
     const { fetch } = createServer({ status: 500 });
-    await settle(fetchWithRetry(fetch, '/x', { method }, three));
-    await settle(fetchWithRetry(fetch, new Request('http://x.example', { method }), undefined, three));
+    await settle(fetchWithRetry('/x', { method }, three));
+    await settle(fetchWithRetry(new Request('http://x.example', { method }), undefined, three));
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
   it('makes a request that got no answer once', async () => {
     const fetch = vi.fn(() => Promise.reject(new TypeError('connection refused')));
-    expect(await settle(fetchWithRetry(fetch, '/x', undefined, three))).toMatchObject({
+    vi.stubGlobal('fetch', fetch);
+    expect(await settle(fetchWithRetry('/x', undefined, three))).toMatchObject({
       error: { message: 'connection refused' },
     });
     expect(fetch).toHaveBeenCalledOnce();
@@ -96,31 +101,32 @@ describe('fetchWithRetry', () => {
       if (response.body) bodies.push(response.body);
       return response;
     };
-    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    vi.stubGlobal('fetch', fetch);
+    await settle(fetchWithRetry('/x', undefined, three));
     const states = await Promise.all(bodies.map(async (body) => (await body.getReader().read()).done));
     expect(states).toEqual([true, true, false]);
   });
 
   it('waits as long as Retry-After says', async () => {
     const date = new Date(Date.now() + 6_000).toUTCString();
-    const { fetch, calledAt } = createServer(
+    const { calledAt } = createServer(
       { status: 503, headers: { 'Retry-After': '2' } },
       { status: 503, headers: { 'Retry-After': date } },
       { status: 200 },
     );
-    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    await settle(fetchWithRetry('/x', undefined, three));
     expect(calledAt).toEqual([0, 2_000, 6_000]);
   });
 
   it('never waits less than its own back-off', async () => {
-    const { fetch, calledAt } = createServer({ status: 503, headers: { 'Retry-After': '0' } }, { status: 200 });
-    await settle(fetchWithRetry(fetch, '/x', undefined, three));
+    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '0' } }, { status: 200 });
+    await settle(fetchWithRetry('/x', undefined, three));
     expect(calledAt).toEqual([0, 150]);
   });
 
   it('does not wait for what would come after the deadline', async () => {
-    const { fetch, calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
-    const response = await fetchWithRetry(fetch, '/x', undefined, three);
+    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
+    const response = await fetchWithRetry('/x', undefined, three);
     expect([response.status, await response.text()]).toEqual([503, 'body 1']);
     expect(calledAt).toEqual([0]);
   });
@@ -130,7 +136,8 @@ describe('fetchWithRetry', () => {
       new Promise<Response>((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
       });
-    const outcome = settle(fetchWithRetry(fetch, '/x', undefined, three));
+    vi.stubGlobal('fetch', fetch);
+    const outcome = settle(fetchWithRetry('/x', undefined, three));
     expect(await outcome).toMatchObject({ error: { name: 'TimeoutError' } });
   });
 
@@ -140,7 +147,8 @@ describe('fetchWithRetry', () => {
       seen = init?.signal;
       return new Response('slow');
     };
-    await fetchWithRetry(fetch, '/x', undefined, three);
+    vi.stubGlobal('fetch', fetch);
+    await fetchWithRetry('/x', undefined, three);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(seen?.aborted).toBe(false);
     expect(vi.getTimerCount()).toBe(0);
@@ -152,7 +160,7 @@ describe('fetchWithRetry', () => {
     const { signal } = aborter;
     const input = new Request('http://x.example', where === 'request' ? { signal } : {});
     const init = where === 'init' ? { signal } : undefined;
-    const outcome = fetchWithRetry(fetch, input, init, where === 'options' ? { ...three, signal } : three).catch(
+    const outcome = fetchWithRetry(input, init, where === 'options' ? { ...three, signal } : three).catch(
       (e: unknown) => e,
     );
     await vi.advanceTimersByTimeAsync(10);
@@ -167,43 +175,36 @@ describe('fetchWithRetry', () => {
 
   it('asks nothing with a signal that is aborted already', async () => {
     const { fetch } = createServer({ status: 200 });
-    const outcome = fetchWithRetry(fetch, '/x', undefined, { ...three, signal: AbortSignal.abort(new Error('gone')) });
+    const outcome = fetchWithRetry('/x', undefined, { ...three, signal: AbortSignal.abort(new Error('gone')) });
     await expect(outcome).rejects.toThrow('gone');
     expect(fetch).not.toHaveBeenCalled();
   });
 });
 
-describe('toBackoffMs', () => {
-  it('is between half and all of a wait that doubles up to 5 s', () => {
-    for (const [attempt, longest] of [
-      [1, 200],
-      [2, 400],
-      [3, 800],
-      [9, 5_000],
-      [2_000, 5_000],
-    ] as const) {
-      expect(toBackoffMs(attempt, () => 0)).toBe(longest / 2);
-      expect(toBackoffMs(attempt, () => 1 - 2 ** -53)).toBeCloseTo(longest);
-      const waits = Array.from({ length: 50 }, () => toBackoffMs(attempt));
-      expect(Math.min(...waits)).toBeGreaterThanOrEqual(longest / 2);
-      expect(Math.max(...waits)).toBeLessThanOrEqual(longest);
-      expect(new Set(waits).size).toBeGreaterThan(1);
-    }
+describe('the wait between attempts', () => {
+  it.each([
+    [0, [100, 200, 400, 2_500]],
+    [1 - 2 ** -53, [200, 400, 800, 5_000]],
+  ])('doubles up to 5 s, with jitter (%d)', async (random, [first, second, third, longest]) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    const { calledAt } = createServer({ status: 500 });
+    await settle(fetchWithRetry('/x', undefined, { attempts: 9 }));
+    const waits = calledAt.slice(1).map((at, index) => at - (calledAt[index] ?? 0));
+    expect([waits[0], waits[1], waits[2], waits.at(-1)]).toEqual([first, second, third, longest]);
   });
-});
 
-describe('toRetryAfterMs', () => {
   it.each([
     ['3', 3_000],
-    [' 0 ', 0],
+    [' 0 ', 150],
     ['Thu, 01 Jan 2026 00:00:07 GMT', 7_000],
-    ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
-    ['-1', 0],
-    ['1.5', 0],
-    ['soon', 0],
-    ['', 0],
-    [null, 0],
-  ])('reads %j as %i', (header, ms) => {
-    expect(toRetryAfterMs(header)).toBe(ms);
+    ['Wed, 31 Dec 2025 23:59:00 GMT', 150],
+    ['-1', 150],
+    ['1.5', 150],
+    ['soon', 150],
+    ['', 150],
+  ])('reads %j in Retry-After as %i ms', async (header, ms) => {
+    const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': header } }, { status: 200 });
+    await settle(fetchWithRetry('/x', undefined, three));
+    expect(calledAt).toEqual([0, ms]);
   });
 });

@@ -27,9 +27,14 @@ describe('errorPages', () => {
     expect(html).toContain('<a href="/">');
   });
 
-  it('says the sentence with the host as the heading of a failure', () => {
-    expect(render('failure')).toContain(
-      '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
+  it('says on which side a failure happened, and the sentence with the host', () => {
+    const sentence = 'Application error: a client-side exception has occurred while loading the host weir.example';
+    const html = render('failure');
+    expect(html).toContain('<h1>Something went wrong on our side</h1>');
+    expect(html).toContain(`<p class="error-sentence">${sentence}</p>`);
+    expect(html).toContain(`<title>${sentence}</title>`);
+    expect(render('failure', { ...ERRORS.failure, inBrowser: true })).toContain(
+      '<h1>Something went wrong in your browser</h1>',
     );
   });
 

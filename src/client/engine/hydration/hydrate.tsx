@@ -6,9 +6,8 @@ import { type Engine, EngineContext, type ErrorPages } from '../../../shared/eng
 import { toShownError } from '../../../shared/engine/rendering/page-error.ts';
 import { createRouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import { RouterView } from '../../../shared/engine/routing/router-view.tsx';
-import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
+import type { RouteDefinition } from '../../../shared/engine/routing/routes.ts';
 import { createStandIn } from '../../../shared/engine/routing/stand-in.ts';
-import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 import { WHOLE_KEY } from '../../../shared/engine/wire/protocol.ts';
 import { listenToLinks } from '../navigation/link-events.ts';
 import type { Navigator } from '../navigation/navigator.ts';
@@ -56,16 +55,9 @@ export async function hydrate({
   });
   const { payload, etag } = readPayload();
   routeIds = payload.routes;
-  const loader = createRouteLoader(tree.definitions);
+  const loader = createRouteLoader(tree.definitions, payload);
   await loader.load(payload.routes);
 
-  const styles = new Map<string, readonly string[]>();
-  function onPage(page: PagePayload): void {
-    for (const [id, hrefs] of Object.entries(page.styles)) styles.set(id, hrefs);
-  }
-  onPage(payload);
-
-  const location = readLocation();
   let exchange: ((router: DataRouter) => void) | undefined;
   let navigator: Promise<Navigator> | undefined;
   function getNavigator(): Promise<Navigator> {
@@ -80,9 +72,8 @@ export async function hydrate({
         base,
         payload,
         etag,
-        location,
+        shown: standIn.state,
         loader,
-        onPage,
         onFailure: reporting.report,
       });
       live = created;
@@ -96,25 +87,26 @@ export async function hydrate({
 
   // React Router calls these with arguments that the real router understands: they are passed on as they are.
   type AnyCall = (...args: unknown[]) => Promise<void>;
-  const standIn = createStandIn(
+  function passOn(name: 'navigate' | 'fetch' | 'revalidate'): AnyCall {
+    return async (...args) => ((await getNavigator()).router[name] as AnyCall)(...args);
+  }
+  const revalidate = passOn('revalidate');
+  const standIn = createStandIn({
     tree,
     payload,
-    location,
-    {
-      navigate: async (...args) => (await getNavigator()).router.navigate.apply(null, args as never),
-      fetch: async (...args) => ((await getNavigator()).router.fetch as AnyCall)(...args),
-      revalidate: async () => (await getNavigator()).router.revalidate(),
-      // After the effects of this commit: one of them registers the key with the new router.
-      deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
-    },
-    window as unknown as DataRouter['window'], // React Router's type names the members that it uses
-  );
+    location: readLocation(),
+    navigate: passOn('navigate'),
+    fetch: passOn('fetch'),
+    revalidate,
+    // After the effects of this commit: one of them registers the key with the new router.
+    deleteBlocker: (key) => queueMicrotask(() => live?.router.deleteBlocker(key)),
+  });
 
   const engine: Engine = {
     host: window.location.host,
     errorPages,
     modules: loader.modules,
-    styles,
+    styles: loader.styles,
     toPageError: toShownError,
     onCommit: (commit) => live?.onCommit(commit),
     refresh: async () => (await getNavigator()).refresh(),
@@ -145,7 +137,11 @@ export async function hydrate({
   );
 
   listenToLinks({
-    navigate: (url, options) => void getNavigator().then((live) => live.navigate(url, options), leaveFor(url)),
+    navigate: (url, options) =>
+      void getNavigator().then(
+        (live) => live.navigate(url, options),
+        () => window.location.assign(url), // the router's chunk did not load: the link is an ordinary one
+      ),
     submit: (form, submitter) =>
       void getNavigator().then(
         (live) => live.submit(form, submitter),
@@ -160,16 +156,10 @@ export async function hydrate({
   });
   develop?.attachPage({
     exchanged: getNavigator().then(ignore),
-    revalidate: async () => (await getNavigator()).router.revalidate(),
-    // The map is the loader's own; nothing but development writes to it from outside.
-    replaceModule: (id, module) => void (loader.modules as Map<string, PageModule>).set(id, module),
-    replaceStyles: (id, hrefs) => void styles.set(id, hrefs),
+    revalidate,
+    replaceModule: (id, module) => void loader.modules.set(id, module),
+    replaceStyles: (id, hrefs) => void loader.styles.set(id, hrefs),
   });
-}
-
-/** The router's chunk did not come: the link is an ordinary one. */
-function leaveFor(url: URL): () => void {
-  return () => window.location.assign(url);
 }
 
 /**

@@ -25,35 +25,27 @@ export function readPayload(): DocumentPayload {
     const seen = new WeakSet<Element>();
     const readLate = (): void => {
       for (const late of document.querySelectorAll(`script[${LATE_ATTRIBUTE}]`)) {
-        if (seen.has(late)) continue;
+        if (seen.has(late) || !isWhole(late.textContent)) continue;
         seen.add(late);
-        decoder.late(late.textContent ?? '');
+        decoder.late(late.textContent);
       }
     };
-    // A block is added to the tree before its text is parsed, and the parser can stop in between:
-    // it is whole once something follows it, or the document has ended.
-    const observer = new MutationObserver(() => readWhole(readLate));
+    const observer = new MutationObserver(readLate);
     observer.observe(document.documentElement, { childList: true, subtree: true });
     whenParsed(() => {
       observer.disconnect();
       readLate();
       decoder.abort(new Error('The connection ended before all of the page was there.'));
     });
-    readWhole(readLate);
+    readLate();
   }
   return { payload, etag: block.dataset.etag };
-
-  function readWhole(read: () => void): void {
-    const blocks = document.querySelectorAll(`script[${LATE_ATTRIBUTE}]`);
-    const last = blocks[blocks.length - 1];
-    if (last && !isWhole(last.textContent)) return;
-    read();
-  }
 }
 
-function isWhole(text: string | null): boolean {
+/** A block is added to the tree before its text is parsed, and the parser can stop in between. */
+function isWhole(text: string): boolean {
   try {
-    JSON.parse(text ?? '');
+    JSON.parse(text);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { ROUTE_LOAD_TIMEOUT } from '../../../shared/engine/limits.ts';
 import type { PageModule, RouteDefinition } from '../../../shared/engine/routing/routes.ts';
+import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
 
 /** A route's chunk or styles did not come: only a whole document can help. */
 export class RouteLoadError extends Error {
@@ -10,19 +11,26 @@ export class RouteLoadError extends Error {
 }
 
 export interface RouteLoader {
-  readonly modules: ReadonlyMap<string, PageModule>;
+  /** By route id, of the routes that can render now. */
+  readonly modules: Map<string, PageModule>;
+  /** Style sheets by route id. */
+  readonly styles: Map<string, readonly string[]>;
   /**
-   * Brings the chunks of these routes.
+   * Loads the chunks of these routes.
    *
-   * @throws RouteLoadError where one fails, or takes longer than `ROUTE_LOAD_TIMEOUT`
+   * @throws RouteLoadError if one fails, or takes longer than `ROUTE_LOAD_TIMEOUT`
    */
   load(ids: readonly string[]): Promise<void>;
-  /** Brings style sheets before the page that needs them is shown. */
-  loadStyles(styles: Readonly<Record<string, readonly string[]>>): Promise<void>;
+  /** Loads style sheets before the page that needs them is shown. Throws like `load`. */
+  loadStyles(styles: PagePayload['styles']): Promise<void>;
+  /** Loads all that a page needs, and makes it ready to render. Throws like `load`. */
+  prepare(page: PagePayload): Promise<void>;
 }
 
-export function createRouteLoader(definitions: ReadonlyMap<string, RouteDefinition>): RouteLoader {
+/** @param shown the page that the server rendered, with its style sheets */
+export function createRouteLoader(definitions: ReadonlyMap<string, RouteDefinition>, shown: PagePayload): RouteLoader {
   const modules = new Map<string, PageModule>();
+  const styles = new Map(Object.entries(shown.styles));
   const sheets = new Map<string, Promise<void>>();
 
   async function loadOne(id: string): Promise<void> {
@@ -57,24 +65,28 @@ export function createRouteLoader(definitions: ReadonlyMap<string, RouteDefiniti
     return loading;
   }
 
+  const load = (ids: readonly string[]) => inTime(ids.map(loadOne), ids);
+
+  function loadStyles(needed: PagePayload['styles']): Promise<void> {
+    const loading = Object.entries(needed).flatMap(([id, hrefs]) => hrefs.map((href) => loadSheet(id, href)));
+    return inTime(loading, Object.keys(needed));
+  }
+
   return {
     modules,
-    load: (ids) => withTimeout(Promise.all(ids.map(loadOne)), ids),
-    loadStyles(styles) {
-      const loading = Object.entries(styles).flatMap(([id, hrefs]) => hrefs.map((href) => loadSheet(id, href)));
-      return withTimeout(Promise.all(loading), Object.keys(styles));
+    styles,
+    load,
+    loadStyles,
+    async prepare(page) {
+      await Promise.all([load(page.routes), loadStyles(page.styles)]);
+      for (const [id, hrefs] of Object.entries(page.styles)) styles.set(id, hrefs);
     },
   };
 }
 
-async function withTimeout(loading: Promise<unknown>, ids: readonly string[]): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+async function inTime(loading: readonly Promise<void>[], ids: readonly string[]): Promise<void> {
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new RouteLoadError(ids.join(', '), 'timeout')), ROUTE_LOAD_TIMEOUT);
+    setTimeout(() => reject(new RouteLoadError(ids.join(', '), 'timeout')), ROUTE_LOAD_TIMEOUT);
   });
-  try {
-    await Promise.race([loading, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  await Promise.race([Promise.all(loading), timeout]);
 }

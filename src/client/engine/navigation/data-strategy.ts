@@ -1,6 +1,6 @@
-import { type DataRouter, type DataStrategyFunction, type DataStrategyResult, data } from 'react-router';
+import { type DataStrategyFunction, type DataStrategyResult, data } from 'react-router';
 import type { BrowserFailureKind } from '../../../shared/engine/reporting/browser-report.ts';
-import type { ActionOutcome, PagePayload } from '../../../shared/engine/wire/payload.ts';
+import type { ActionResult, PagePayload, RedirectPayload } from '../../../shared/engine/wire/payload.ts';
 import { ACTION_ACCEPT, NOT_FOUND_ROUTE, readAction } from '../../../shared/engine/wire/protocol.ts';
 import { RouteLoadError, type RouteLoader } from '../hydration/route-loader.ts';
 import { type PageDataResult, readPageData } from '../page-data/fetch-page-data.ts';
@@ -11,159 +11,147 @@ export interface DataStrategyOptions {
   readonly build: string;
   readonly store: PageDataStore;
   readonly loader: RouteLoader;
-  readonly router: () => DataRouter;
-  /** The server was seen to run another build. */
-  readonly isSkewed: () => boolean;
-  /** Called with each page before it is shown. */
-  readonly onPage: (payload: PagePayload) => void;
+  /** Called when Back shows a page from memory: it may have changed since. */
+  readonly onRecall: (url: string) => void;
   /** Called with what failed, before a document load or a message to the visitor takes its place. */
   readonly onFailure: (error: unknown, kind?: BrowserFailureKind) => void;
-  /** A form was posted, not by a fetcher, and the server answered: whether the action took what was sent. */
+  /** Called when the server has answered a form, not of a fetcher: whether the action accepted it. */
   readonly onAnswer: (isTaken: boolean) => void;
-  readonly fetch: typeof fetch;
 }
 
 type Results = Record<string, DataStrategyResult>;
 
-/** A navigation that ends in a document load never comes back. */
-const NEVER: Promise<never> = new Promise(() => {});
+/** A page or action that the router asks for. */
+interface Wanted {
+  readonly request: Request;
+  /** Path and search. */
+  readonly url: string;
+  /** Outermost first. */
+  readonly routes: readonly string[];
+  readonly leaf: string;
+  readonly isFetcher: boolean;
+  /** Back or Forward. */
+  readonly isPop: boolean;
+}
 
 const BUSY = 'The server has too much to do at the moment. Try again in a few seconds.';
 
 const UNTAKEN =
   'The server has too much to do at the moment, and did nothing with the form. What you typed is still here: send it again in a few seconds.';
 
-const UNSENT = 'The form could not be sent. What you typed is still here: check the connection, and send it again.';
+const UNSENT = 'The form was not sent. What you typed is still here. Check your connection, then send it again.';
 
 /** How the router gets its data: one GET for all routes of a page, one POST for an action and the fresh page. */
-export function createDataStrategy(options: DataStrategyOptions): DataStrategyFunction {
-  const { store, loader } = options;
+export function createDataStrategy({
+  build,
+  store,
+  loader,
+  onRecall,
+  onFailure,
+  onAnswer,
+}: DataStrategyOptions): DataStrategyFunction {
   /** What an action brought along, for the load that the router does next. */
   let fresh: { readonly url: string; readonly payload: PagePayload } | undefined;
 
-  function fullLoad(url: string, guarded: boolean): Promise<never> | undefined {
-    return loadDocument(new URL(url, location.origin).href, { guarded }) ? NEVER : undefined;
+  async function show(result: PageDataResult, { url, leaf }: Wanted): Promise<Results> {
+    switch (result.kind) {
+      case 'page':
+        if (result.payload.build !== build) await loadDocument(url);
+        return showPage(result.payload);
+      case 'redirect':
+        return { [leaf]: toRedirect(result.payload) };
+      case 'failed':
+        onFailure(result.error, 'network');
+        await loadDocument(url);
+        return toFailure(leaf, result.error);
+      case 'busy':
+        await loadDocument(url); // it says so, and reloads by itself
+        return toFailure(leaf, new Error(BUSY));
+      case 'not-page':
+        await loadDocument(url);
+        return toFailure(leaf, new Error(`The address ${url} is no page of this site.`));
+    }
   }
 
-  async function show(result: PageDataResult, url: string, leaf: string): Promise<Results> {
-    if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
-    if (result.kind === 'failed') {
-      options.onFailure(result.error, 'network');
-      await fullLoad(url, true);
-      return toFailure(leaf, result.error);
-    }
-    if (result.kind === 'busy') {
-      // The document says so, and comes again by itself.
-      await fullLoad(url, true);
-      return toFailure(leaf, new Error(BUSY));
-    }
-    if (result.kind !== 'page') {
-      await fullLoad(url, true);
-      return toFailure(leaf, new Error(`The address ${url} is no page of this site.`));
-    }
-    if (result.payload.build !== options.build) await fullLoad(url, true);
-    await prepare(result.payload);
-    return toResults(result.payload);
+  async function showPage(payload: PagePayload): Promise<Results> {
+    await loader.prepare(payload);
+    return toResults(payload);
   }
 
-  async function prepare(payload: PagePayload): Promise<void> {
-    await Promise.all([loader.load(payload.routes), loader.loadStyles(payload.styles)]);
-    options.onPage(payload);
-  }
-
-  async function load(
-    request: Request,
-    leaf: string,
-    routes: readonly string[],
-    isPop: boolean,
-    isFetcher: boolean,
-  ): Promise<Results> {
-    const url = toPath(request.url);
-    if (fresh?.url === url && !isFetcher) {
-      const { payload } = fresh;
-      fresh = undefined;
-      await prepare(payload);
-      return toResults(payload);
-    }
+  async function load(wanted: Wanted): Promise<Results> {
+    const { request, url, routes, leaf, isFetcher, isPop } = wanted;
+    const brought = fresh;
     // Left before it was shown, or brought by a fetcher for another page: it grows old from here on.
     if (!isFetcher) fresh = undefined;
-    if (leaf === NOT_FOUND_ROUTE || (options.isSkewed() && !isFetcher)) await fullLoad(url, leaf !== NOT_FOUND_ROUTE);
+    if (brought?.url === url && !isFetcher) return showPage(brought.payload);
+    if (leaf === NOT_FOUND_ROUTE) await loadDocument(url, { guarded: false });
+    if (store.isSkewed() && !isFetcher) await loadDocument(url);
 
     const visited = isPop ? store.recall(url) : undefined;
     if (visited) {
-      await prepare(visited.payload);
-      refreshBehind(url);
-      return toResults(visited.payload);
+      const results = await showPage(visited.payload);
+      setTimeout(() => onRecall(url)); // once the router shows the page
+      return results;
     }
-    const loading = store.load(url, { signal: request.signal });
+    const loading = store.load(url, request.signal);
     if (!isFetcher) store.dropPrefetches();
     const [result] = await Promise.all([loading, loader.load(routes)]);
-    if (result.kind === 'page' && !isFetcher) {
-      store.remember(url, { payload: result.payload, status: result.status, etag: result.etag });
-    }
-    return show(result, url, leaf);
+    if (result.kind === 'page' && !isFetcher) store.remember(url, result);
+    return show(result, wanted);
   }
 
-  /** Back shows what was there at once; what has changed meanwhile comes after it. */
-  function refreshBehind(url: string): void {
-    const ask = async (): Promise<void> => {
-      const answer = await store.revalidate(url);
-      const { location } = options.router().state;
-      if (answer === 'changed' && location.pathname + location.search === url) await options.router().revalidate();
-    };
-    setTimeout(() => void ask().catch(() => {}));
-  }
-
-  async function act(request: Request, leaf: string, isFetcher: boolean): Promise<Results> {
-    const url = toPath(request.url);
+  async function act({ request, url, leaf, isFetcher }: Wanted): Promise<Results> {
+    const type = { 'Content-Type': request.headers.get('Content-Type') ?? '' };
     const body = await request.arrayBuffer();
-    const name = await readActionName(request.headers.get('Content-Type') ?? '', body);
+    const action = await readActionName(new Response(body, { headers: type }));
+    const refuse = (message: string) => ({ [leaf]: toActionData({ action, status: 503, errors: { '': message } }) });
     let result: PageDataResult;
     try {
-      const response = await options.fetch(url, {
-        method: 'POST',
-        headers: { Accept: ACTION_ACCEPT, 'Content-Type': request.headers.get('Content-Type') ?? '' },
-        body,
-        signal: request.signal,
-      });
+      const headers = { Accept: ACTION_ACCEPT, ...type };
+      const response = await fetch(url, { method: 'POST', headers, body, signal: request.signal });
       result = await readPageData(response, request.signal);
     } catch (error) {
       if (request.signal.aborted) throw error;
-      options.onFailure(error, 'network');
-      return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNSENT } }) };
+      onFailure(error, 'network');
+      return refuse(UNSENT);
     }
-    if (result.kind === 'busy') return { [leaf]: toOutcome({ action: name, status: 503, errors: { '': UNTAKEN } }) };
-    store.dropAll(); // whatever was fetched before may have been changed by it
-    if (!isFetcher) options.onAnswer(isTaken(result));
-    if (result.kind === 'redirect') return { [leaf]: toRedirect(result.location, result.reload) };
+    if (result.kind === 'busy') return refuse(UNTAKEN);
+    store.dropAll(); // the action may have changed all that was fetched before
+    if (!isFetcher) onAnswer(isTaken(result));
+    if (result.kind === 'redirect') return { [leaf]: toRedirect(result.payload) };
     if (result.kind !== 'page') return toFailure(leaf, new Error(`The form was answered "${result.kind}".`));
     const { payload } = result;
-    // Where the action answered, what it said is shown beside the page's error, which comes with the load.
+    // If the action answered, its result is shown together with the page's error, which the load brings.
     const failed = payload.action ? undefined : Object.values(payload.errors ?? {})[0];
     if (failed) return { [leaf]: { type: 'error', result: failed } };
-    if (payload.build === options.build) {
+    if (payload.build === build) {
       fresh = { url, payload };
-      store.remember(url, { payload: { ...payload, action: undefined }, status: 200, etag: undefined });
+      store.remember(url, { payload: { ...payload, action: undefined }, etag: undefined });
     }
-    const outcome = payload.action ?? { action: name, status: 200 };
-    return { [leaf]: toOutcome(outcome.action === '' ? { ...outcome, action: name } : outcome) };
+    return { [leaf]: toActionData({ status: 200, ...payload.action, action: payload.action?.action || action }) };
   }
 
   return async function dataStrategy({ request, matches, fetcherKey, unstable_navigationType }) {
-    const leaf = matches.at(-1)?.route.id ?? '';
-    const isFetcher = fetcherKey !== null;
-    if (request.method !== 'GET') return act(request, leaf, isFetcher);
-    const isFresh = fresh?.url === toPath(request.url);
-    // After an action that refused, the router asks for nothing: what the answer brought is still newer.
-    if (!isFresh && !matches.some((match) => match.shouldCallHandler())) return {};
-    const ids = matches.map((match) => match.route.id);
+    const { pathname, search } = new URL(request.url);
+    const routes = matches.map((match) => match.route.id);
+    const wanted: Wanted = {
+      request,
+      url: pathname + search,
+      routes,
+      leaf: routes.at(-1) ?? '',
+      isFetcher: fetcherKey !== null,
+      isPop: unstable_navigationType === 'POP',
+    };
+    if (request.method !== 'GET') return act(wanted);
+    // After an action that refused, the router asks for nothing: what the response brought is still newer.
+    if (fresh?.url !== wanted.url && !matches.some((match) => match.shouldCallHandler())) return {};
     try {
-      return await load(request, leaf, ids, unstable_navigationType === 'POP', isFetcher);
+      return await load(wanted);
     } catch (error) {
       if (request.signal.aborted || !(error instanceof RouteLoadError)) throw error;
-      options.onFailure(error, 'load');
-      await fullLoad(toPath(request.url), true);
-      return toFailure(leaf, error);
+      onFailure(error, 'load');
+      await loadDocument(wanted.url);
+      return toFailure(wanted.leaf, error);
     }
   };
 }
@@ -185,29 +173,23 @@ function isTaken(result: PageDataResult): boolean {
   return action ? !action.errors : !errors;
 }
 
-function toOutcome(outcome: ActionOutcome): DataStrategyResult {
-  return { type: 'data', result: data(outcome, { status: outcome.status }) };
+function toActionData(result: ActionResult): DataStrategyResult {
+  return { type: 'data', result: data(result, { status: result.status }) };
 }
 
 function toFailure(leaf: string, error: Error): Results {
   return { [leaf]: { type: 'error', result: error } };
 }
 
-function toRedirect(to: string, reload: boolean): DataStrategyResult {
-  const headers = new Headers({ Location: to });
+function toRedirect({ redirect, reload }: RedirectPayload): DataStrategyResult {
+  const headers = new Headers({ Location: redirect });
   if (reload) headers.set('X-Remix-Reload-Document', 'true');
   return { type: 'data', result: new Response(null, { status: 302, headers }) };
 }
 
-function toPath(url: string): string {
-  const { pathname, search } = new URL(url);
-  return pathname + search;
-}
-
-async function readActionName(type: string, body: ArrayBuffer): Promise<string> {
+async function readActionName(form: Response): Promise<string> {
   try {
-    const form = await new Response(body.slice(0), { headers: { 'Content-Type': type } }).formData();
-    return readAction(form) ?? '';
+    return readAction(await form.formData()) ?? '';
   } catch {
     return '';
   }

@@ -6,16 +6,18 @@ const KEY = 'spillway:full-load';
 const GUARD_TIME = 10 * Second;
 
 /**
- * Loads the whole document, for what cannot be shown without: another build, a chunk that does not
- * come, an address that is no page.
+ * Loads the whole document, for pages that cannot be shown without: of another build, with a chunk
+ * that does not load, at an address of no page.
  *
- * @returns false where this address was loaded whole a moment ago: doing it again would not help
+ * @returns a promise that never settles; undefined if this address was loaded a moment ago and loading
+ *   it again would not help
  */
-export function loadDocument(url: string, { guarded = false }: { guarded?: boolean } = {}): boolean {
-  if (guarded && wasJustLoaded(url)) return false;
+export function loadDocument(path: string, { guarded = true }: { guarded?: boolean } = {}): Promise<never> | undefined {
+  const url = new URL(path, location.origin).href;
+  if (guarded && wasJustLoaded(url)) return undefined;
   if (url === location.href) location.reload();
   else location.assign(url);
-  return true;
+  return new Promise(() => {});
 }
 
 function wasJustLoaded(url: string): boolean {
@@ -26,6 +28,6 @@ function wasJustLoaded(url: string): boolean {
     sessionStorage.setItem(KEY, `${url}\n${now}`);
     return false;
   } catch {
-    return true; // no storage, so a loop could not be told: better an error page than a loop
+    return true; // no storage, so a loop would go unnoticed: better an error page than a loop
   }
 }

@@ -1,4 +1,4 @@
-import type { DataRouter, Location } from 'react-router';
+import type { DataRouter, Location, RouterState } from 'react-router';
 import { DYNAMIC_PREFETCH_TIME, STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
 import type { Commit } from '../../../shared/engine/rendering/engine-context.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
@@ -21,9 +21,9 @@ export interface NavigatorOptions {
   readonly base: string;
   readonly payload: PagePayload;
   readonly etag: string | undefined;
-  readonly location: Location;
+  /** The state of the stand-in. */
+  readonly shown: RouterState;
   readonly loader: RouteLoader;
-  readonly onPage: (payload: PagePayload) => void;
   readonly onFailure: DataStrategyOptions['onFailure'];
 }
 
@@ -35,92 +35,73 @@ export interface Navigator extends LinkHandlers {
   readonly refresh: () => Promise<boolean>;
 }
 
+const URL_ENCODED = 'application/x-www-form-urlencoded';
+
 /** Everything that a page needs only once the visitor goes on: loaded when the browser is idle, or at the first click. */
-export function createNavigator({
-  tree,
-  base,
-  payload,
-  etag,
-  location,
-  loader,
-  onPage,
-  onFailure,
-}: NavigatorOptions): Navigator {
-  let skewed = false;
+export function createNavigator({ tree, base, payload, etag, shown, loader, onFailure }: NavigatorOptions): Navigator {
   let isServerRendered = true;
   let checkedAt = performance.now();
-  // Asked for anew each time: reports tell of requests too, once what sends them has put itself around it.
-  const ownFetch: typeof fetch = (input, init) => fetch(input, init);
-
-  const leafOf = (url: string): string | undefined => router.match(url)?.at(-1)?.route.id;
-  const isStatic = (url: string): boolean => tree.definitions.get(leafOf(toPathname(url)) ?? '')?.mode === 'static';
   const store = createPageDataStore({
-    fetch: ownFetch,
     base,
-    now: () => performance.now(),
     build: payload.build,
-    isStatic,
     isServerRendered: () => isServerRendered,
-    saveData: hasSaveData(),
-    onSkew() {
-      skewed = true;
-    },
     onPage: (page) => void loader.loadStyles(page.styles).catch(() => {}),
   });
   const posted = createPostedForm();
-  const afterNavigation = createAfterNavigation(location.pathname);
-  const router: DataRouter = createBrowserRouter({
-    tree,
-    payload,
-    location,
-    dataStrategy: createDataStrategy({
+  const afterNavigation = createAfterNavigation(shown.location.pathname);
+  const router: DataRouter = createBrowserRouter(
+    tree.objects,
+    shown,
+    createDataStrategy({
       build: payload.build,
       store,
       loader,
-      router: () => router,
-      isSkewed: () => skewed,
-      onPage,
+      onRecall: (url) => void update(url).catch(() => {}),
       onFailure,
       onAnswer: posted.onAnswer,
-      fetch: ownFetch,
     }),
-  });
-  store.remember(location.pathname + location.search, { payload, status: 200, etag });
+  );
+  store.remember(toPath(shown.location), { payload, etag });
   keepScrollPositions(router);
-  router.subscribe((state) => {
-    if (state.location.key !== location.key) isServerRendered = false;
-    if (state.navigation.state === 'idle') checkedAt = performance.now();
+  router.subscribe(({ location, navigation }) => {
+    if (location.key !== shown.location.key) isServerRendered = false;
+    if (navigation.state === 'idle') checkedAt = performance.now();
   });
 
-  async function refresh(): Promise<boolean> {
-    const { location: shown, navigation, revalidation } = router.state;
-    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
-    checkedAt = performance.now();
-    if (router.state.matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // the server alone can answer it
-    const answer = await store.revalidate(toPath(shown));
-    if (router.state.location !== shown) return false;
+  /** Loads the data of the page again if it has changed. Returns false if the server cannot say, or another page is shown. */
+  async function update(path: string): Promise<boolean> {
+    const answer = await store.revalidate(path);
+    if (toPath(router.state.location) !== path) return false;
     if (answer === 'changed') await router.revalidate();
     return answer !== 'failed';
   }
 
-  /** Somebody comes back to a tab that was open for long: what it shows may have changed. */
-  async function refreshIfOld(): Promise<void> {
-    const staleAfter = isStatic(toPath(router.state.location)) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME;
-    if (document.visibilityState === 'visible' && performance.now() - checkedAt >= staleAfter) await refresh();
+  async function refresh(): Promise<boolean> {
+    const { location, matches, navigation, revalidation } = router.state;
+    if (navigation.state !== 'idle' || revalidation !== 'idle') return false;
+    checkedAt = performance.now();
+    if (matches.at(-1)?.route.id === NOT_FOUND_ROUTE) return true; // only the server can answer it
+    return update(toPath(location));
   }
-  const refreshQuietly = (): void => void refreshIfOld().catch(() => {});
-  addEventListener('focus', refreshQuietly);
-  document.addEventListener('visibilitychange', refreshQuietly);
+
+  /** A page may have changed while its tab was in the background. */
+  function refreshIfOld(): void {
+    const isStatic = store.recall(toPath(router.state.location))?.payload.static;
+    const isOld = performance.now() - checkedAt >= (isStatic ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME);
+    if (isOld && document.visibilityState === 'visible') refresh().catch(() => {});
+  }
+  addEventListener('focus', refreshIfOld);
+  document.addEventListener('visibilitychange', refreshIfOld);
 
   prefetchLinks(function prefetch(url, priority, signal) {
-    const path = url.pathname + url.search;
+    const path = toPath(url);
     const ids = router.match(url.pathname)?.map((match) => match.route.id) ?? [];
-    if (skewed || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
-    const { location: shown, navigation } = router.state;
+    if (store.isSkewed() || hasSaveData() || ids.length === 0 || ids.at(-1) === NOT_FOUND_ROUTE) return;
+    const { location, navigation } = router.state;
     // The delay of a hover may end when its click has led to the page already, or is about to.
-    if (toPath(shown) === path || (navigation.location && toPath(navigation.location) === path)) return;
+    if (toPath(location) === path || (navigation.location && toPath(navigation.location) === path)) return;
     store.prefetch(path, priority, signal);
-    loader.load(ids).catch(() => {}); // the navigation will tell
+    loader.load(ids).catch(() => {}); // the navigation will report it
   });
 
   return {
@@ -131,44 +112,24 @@ export function createNavigator({
       posted.onCommit();
     },
     navigate(url, { replace, preventScrollReset }) {
-      const same = url.href === window.location.href;
-      void router.navigate(url.pathname + url.search + url.hash, { replace: replace || same, preventScrollReset });
+      const isSame = url.href === window.location.href;
+      void router.navigate(toPath(url) + url.hash, { replace: replace || isSame, preventScrollReset });
     },
     submit(form, submitter) {
-      const fields = new FormData(form, submitter);
-      const method = submitter?.getAttribute('formmethod') ?? form.getAttribute('method') ?? 'get';
-      const target = new URL(
-        submitter?.getAttribute('formaction') ?? form.getAttribute('action') ?? '',
-        window.location.href,
-      );
-      const replace = form.hasAttribute('data-replace') || undefined;
-      const preventScrollReset = form.hasAttribute('data-keep-scroll');
-      if (method.toLowerCase() === 'post') {
-        const navigation = router.navigate(target.pathname + target.search, {
-          formMethod: 'post',
-          formEncType: isMultipart(form, submitter) ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
-          formData: fields,
-          replace,
-          preventScrollReset,
-        });
-        void posted.follow(form, navigation);
-        return;
-      }
-      const search = new URLSearchParams();
-      for (const [name, value] of fields) search.append(name, typeof value === 'string' ? value : value.name);
-      void router.navigate(`${target.pathname}?${search}`, { replace, preventScrollReset });
+      const read = (name: string): string | null => submitter?.getAttribute(`form${name}`) ?? form.getAttribute(name);
+      const isPost = read('method')?.toLowerCase() === 'post';
+      const navigation = router.navigate(toPath(new URL(read('action') ?? '', window.location.href)), {
+        formMethod: isPost ? 'post' : 'get',
+        formEncType: /^multipart\/form-data$/i.test(read('enctype') ?? '') ? 'multipart/form-data' : URL_ENCODED,
+        formData: new FormData(form, submitter),
+        replace: form.hasAttribute('data-replace') || undefined,
+        preventScrollReset: form.hasAttribute('data-keep-scroll'),
+      });
+      if (isPost) void posted.follow(form, navigation);
     },
   };
 }
 
-function isMultipart(form: HTMLFormElement, submitter: HTMLElement | null): boolean {
-  return (submitter?.getAttribute('formenctype') ?? form.enctype) === 'multipart/form-data';
-}
-
 function toPath({ pathname, search }: Pick<Location, 'pathname' | 'search'>): string {
   return pathname + search;
-}
-
-function toPathname(url: string): string {
-  return url.replace(/[?#].*$/s, '');
 }

@@ -8,42 +8,35 @@ export interface PageResult {
   readonly kind: 'page';
   readonly payload: PagePayload;
   readonly status: number;
-  /** There is none where values are still to come. */
+  /** Absent while values are still to come. */
   readonly etag: string | undefined;
-  readonly build: string;
-  /** When the last late value is there; rejects where the connection was lost before. */
+  /** Settles with the last deferred value; rejects if the connection is lost before. */
   readonly done: Promise<void>;
 }
 
 export type PageDataResult =
   | PageResult
-  | { readonly kind: 'redirect'; readonly location: string; readonly reload: boolean; readonly build: string }
-  /** The URL is none of the app's pages: load it as a document. */
+  | { readonly kind: 'redirect'; readonly payload: RedirectPayload }
+  /** The URL is not a page of the app: load it as a document. */
   | { readonly kind: 'not-page' }
-  /** The server has too much to do, and did nothing. */
+  /** The server is overloaded, and did nothing. */
   | { readonly kind: 'busy' }
-  /** It is what the given `etag` names. */
-  | { readonly kind: 'unchanged' }
-  /** No answer came, or one that is not ours (of a proxy, a sign-in page): load the document to see. */
+  /** No response arrived, or one that is not ours (of a proxy, a sign-in page): load the document to see. */
   | { readonly kind: 'failed'; readonly error: Error };
 
 export interface FetchPageDataOptions {
-  readonly fetch: typeof globalThis.fetch;
-  /** The path that all pages of the app share (`/desk`); none by default. */
-  readonly base?: string;
-  /** Ends the request, and the late values too. */
+  /** The path that all pages of the app share (`/desk`), empty for none. */
+  readonly base: string;
+  /** How often to make a request that the server fails (a count, the first try included). */
+  readonly attempts: number;
+  /** Ends the request, and the deferred values too. */
   readonly signal?: AbortSignal;
-  /** Tells the server, which may refuse prefetches under load. */
+  /** Marks the request as a prefetch, which the server may refuse under load. */
   readonly prefetch?: boolean;
-  /** Asks for the page only where it differs from this version. */
-  readonly etag?: string;
-  /** How often a request that the server failed may be made (a count); 1 by default. */
-  readonly attempts?: number;
 }
 
-/** What HEAD tells of a page; undefined where no answer came. */
+/** What HEAD says about a page. */
 export interface PageVersion {
-  readonly status: number;
   readonly etag: string | undefined;
   readonly build: string | undefined;
 }
@@ -65,50 +58,49 @@ export async function fetchPageData(url: string, options: FetchPageDataOptions):
   }
 }
 
-/** Asks for a page's version alone. Throws only what `signal` was aborted with. */
+/** Asks for a page's version only. Returns undefined if the server cannot say. Never throws. */
 export async function fetchPageVersion(url: string, options: FetchPageDataOptions): Promise<PageVersion | undefined> {
   try {
     const { status, headers } = await request(url, 'HEAD', options);
-    return { status, etag: headers.get('ETag') ?? undefined, build: headers.get(BUILD_HEADER) ?? undefined };
+    if (status >= 500) return undefined;
+    return { etag: headers.get('ETag') ?? undefined, build: headers.get(BUILD_HEADER) ?? undefined };
   } catch {
-    options.signal?.throwIfAborted();
     return undefined;
   }
 }
 
-function request(url: string, method: 'GET' | 'HEAD', options: FetchPageDataOptions): Promise<Response> {
-  const headers: Record<string, string> = { Accept: WIRE_TYPE };
-  if (options.prefetch) headers.Purpose = 'prefetch';
-  if (options.etag) headers['If-None-Match'] = options.etag;
-  const attempts = options.attempts ?? 1;
+function request(
+  url: string,
+  method: 'GET' | 'HEAD',
+  { base, attempts, signal, prefetch = false }: FetchPageDataOptions,
+): Promise<Response> {
+  const headers = { Accept: WIRE_TYPE, ...(prefetch && { Purpose: 'prefetch' }) };
   return fetchWithRetry(
-    options.fetch,
-    toDataUrl(url.replace(/#.*$/s, ''), options.base),
+    toDataUrl(url, base),
     { method, headers },
     {
       attempts,
       deadlineMs: attempts > 1 ? RETRY_DEADLINE : undefined,
-      signal: options.signal,
-      // A prefetch that the server has no time for is not worth a second question.
-      isFinal: ({ status }) => options.prefetch === true && status === 503,
+      signal,
+      // Do not repeat a prefetch that the server has no time for.
+      isFinal: ({ status }) => prefetch && status === 503,
     },
   );
 }
 
 /**
- * Also reads what a form that is posted in the background is answered: it has the same format.
+ * Also reads the response to a form that was posted in the background: it has the same format.
  *
- * @throws Error where the response is not in it
+ * @throws Error if the response does not have the format
  */
 export async function readPageData(response: Response, signal?: AbortSignal): Promise<PageDataResult> {
   const lines = readLines(response);
+  let result: PageDataResult | undefined;
   try {
-    const result = await readFirst(response, lines, signal);
-    if (result.kind !== 'page') await lines.return(undefined);
+    result = await readFirst(response, lines, signal);
     return result;
-  } catch (error) {
-    await lines.return(undefined);
-    throw error;
+  } finally {
+    if (result?.kind !== 'page') await lines.return(undefined);
   }
 }
 
@@ -116,33 +108,24 @@ type Lines = ReturnType<typeof readLines>;
 
 async function readFirst(response: Response, lines: Lines, signal: AbortSignal | undefined): Promise<PageDataResult> {
   const { status, headers } = response;
-  if (status === 304) return { kind: 'unchanged' };
   const first = (await lines.next()).value ?? '';
-  if (status === 503 && saysOf(first, 'busy')) return { kind: 'busy' };
-  if (status === 404 && saysOf(first, 'notPage')) return { kind: 'not-page' };
+  if (status === 503 && hasMark(first, 'busy')) return { kind: 'busy' };
+  if (status === 404 && hasMark(first, 'notPage')) return { kind: 'not-page' };
   if (!headers.get('Content-Type')?.startsWith(WIRE_TYPE)) {
     const digest = headers.get(DIGEST_HEADER);
     if (digest) throw new WireFailure({ kind: 'failure', status, digest });
     throw new Error(`The server answered ${status}, and not with page data.`);
   }
   const decoder = createDecoder();
-  const payload = decoder.head(first);
-  const build = headers.get(BUILD_HEADER);
-  if (isRedirect(payload)) {
-    return {
-      kind: 'redirect',
-      location: payload.redirect,
-      reload: payload.reload ?? false,
-      build: build ?? payload.build,
-    };
-  }
-  if (!isPage(payload)) throw new Error('The first line of the page data is no page.');
-  const done = readLate(lines, decoder, signal);
-  done.catch(noop); // each late value has its own rejection
-  return { kind: 'page', payload, status, etag: headers.get('ETag') ?? undefined, build: build ?? payload.build, done };
+  const payload = Object(decoder.head(first)) as Partial<PagePayload & RedirectPayload>;
+  if (typeof payload.redirect === 'string') return { kind: 'redirect', payload: payload as RedirectPayload };
+  if (!Array.isArray(payload.routes)) throw new Error('The first line of the page data is no page.');
+  const done = readDeferred(lines, decoder, signal);
+  done.catch(() => {}); // each deferred value has its own rejection
+  return { kind: 'page', payload: payload as PagePayload, status, etag: headers.get('ETag') ?? undefined, done };
 }
 
-async function readLate(lines: Lines, decoder: Decoder, signal: AbortSignal | undefined): Promise<void> {
+async function readDeferred(lines: Lines, decoder: Decoder, signal: AbortSignal | undefined): Promise<void> {
   try {
     for await (const line of lines) decoder.late(line);
     if (decoder.pending > 0) throw new Error('The connection ended before all of the page was there.');
@@ -153,46 +136,29 @@ async function readLate(lines: Lines, decoder: Decoder, signal: AbortSignal | un
   }
 }
 
-async function* readLines(response: Response): AsyncGenerator<string, undefined, undefined> {
-  if (!response.body) return undefined;
-  const reader = response.body.getReader();
-  const decoder = new TextDecoder();
+async function* readLines({ body }: Response): AsyncGenerator<string, undefined, undefined> {
+  if (!body) return undefined;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
-  let searched = 0;
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      rest += decoder.decode(chunk.value, { stream: true });
-      let start = 0;
-      for (let end = rest.indexOf('\n', searched); end !== -1; end = rest.indexOf('\n', start)) {
-        if (end > start) yield rest.slice(start, end);
-        start = end + 1;
-      }
-      rest = rest.slice(start);
-      searched = rest.length;
+      const lines = chunk.value.split('\n');
+      lines[0] = rest + lines[0];
+      rest = lines.pop() ?? '';
+      yield* lines.filter(Boolean);
     }
-    rest += decoder.decode();
     if (rest) yield rest;
   } finally {
-    reader.cancel().catch(noop);
+    reader.cancel().catch(() => {});
   }
   return undefined;
 }
 
 /** `{"notPage":true}` */
-function saysOf(line: string, word: 'notPage' | 'busy'): boolean {
+function hasMark(line: string, mark: 'notPage' | 'busy'): boolean {
   try {
-    return (JSON.parse(line) as { [key in typeof word]?: unknown })[word] === true;
+    return Object(JSON.parse(line))[mark] === true;
   } catch {
     return false;
   }
 }
-
-function isRedirect(value: unknown): value is RedirectPayload {
-  return typeof value === 'object' && value !== null && 'redirect' in value && typeof value.redirect === 'string';
-}
-
-function isPage(value: unknown): value is PagePayload {
-  return typeof value === 'object' && value !== null && 'routes' in value && Array.isArray(value.routes);
-}
-
-function noop(): void {}

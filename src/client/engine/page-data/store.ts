@@ -1,34 +1,29 @@
-import { PAGE_DATA_ATTEMPTS, PREFETCH_CONCURRENCY, STATIC_STALE_TIME } from '../../../shared/engine/limits.ts';
+import {
+  DYNAMIC_PREFETCH_TIME,
+  PAGE_DATA_ATTEMPTS,
+  PREFETCH_CONCURRENCY,
+  STATIC_STALE_TIME,
+} from '../../../shared/engine/limits.ts';
 import type { PagePayload } from '../../../shared/engine/wire/payload.ts';
-import { createPageCache } from './cache.ts';
 import { fetchPageData, fetchPageVersion, type PageDataResult } from './fetch-page-data.ts';
-import { createQueue, type JobView, type PrefetchPriority } from './queue.ts';
+
+export type PrefetchPriority = 'intent' | 'viewport' | 'render';
 
 export interface PageDataStoreOptions {
-  readonly fetch: typeof globalThis.fetch;
-  /** The path that all pages of the app share (`/desk`); none by default. */
-  readonly base?: string;
-  /** A clock that never runs backwards (ms). */
-  readonly now: () => number;
+  /** The path that all pages of the app share (`/desk`), empty for none. */
+  readonly base: string;
   /** The build that this browser runs. */
   readonly build: string;
-  /** Whether the page at a URL (path and search) is rendered once for everyone. */
-  readonly isStatic: (url: string) => boolean;
-  /** A response was made by another build than this browser's. It may be called more than once. */
-  readonly onSkew: (build: string) => void;
-  /** Before the first navigation: requests that the server fails are made again. */
-  readonly isServerRendered?: () => boolean;
-  /** A page's data has come, long before it is shown perhaps: what else it needs can be fetched. */
-  readonly onPage?: (payload: PagePayload) => void;
-  /** The visitor pays for data: nothing is prefetched. */
-  readonly saveData?: boolean;
+  /** Whether the page is the one that the server rendered: requests that the server fails are then repeated. */
+  readonly isServerRendered: () => boolean;
+  /** Called when a page's data has arrived, perhaps long before it is shown: its other parts can be fetched. */
+  readonly onPage: (payload: PagePayload) => void;
 }
 
 /** A page that was shown, for Back. */
 export interface VisitedPage {
   readonly payload: PagePayload;
-  readonly status: number;
-  readonly etag?: string;
+  readonly etag: string | undefined;
 }
 
 export type Revalidation =
@@ -38,134 +33,261 @@ export type Revalidation =
   /** The server cannot say: keep what is shown. */
   | 'failed';
 
+/** URLs are paths with a search; a fragment is ignored. */
 export interface PageDataStore {
   /** Fetches ahead of a navigation, unless the data is there or on its way. Failures are silent. */
   prefetch(url: string, priority: PrefetchPriority, signal?: AbortSignal): void;
   /**
-   * The data for a navigation: from the cache, from the prefetch that is on its way, or by a GET.
+   * The data for a navigation: kept from before, from the prefetch that is on its way, or by a GET.
    *
    * @throws what `signal` was aborted with
    */
-  load(url: string, options?: { readonly signal?: AbortSignal }): Promise<PageDataResult>;
+  load(url: string, signal?: AbortSignal): Promise<PageDataResult>;
   /** Compares the remembered page with the server's by HEAD. */
-  revalidate(url: string, signal?: AbortSignal): Promise<Revalidation>;
+  revalidate(url: string): Promise<Revalidation>;
   remember(url: string, page: VisitedPage): void;
   recall(url: string): VisitedPage | undefined;
-  /** Cancels what is prefetched for the page that the visitor leaves; what a navigation waits for goes on. */
-  dropPrefetches(priority?: PrefetchPriority): void;
+  /** Cancels the prefetches of the page that the visitor leaves. Requests that a navigation waits for continue. */
+  dropPrefetches(): void;
   /** After an action: nothing that was fetched before it is used again. */
   dropAll(): void;
-  /** Counts. */
-  stats(): PageDataStats;
+  /** Whether the server was seen to run another build. */
+  isSkewed(): boolean;
 }
 
-export interface PageDataStats {
-  readonly waiting: number;
-  readonly prefetches: number;
-  readonly navigations: number;
-  readonly answers: number;
-  readonly pages: number;
+/** Pages kept for Back, and responses kept for a navigation (a count each). The least recently used goes first. */
+const MAX_KEPT = 50;
+
+/** A navigation or a link that waits for an entry. */
+interface Waiter {
+  readonly priority: 'navigation' | PrefetchPriority;
 }
 
-export function createPageDataStore(options: PageDataStoreOptions): PageDataStore {
-  const { fetch, base = '', build, isStatic } = options;
-  const cache = createPageCache<PageDataResult, VisitedPage>({ now: options.now });
-  const queue = createQueue<PageDataResult>({ concurrency: PREFETCH_CONCURRENCY, toEnd });
-  /** Counts the calls of `dropAll`: an answer to an older request is not kept. */
-  let generation = 0;
+/** The data of one page: not yet asked for, on its way, or kept until it is used or too old. */
+interface Entry {
+  readonly url: string;
+  readonly waiters: Set<Waiter>;
+  readonly controller: AbortController;
+  /** Settles with the first line. Absent until the request is made. */
+  answer?: Promise<PageDataResult>;
+  result?: PageDataResult;
+  /** When the result arrived, by `performance.now()` (ms). */
+  at: number;
+  /** The request was made for a prefetch, which the server may refuse. */
+  isPrefetch: boolean;
+  /** The result can be used again after its end. */
+  isKept: boolean;
+  /** All of the response is there, or nothing more will come. */
+  isOver: boolean;
+}
 
-  function attempts(): number {
-    return options.isServerRendered?.() ? PAGE_DATA_ATTEMPTS : 1;
-  }
+/**
+ * Makes one request at a time for a page, shared by all who want it: a hover's prefetch is the
+ * navigation's response. Prefetches wait for one of a few places; a navigation waits for nothing and
+ * takes no place. A request without waiters is aborted.
+ *
+ * A static page's response is kept for 300 s, any other's for one navigation within 30 s.
+ */
+export function createPageDataStore({ base, build, isServerRendered, onPage }: PageDataStoreOptions): PageDataStore {
+  const entries = new Map<string, Entry>();
+  const pages = new Map<string, VisitedPage & { at: number }>();
+  let skewed = false;
 
-  function isSkewed(of: string | undefined): boolean {
+  const toOptions = () => ({ base, attempts: isServerRendered() ? PAGE_DATA_ATTEMPTS : 1 });
+
+  function noteBuild(of: string | undefined): boolean {
     if (of === undefined || of === build) return false;
-    options.onSkew(of);
+    skewed = true;
     return true;
   }
 
-  function keep(url: string, result: PageDataResult, isNavigation: boolean): void {
-    if ('build' in result && isSkewed(result.build)) return;
-    const isStaticPage = result.kind === 'page' && result.status === 200 && isStatic(url);
-    if (isStaticPage || (!isNavigation && isReusable(result))) cache.put(url, result, isStaticPage);
-    if (result.kind === 'page') result.done.catch(() => cache.drop(url, result));
+  function find(url: string): Entry | undefined {
+    const entry = entries.get(url);
+    if (!entry?.isOver) return entry;
+    if (performance.now() - entry.at < (isStatic(entry) ? STATIC_STALE_TIME : DYNAMIC_PREFETCH_TIME)) return entry;
+    entries.delete(url);
+    return undefined;
   }
 
-  function startFetch(url: string, prefetch: boolean) {
-    return async (job: JobView): Promise<PageDataResult> => {
-      const startedIn = generation;
-      const result = await fetchPageData(url, { fetch, base, prefetch, signal: job.signal, attempts: attempts() });
-      // The server may refuse prefetches alone: a navigation that has joined asks again by itself.
-      if (prefetch && result.kind === 'failed') throw result.error;
-      if (prefetch && result.kind === 'busy') throw new Error('The server has no time for prefetches.');
-      if (result.kind === 'page') options.onPage?.(result.payload);
-      if (startedIn === generation) keep(url, result, job.isNavigation);
-      return result;
-    };
+  function create(url: string): Entry {
+    const controller = new AbortController();
+    const state = { at: 0, isPrefetch: false, isKept: false, isOver: false };
+    const entry: Entry = { url, waiters: new Set(), controller, ...state };
+    entries.set(url, entry);
+    return entry;
   }
 
-  async function load(fullUrl: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<PageDataResult> {
-    const url = toKey(fullUrl);
-    signal?.throwIfAborted();
-    // Join first: the rest of a cached answer may still be on its way, and must not end with its prefetch.
-    const isOnItsWay = queue.has(url);
-    const cached = cache.take(url);
-    if (cached && !isOnItsWay) return cached;
-    const ticket = queue.add(url, 'navigation', startFetch(url, false), signal);
+  function join(entry: Entry, priority: Waiter['priority'], signal: AbortSignal | undefined): void {
+    const waiter = { priority };
+    entry.waiters.add(waiter);
+    signal?.addEventListener('abort', () => leave(entry, waiter, signal.reason), { once: true });
+  }
+
+  function leave(entry: Entry, waiter: Waiter, reason: unknown): void {
+    if (entry.isOver || !entry.waiters.delete(waiter)) return;
+    // Without its navigation it is a prefetch again, and its place may be taken.
+    if (entry.waiters.size > 0 && countPrefetches() <= PREFETCH_CONCURRENCY) return;
+    drop(entry);
+    entry.controller.abort(reason);
+  }
+
+  function countPrefetches(): number {
+    let count = 0;
+    for (const entry of entries.values()) if (entry.answer && !entry.isOver && !isNavigation(entry)) count++;
+    return count;
+  }
+
+  function startWaiting(): void {
+    while (countPrefetches() < PREFETCH_CONCURRENCY) {
+      const waiting = [...entries.values()].filter((entry) => !entry.answer);
+      const next = waiting.find((entry) => isWantedFor(entry, 'intent')) ?? waiting[0];
+      if (!next) return;
+      start(next).catch(() => {}); // aborted
+    }
+  }
+
+  function start(entry: Entry): Promise<PageDataResult> {
+    entry.answer ??= run(entry);
+    return entry.answer;
+  }
+
+  async function run(entry: Entry): Promise<PageDataResult> {
+    const { url, controller } = entry;
+    entry.isPrefetch = !isNavigation(entry);
     try {
-      return await ticket.result;
+      const { signal } = controller;
+      const result = await fetchPageData(url, { ...toOptions(), prefetch: entry.isPrefetch, signal });
+      entry.result = result;
+      entry.at = performance.now();
+      const isOfBuild = !('payload' in result && noteBuild(result.payload.build));
+      entry.isKept = isOfBuild && (isStatic(entry) || (!isNavigation(entry) && isReusable(result)));
+      if (result.kind === 'page') {
+        onPage(result.payload);
+        result.done.then(
+          () => end(entry),
+          () => drop(entry),
+        );
+      } else {
+        end(entry);
+      }
+      return result;
     } catch (error) {
-      if (!ticket.joined || signal?.aborted) throw error;
-      return queue.add(url, 'navigation', startFetch(url, false), signal).result;
+      drop(entry);
+      throw error;
     }
   }
 
-  async function revalidate(fullUrl: string, signal?: AbortSignal): Promise<Revalidation> {
+  function drop(entry: Entry): void {
+    entry.isKept = false;
+    end(entry);
+  }
+
+  function end(entry: Entry): void {
+    entry.isOver = true;
+    if (!entry.isKept && entries.get(entry.url) === entry) entries.delete(entry.url);
+    const kept = [...entries.values()].filter(({ isOver }) => isOver);
+    if (kept[0] && kept.length > MAX_KEPT) entries.delete(kept[0].url);
+    startWaiting();
+  }
+
+  async function load(fullUrl: string, signal?: AbortSignal): Promise<PageDataResult> {
+    signal?.throwIfAborted();
     const url = toKey(fullUrl);
-    const page = cache.recall(url);
-    if (page && isStatic(url) && cache.ageOf(url) < STATIC_STALE_TIME) return 'unchanged';
-    if (!page?.etag) return 'changed';
-    const version = await fetchPageVersion(url, { fetch, base, signal, attempts: attempts() });
-    if (!version || version.status >= 500) return 'failed';
-    isSkewed(version.build);
-    if (version.etag === page.etag) {
-      if (cache.recall(url) === page) cache.remember(url, page);
-      return 'unchanged';
+    const known = find(url);
+    // A response whose end is still to come serves one navigation: the next one asks for a newer one.
+    const isTaken = known?.result && !known.isOver && isNavigation(known);
+    const entry = known && !isTaken ? known : create(url);
+    entry.isKept &&= isStatic(entry);
+    if (!entry.isOver) join(entry, 'navigation', signal);
+    else if (entry.isKept) setNewest(entries, url, entry);
+    else entries.delete(url);
+    const result = await start(entry);
+    signal?.throwIfAborted();
+    // The server may refuse prefetches only: a navigation that has joined one asks again by itself.
+    const isRefused = entry.isPrefetch && (result.kind === 'failed' || result.kind === 'busy');
+    return isRefused ? load(url, signal) : result;
+  }
+
+  function recall(fullUrl: string) {
+    const url = toKey(fullUrl);
+    const page = pages.get(url);
+    if (page) setNewest(pages, url, page);
+    return page;
+  }
+
+  function dropPrefetches(): void {
+    // Waiting requests go first, so that none of them takes the place of one that is aborted.
+    const inOrder = [...entries.values()].sort((a, b) => Number(Boolean(a.answer)) - Number(Boolean(b.answer)));
+    const reason = new DOMException('Nobody waits for this any more.', 'AbortError');
+    for (const entry of inOrder) {
+      for (const waiter of entry.waiters) if (waiter.priority !== 'navigation') leave(entry, waiter, reason);
     }
-    cache.drop(url);
-    return 'changed';
   }
 
   return {
-    prefetch(fullUrl, priority, signal) {
-      const url = toKey(fullUrl);
-      if (options.saveData || (cache.has(url) && !queue.has(url))) return;
-      queue.add(url, priority, startFetch(url, true), signal);
-    },
     load,
-    revalidate,
-    remember: (url, page) => cache.remember(toKey(url), page),
-    recall: (url) => cache.recall(toKey(url)),
-    dropPrefetches: (priority) => queue.dropAll(priority),
-    dropAll() {
-      generation++;
-      queue.reset();
-      cache.dropAll();
+    recall,
+    dropPrefetches,
+    isSkewed: () => skewed,
+    prefetch(fullUrl, priority, signal) {
+      if (signal?.aborted) return;
+      const url = toKey(fullUrl);
+      const entry = find(url) ?? create(url);
+      if (entry.isOver) return;
+      join(entry, priority, signal);
+      startWaiting();
     },
-    stats: () => ({ ...queue.stats(), ...cache.stats() }),
+    async revalidate(fullUrl) {
+      const page = recall(fullUrl);
+      if (page?.payload.static && performance.now() - page.at < STATIC_STALE_TIME) return 'unchanged';
+      if (!page?.etag) return 'changed';
+      const url = toKey(fullUrl);
+      const version = await fetchPageVersion(url, toOptions());
+      if (!version) return 'failed';
+      noteBuild(version.build);
+      if (version.etag === page.etag) {
+        page.at = performance.now();
+        return 'unchanged';
+      }
+      if (entries.get(url)?.isOver) entries.delete(url);
+      return 'changed';
+    },
+    remember(url, page) {
+      setNewest(pages, toKey(url), { ...page, at: performance.now() });
+      for (const oldest of pages.keys()) if (pages.size > MAX_KEPT) pages.delete(oldest);
+    },
+    dropAll() {
+      dropPrefetches();
+      entries.clear();
+      pages.clear();
+    },
   };
 }
 
-/** A place on a page is not part of its data. */
+/** A `Map` keeps the order of insertion: its first key is the least recently used. */
+function setNewest<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
+}
+
+/** A fragment is not part of a page's data. */
 function toKey(url: string): string {
   return url.replace(/#.*$/s, '');
 }
 
-/** A failure is no answer to keep: it may have passed by the time of the click. */
-function isReusable(result: PageDataResult): boolean {
-  return result.kind === 'redirect' || result.kind === 'not-page' || (result.kind === 'page' && result.status < 500);
+function isWantedFor(entry: Entry, priority: Waiter['priority']): boolean {
+  return [...entry.waiters].some((waiter) => waiter.priority === priority);
 }
 
-async function toEnd(result: PageDataResult): Promise<void> {
-  if (result.kind === 'page') await result.done;
+function isNavigation(entry: Entry): boolean {
+  return isWantedFor(entry, 'navigation');
+}
+
+function isStatic({ result }: Entry): boolean {
+  return result?.kind === 'page' && result.status === 200 && result.payload.static === true;
+}
+
+/** A failure is not kept: it may have passed by the time of the click. */
+function isReusable(result: PageDataResult): boolean {
+  return result.kind === 'redirect' || result.kind === 'not-page' || (result.kind === 'page' && result.status < 500);
 }

@@ -71,14 +71,21 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
     early?.take({ at: Date.now(), event: { type, target: window, reason }, details, shown });
   }
 
-  /** What is printed comes back as an error of the window. */
-  function print<Info>(hook: (error: unknown, info: Info) => void, error: unknown, info: Info): void {
-    isPrinting = true;
-    try {
-      hook(error, info);
-    } finally {
-      isPrinting = false;
-    }
+  function tellAndPrint<Info extends { readonly componentStack?: string | undefined }>(
+    type: string,
+    print: (error: unknown, info: Info) => void,
+  ) {
+    return (error: unknown, info: Info): void => {
+      const echo = type === 'react.recoverable' ? undefined : templates.takeGone();
+      note(type, error, { componentStack: info.componentStack, echo });
+      // The window reports printed errors once more.
+      isPrinting = true;
+      try {
+        print(error, info);
+      } finally {
+        isPrinting = false;
+      }
+    };
   }
 
   if (early) {
@@ -102,20 +109,9 @@ export function createReporting({ early, loadDelivery, toRoute, rootHooks = PRIN
       };
     },
     rootHooks: {
-      onCaughtError(error, info) {
-        const { componentStack } = info;
-        note('react.caught', error, { componentStack, echo: templates.takeGone() });
-        print(rootHooks.onCaughtError, error, info);
-      },
-      onUncaughtError(error, info) {
-        const { componentStack } = info;
-        note('react.uncaught', error, { componentStack, echo: templates.takeGone() });
-        print(rootHooks.onUncaughtError, error, info);
-      },
-      onRecoverableError(error, info) {
-        note('react.recoverable', error, { componentStack: info.componentStack });
-        print(rootHooks.onRecoverableError, error, info);
-      },
+      onCaughtError: tellAndPrint('react.caught', rootHooks.onCaughtError),
+      onUncaughtError: tellAndPrint('react.uncaught', rootHooks.onUncaughtError),
+      onRecoverableError: tellAndPrint('react.recoverable', rootHooks.onRecoverableError),
     },
   };
 }

@@ -1,6 +1,6 @@
 // In the first load: what only judging needs is in `judge-thrown.ts`.
 
-import { isOutcome } from '../../../shared/engine/routing/outcome.ts';
+import { isControlFlow } from '../../../shared/engine/routing/control-flow.ts';
 
 /** A property of anything; undefined where there is none, or where reading it throws. */
 export function read(value: unknown, name: string): unknown {
@@ -14,7 +14,7 @@ export function read(value: unknown, name: string): unknown {
 /** A page's way to end on purpose, here or on the server, or the end of what nobody waits for any more. */
 export function isMeant(thrown: unknown): boolean {
   const kind = read(read(thrown, 'pageError'), 'kind') ?? 'failure';
-  return isOutcome(thrown) || kind !== 'failure' || read(thrown, 'name') === 'AbortError';
+  return isControlFlow(thrown) || kind !== 'failure' || read(thrown, 'name') === 'AbortError';
 }
 
 /** What browsers say of a request that got no answer. */

@@ -1,27 +1,24 @@
 import { readManifest } from '../../boot/read-manifest.ts';
-import { type Finding, toOk } from '../finding.ts';
+import { ok, type Verdict, warning, wrong } from '../finding.ts';
 import { listSentences } from './read-settings.ts';
 
 export interface BuildState {
+  /** The folder of the build. */
   readonly dist: string;
-  /** What whoever called the command knows of sources beside the build; undefined where there are none. */
-  readonly sources: 'built' | 'changed' | undefined;
+  /** Whether the build is that of the sources; undefined if there are no sources. Set by `bin/run-command.mjs`. */
+  readonly sources: string | undefined;
 }
 
-export function checkBuild({ dist, sources }: BuildState): Finding {
-  const about = 'Build';
+export function checkBuild({ dist, sources }: BuildState): Verdict {
   const [missing] = listSentences(() => readManifest(dist));
   if (missing !== undefined) {
-    const advice = 'npm start builds where there is none.';
-    return { about, mark: sources ? 'warning' : 'wrong', found: missing, ...(sources && { advice }) };
+    return sources === undefined ? wrong(missing) : warning(missing, '`npm start` builds first.');
   }
   const { buildId, release } = readManifest(dist);
   const name = release === undefined ? buildId : `${buildId}, of ${release}`;
-  if (sources !== 'changed') return toOk(about, `${name}.`);
-  return {
-    about,
-    mark: 'warning',
-    found: `${name}, and the sources are others by now.`,
-    advice: 'npm start builds first; node dist/server/main.js serves what is built.',
-  };
+  if (sources !== 'changed') return ok(`${name}.`);
+  return warning(
+    `${name}. The sources have changed since.`,
+    '`npm start` builds first; `node dist/server/main.js` serves the old build.',
+  );
 }

@@ -8,252 +8,206 @@ import { toNotifySettings } from '../../desk/notifications/to-notify-settings.ts
 import { LateTargetError, withinTime } from '../../desk/notifications/within-time.ts';
 import type { ProductSettings } from '../../engine/product.ts';
 import type { Environment } from '../../engine/settings.ts';
-import { type Finding, toOk, toSetting } from '../finding.ts';
+import { type Checks, type Finding, judge, ok, toFinding, type Verdict, warning, wrong } from '../finding.ts';
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ReadEnvironment } from './read-settings.ts';
 
-/** How long a name may take to be looked up (ms). */
-const LOOKUP_PATIENCE = 5 * Second;
-/** A token of fewer different characters was typed, and not drawn (a count). */
-const DRAWN_CHARACTERS = 8;
+/** How long a DNS lookup may take (ms). */
+const LOOKUP_TIMEOUT = 5 * Second;
+/** A secret with fewer different characters was typed, not generated (a count). */
+const GENERATED_CHARACTERS = 8;
 
 export interface SettingsOptions {
   readonly env: Environment;
   readonly read: ReadEnvironment;
-  /** A failure to load it is told as what it is. */
+  /** An error if its module cannot be loaded. */
   readonly product: ProductSettings<unknown> | Error;
-  readonly isContainer?: boolean;
-  readonly resolve?: Lookup;
+  readonly isContainer: boolean;
+  readonly resolve?: Lookup | undefined;
 }
 
-export async function checkSettings({
-  env,
-  read,
-  product,
-  isContainer = false,
-  resolve,
-}: SettingsOptions): Promise<Finding[]> {
+export async function checkSettings(options: SettingsOptions): Promise<Finding[]> {
+  const { env, read, product, isContainer, resolve } = options;
   const { config } = read;
-  const isServing = isForOthers(env, config);
-  const notify = await checkNotify(config, resolve);
   return [
-    ...judgeValues(read, product, env),
-    ...judgeMisspelt(env, 'message' in product ? [] : Object.keys(product.table)),
-    judgeListening(config, isContainer),
-    judgeOrigins(config, isServing),
-    judgeTrust(config),
-    ...judgeTokens(config),
-    ...judgeAuthProxy(config),
-    ...notify,
+    ...checkValues(options),
+    ...checkNames(env, product instanceof Error ? [] : Object.keys(product.table)),
+    ...judge(SETTING_CHECKS, { ...config, isContainer, isServing: isForOthers(env, config) }),
+    ...(await checkTargets(config, resolve)),
   ];
 }
 
-/** Somebody else than whoever develops it is meant to reach it. */
+/** Whether it is meant for others than its developer. */
 export function isForOthers({ NODE_ENV }: Environment, { host, publicOrigins }: Config): boolean {
-  return NODE_ENV === 'production' || publicOrigins.length > 0 || !isOwnMachine(host);
+  return NODE_ENV === 'production' || publicOrigins.length > 0 || !isLoopback(host);
 }
 
-function isOwnMachine(host: string): boolean {
+function isLoopback(host: string): boolean {
   return /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/.test(host);
 }
 
-function judgeValues(
-  { config, sentences }: ReadEnvironment,
-  product: SettingsOptions['product'],
-  env: Environment,
-): Finding[] {
-  const about = 'Settings';
-  const isSetUp = config.operatorTokens.length > 0 || config.deskDatabaseUrl !== undefined;
-  const all = [
+function isGuessable(secret: string): boolean {
+  return new Set(secret).size < GENERATED_CHARACTERS;
+}
+
+/** Would the server start with these values? */
+function checkValues({ env, read: { config, sentences }, product }: SettingsOptions): Finding[] {
+  const isFound = config.operatorTokens.length > 0 || config.deskDatabaseUrl !== undefined;
+  const invalid = [
     ...sentences,
-    // Without either the server makes a token: nothing is made here.
-    ...(isSetUp ? listSentences(() => listTokens(config, QUIET)) : []),
+    // Without either, a start creates a token. Nothing is created here.
+    ...(isFound ? listSentences(() => listTokens(config, NO_LOG)) : []),
     ...(config.authProxyHeader === undefined ? [] : listSentences(() => requireProxySettings(config))),
     ...listSentences(() => toNotifySettings(config)),
-    ...('message' in product ? [] : listSentences(() => product.read(env, config))),
+    ...(product instanceof Error
+      ? [`src/server/product/settings.ts cannot be loaded: ${product.message}`]
+      : listSentences(() => product.read(env, config))),
   ];
-  const broken: readonly Finding[] =
-    'message' in product
-      ? [{ about, mark: 'wrong', found: `src/server/product/settings.ts cannot be loaded: ${product.message}` }]
-      : [];
-  if (all.length > 0) return [...all.map((found): Finding => ({ about, mark: 'wrong', found })), ...broken];
   const count = Object.keys(SETTINGS).filter((name) => env[name]?.trim()).length;
-  return [
-    toOk(
-      about,
-      `${toPlural(count, 'setting')} of the server ${count === 1 ? 'is' : 'are'} set, and a start would take them.`,
-    ),
-    ...broken,
-  ];
+  const verdicts =
+    invalid.length > 0 ? invalid.map((found) => wrong(found)) : [ok(`${toPlural(count, 'setting')} set, all valid.`)];
+  return verdicts.map((verdict) => toFinding('Settings', verdict));
 }
 
-const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-function judgeMisspelt(env: Environment, productNames: readonly string[]): Finding[] {
-  return findMisspelt(env, [...Object.keys(SETTINGS), ...productNames]).map(({ name, meant }) => ({
-    about: name,
-    mark: 'warning',
-    found: 'Nothing reads this variable.',
-    advice: `If ${meant} is meant, which is not set, rename it.`,
-  }));
+/** Is a name misspelt? */
+function checkNames(env: Environment, productNames: readonly string[]): Finding[] {
+  return findMisspelt(env, [...Object.keys(SETTINGS), ...productNames]).map(({ name, meant }) =>
+    toFinding(name, warning('Nothing reads this variable.', `Did you mean ${meant}? It is not set.`)),
+  );
 }
 
-export function judgeListening(
-  { host, port, deskPort, deskOnly }: Pick<Config, 'host' | 'port' | 'deskPort' | 'deskOnly'>,
-  isContainer: boolean,
-): Finding {
-  const about = 'HOST and PORT';
-  if (deskPort !== undefined && deskPort === port && port > 0 && !deskOnly) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `PORT and DESK_PORT are both ${port}, so the second one cannot be listened on.`,
-      advice: 'Set DESK_PORT to another one.',
-    };
-  }
-  if (isContainer && isOwnMachine(host)) {
-    return {
-      about,
-      mark: 'warning',
-      found: `${host} is this container alone: no proxy and no port of the host leads there.`,
-      advice: 'Listen on every network of the container.',
-      remedies: toSetting('HOST=0.0.0.0'),
-    };
-  }
-  return toOk(about, `${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
+export interface SettingFacts extends Config {
+  readonly isContainer: boolean;
+  /** It serves others than its developer. */
+  readonly isServing: boolean;
 }
 
-export function judgeOrigins({ publicOrigins }: Pick<Config, 'publicOrigins'>, isServing: boolean): Finding {
-  const about = 'PUBLIC_ORIGINS';
-  if (publicOrigins.length === 0) {
-    if (!isServing) return toOk(about, 'Not set: any host is answered, on this machine alone.');
-    return {
-      about,
-      mark: 'warning',
-      found: 'It is not set, so every host is answered, and links in messages may lead nowhere.',
-      advice: 'Set it to the origins that visitors use, the main one first.',
-      remedies: toSetting('PUBLIC_ORIGINS=https://www.example.com'),
-    };
-  }
-  const open = publicOrigins.filter((origin) => /^http:/.test(origin) && !isOwnMachine(new URL(origin).hostname));
-  if (open.length === 0) return toOk(about, `${publicOrigins.join(', ')}.`);
-  return {
-    about,
-    mark: 'warning',
-    found: `${open.join(', ')} is plain http: everybody on the way reads along, and cookies are not bound to TLS.`,
-    advice: 'Put a proxy with TLS in front, and write https here.',
-  };
-}
+const SETTING_CHECKS = {
+  /** Can a proxy connect to it? */
+  'HOST and PORT'({ host, port, deskPort, deskOnly, isContainer }) {
+    if (deskPort !== undefined && deskPort === port && port > 0 && !deskOnly) {
+      return wrong(`PORT and DESK_PORT are both ${port}. The server cannot listen on it twice.`, 'Change DESK_PORT.');
+    }
+    if (isContainer && isLoopback(host)) {
+      return warning(
+        `On ${host}, only this container can connect. No proxy and no published port reaches the server.`,
+        'Listen on every network of the container.',
+        { setting: 'HOST=0.0.0.0' },
+      );
+    }
+    return ok(`${host}, port ${port}${deskPort === undefined ? '' : `, and ${deskPort} for the desk`}.`);
+  },
 
-export function judgeTrust({ trustProxy, publicOrigins }: Pick<Config, 'trustProxy' | 'publicOrigins'>): Finding {
-  const about = 'TRUST_PROXY';
-  const isProxied = publicOrigins.some((origin) => /^https:/.test(origin));
-  if (trustProxy === 0) {
-    if (!isProxied) return toOk(about, 'Not set: nobody is believed whom they ask for.');
-    return {
-      about,
-      mark: 'warning',
-      found:
-        'It is not set, and TLS ends at a proxy: every visitor has the address of that proxy, so their limits are one.',
-      advice: "Set it to the proxy's address or network, or to the number of proxies in front.",
-      remedies: toSetting('TRUST_PROXY=10.0.0.5'),
-    };
-  }
-  if (typeof trustProxy === 'number') {
-    return toOk(
-      about,
-      `${toPlural(trustProxy, 'proxy', 'proxies')} in front. Who reaches the server past them can forge an address.`,
+  /** Does it know its origins, and are they https? */
+  PUBLIC_ORIGINS({ publicOrigins, isServing }) {
+    if (publicOrigins.length === 0 && !isServing) {
+      return ok('Not set: requests for any host are accepted, from this machine only.');
+    }
+    if (publicOrigins.length === 0) {
+      return warning(
+        'Not set: requests for any host are accepted, and links in messages may lead nowhere.',
+        'Set it to the origins that visitors use, the main one first.',
+        { setting: 'PUBLIC_ORIGINS=https://www.example.com' },
+      );
+    }
+    const open = publicOrigins.filter((origin) => /^http:/.test(origin) && !isLoopback(new URL(origin).hostname));
+    if (open.length === 0) return ok(`${publicOrigins.join(', ')}.`);
+    return warning(
+      `${open.join(', ')} is plain http: anyone on the network path can read the traffic, and cookies are not Secure.`,
+      'Put a proxy with TLS in front, and use https here.',
     );
-  }
-  return toOk(about, `${trustProxy.join(', ')}.`);
-}
+  },
 
-export function judgeTokens({
-  operatorTokens,
-  viewerTokens,
-  deskDatabaseUrl,
-}: Pick<Config, 'operatorTokens' | 'viewerTokens' | 'deskDatabaseUrl'>): Finding[] {
-  const about = 'OPERATOR_TOKEN';
-  const weak = [...operatorTokens, ...viewerTokens].filter(({ token }) => new Set(token).size < DRAWN_CHARACTERS);
-  if (weak.length > 0) {
-    const found = `The token of ${weak.map(({ name }) => name).join(', ')} can be guessed: it has few different characters.`;
-    return [{ about, mark: 'warning', found, advice: 'Have one drawn: openssl rand -hex 32' }];
-  }
-  if (operatorTokens.length > 0) {
-    return [toOk(about, `${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`)];
-  }
-  // Replicas need one: that it is missing was said.
-  if (deskDatabaseUrl !== undefined) return [];
-  return [toOk(about, 'Not set: the one that the first start makes in DATA_DIR counts.')];
-}
+  /** Does it know which proxies to believe? */
+  TRUST_PROXY({ trustProxy, publicOrigins }) {
+    if (trustProxy === 0 && publicOrigins.some((origin) => /^https:/.test(origin))) {
+      return warning(
+        "Not set, although a proxy terminates TLS: every visitor has the proxy's address, so they share one rate limit.",
+        "Set it to the proxy's address or network, or to the number of proxies in front.",
+        { setting: 'TRUST_PROXY=10.0.0.5' },
+      );
+    }
+    if (trustProxy === 0) return ok('Not set: X-Forwarded headers are ignored.');
+    if (typeof trustProxy !== 'number') return ok(`${trustProxy.join(', ')}.`);
+    return ok(
+      `${toPlural(trustProxy, 'proxy', 'proxies')} in front. A client that bypasses them can forge its address.`,
+    );
+  },
 
-export function judgeAuthProxy({
-  authProxyHeader,
-  authProxySecret,
-}: Pick<Config, 'authProxyHeader' | 'authProxySecret'>): Finding[] {
-  const about = 'AUTH_PROXY_SECRET';
-  // Where a header is set, that the secret is missing was said.
-  if (authProxySecret === undefined) return [];
-  if (authProxyHeader === undefined) {
-    return [
-      {
-        about,
-        mark: 'warning',
-        found: 'It is set without AUTH_PROXY_HEADER, so it has no effect.',
-        advice: 'Set the header in which the proxy names the person that it signed in, or remove the secret.',
-        remedies: toSetting('AUTH_PROXY_HEADER=X-Forwarded-User'),
-      },
-    ];
-  }
-  if (new Set(authProxySecret).size < DRAWN_CHARACTERS) {
-    const found = 'The secret can be guessed: it has few different characters.';
-    return [{ about, mark: 'warning', found, advice: 'Generate one: openssl rand -hex 32' }];
-  }
-  return [toOk(about, `The proxy proves ${authProxyHeader} by it.`)];
-}
+  /** Can a token be guessed? */
+  OPERATOR_TOKEN({ operatorTokens, viewerTokens, deskDatabaseUrl }) {
+    const weak = [...operatorTokens, ...viewerTokens].filter(({ token }) => isGuessable(token));
+    if (weak.length > 0) {
+      const names = weak.map(({ name }) => name).join(', ');
+      return warning(`The token of ${names} can be guessed: it has few different characters.`, GENERATE);
+    }
+    if (operatorTokens.length > 0) {
+      return ok(`${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`);
+    }
+    // Replicas need one. That it is missing is among the invalid values.
+    if (deskDatabaseUrl !== undefined) return undefined;
+    return ok('Not set: the token that the first start creates in DATA_DIR is valid.');
+  },
 
-/** Whether those who are told can be sent to; nothing is sent. */
-async function checkNotify(config: Config, resolve: Lookup | undefined): Promise<Finding[]> {
-  // What is missing for it was said.
+  /** Does the authenticating proxy prove itself by a secret that cannot be guessed? */
+  AUTH_PROXY_SECRET({ authProxyHeader, authProxySecret }) {
+    // With a header, that the secret is missing is among the invalid values.
+    if (authProxySecret === undefined) return undefined;
+    if (authProxyHeader === undefined) {
+      return warning(
+        'It is set without AUTH_PROXY_HEADER, so it has no effect.',
+        'Set the header in which the proxy names the person that it signed in, or remove the secret.',
+        { setting: 'AUTH_PROXY_HEADER=X-Forwarded-User' },
+      );
+    }
+    if (isGuessable(authProxySecret)) {
+      return warning('The secret can be guessed: it has few different characters.', GENERATE);
+    }
+    return ok(`It proves that ${authProxyHeader} is from the proxy.`);
+  },
+} satisfies Checks<SettingFacts>;
+
+const GENERATE = 'Generate one: openssl rand -hex 32';
+
+/** Can notifications be sent? Nothing is sent here. */
+async function checkTargets(config: Config, resolve: Lookup | undefined): Promise<Finding[]> {
+  // What is missing for it is among the invalid values.
   if (listSentences(() => toNotifySettings(config)).length > 0) return [];
-  const settings = toNotifySettings(config);
-  if (!settings)
-    return [toOk('Messages', 'Nobody is told of failures: no WEBHOOK_URL, SMTP_URL or HEARTBEAT_URL is set.')];
-  const { webhooks, mail, heartbeatUrl, privateTargets } = settings;
-  const urls: readonly (readonly [setting: string, url: string])[] = [
-    ...webhooks.map((url) => ['WEBHOOK_URL', url] as const),
-    ...(mail ? [['SMTP_URL', mail.smtpUrl] as const] : []),
-    ...(heartbeatUrl === undefined ? [] : [['HEARTBEAT_URL', heartbeatUrl] as const]),
+  const urls: [setting: string, url: string | undefined][] = [
+    ...config.webhookUrls.map((url): [string, string] => ['WEBHOOK_URL', url]),
+    ['SMTP_URL', config.smtpUrl],
+    ['HEARTBEAT_URL', config.heartbeatUrl],
   ];
-  const finder = createAddressFinder(privateTargets, resolve);
+  const targets = urls.flatMap(([setting, url]) =>
+    url === undefined ? [] : [{ setting, host: new URL(url).hostname }],
+  );
+  if (targets.length === 0) {
+    return [toFinding('Notifications', ok('None are sent: WEBHOOK_URL, SMTP_URL and HEARTBEAT_URL are not set.'))];
+  }
+  const finder = createAddressFinder(config.notifyPrivateTargets, resolve);
   return Promise.all(
-    urls.map(async ([about, url]): Promise<Finding> => {
-      const { hostname } = new URL(url);
-      try {
-        await withinTime(LOOKUP_PATIENCE, finder.find(hostname.replace(/^\[|\]$/g, '')));
-        return toOk(about, `${hostname} has an address that may be sent to.`);
-      } catch (error) {
-        return judgeTarget(about, hostname, error);
-      }
+    targets.map(async ({ setting, host }) => {
+      const verdict = await withinTime(LOOKUP_TIMEOUT, finder.find(host.replace(/^\[|\]$/g, ''))).then(
+        () => ok(`${host} has an address that may be sent to.`),
+        (error: unknown) => judgeTarget(host, error),
+      );
+      return toFinding(setting, verdict);
     }),
   );
 }
 
-function judgeTarget(about: string, host: string, error: unknown): Finding {
+function judgeTarget(host: string, error: unknown): Verdict {
   if (error instanceof ForbiddenTargetError) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `${host} leads to an address that is not public, so nothing is sent there.`,
-      advice: 'If that is meant, list it.',
-      remedies: toSetting(`NOTIFY_PRIVATE_TARGETS=${host}`),
-    };
+    return wrong(
+      `${host} resolves to an address that is not public, so nothing is sent there.`,
+      'If you want that, list it.',
+      {
+        setting: `NOTIFY_PRIVATE_TARGETS=${host}`,
+      },
+    );
   }
   const reason = error instanceof LateTargetError ? 'DNS did not answer in time' : 'it has no address';
-  return {
-    about,
-    mark: 'wrong',
-    found: `${host} cannot be found: ${reason}.`,
-    advice: 'Look at the name and its DNS.',
-  };
+  return wrong(`${host} cannot be found: ${reason}.`, 'Check the name and its DNS records.');
 }

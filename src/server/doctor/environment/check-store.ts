@@ -2,22 +2,22 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { toCount, toDuration, toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import { Minute, Second } from '../../../shared/units.ts';
 import { openPostgres } from '../../desk/store/postgres.ts';
-import type { Run } from '../../desk/store/records.ts';
-import { listRuns } from '../../desk/store/run-table.ts';
-import { type Sql, type SqlDriver, StoreAwayError } from '../../desk/store/sql.ts';
+import { listProcesses } from '../../desk/store/servers/process-table.ts';
+import type { SqlDriver } from '../../desk/store/sql.ts';
 import { openMadeSqlite } from '../../desk/store/sqlite.ts';
 import { toJournals } from '../../desk/terminal/list-journals.ts';
 import { toSqlitePath } from '../../desk/terminal/open-made-store.ts';
-import { type Finding, toOk, toUnknown } from '../finding.ts';
+import { type Finding, ok, toFinding, unknown, type Verdict, warning, wrong } from '../finding.ts';
 
-/** How long a question to PostgreSQL may take (ms). */
-const QUERY_PATIENCE = 5 * Second;
-/** Clocks that are set by the network differ by less (ms); by more, what happened first cannot be told any more. */
+/** How long a query may take on PostgreSQL (ms). */
+const QUERY_TIMEOUT = 5 * Second;
+/** Clocks that NTP sets differ by less (ms). */
 const SMALL_SKEW = 2 * Second;
+/** Above this, the order of events is lost (ms). */
 const LARGE_SKEW = 1 * Minute;
-/** Runs that are looked at (a count). */
-const MAX_RUNS = 1000;
-/** The folder is made in the moment in which a first run begins: what is older was there before it (ms). */
+/** Starts that are counted. */
+const MAX_STARTS = 1000;
+/** The first start creates the folder: one that is older than a start by more than this was there before it (ms). */
 const START_TIME = 10 * Second;
 
 export interface StoreOptions {
@@ -28,124 +28,116 @@ export interface StoreOptions {
 }
 
 export async function checkStore({ dataDir, databaseUrl }: StoreOptions): Promise<Finding[]> {
-  if (databaseUrl !== undefined) return checkPostgres(databaseUrl, dataDir);
-  const path = toSqlitePath(dataDir);
+  const verdicts =
+    databaseUrl === undefined ? await checkSqlite(toSqlitePath(dataDir)) : await checkPostgres(databaseUrl, dataDir);
+  return Object.entries(verdicts).map(([about, verdict]) => toFinding(about, verdict));
+}
+
+type Verdicts = Readonly<Record<string, Verdict>>;
+
+async function checkSqlite(path: string): Promise<Verdicts> {
   if (!existsSync(path)) {
-    return [
-      toOk('Store', 'SQLite; the first start makes it.'),
-      toUnknown(SURVIVAL, 'No server has started with this folder.'),
-    ];
+    return {
+      Store: ok('SQLite. The first start creates it.'),
+      'Kept by restarts': unknown('No server has started with this folder.'),
+    };
   }
   let driver: SqlDriver | undefined;
   try {
     driver = openMadeSqlite(path);
-    const runs = await listRuns(driver, MAX_RUNS);
-    return [toOk('Store', 'SQLite, and it can be read.'), judgeSurvival(runs)];
+    const starts = (await listProcesses(driver, MAX_STARTS)).map(({ startedAt }) => startedAt);
+    return { Store: ok('SQLite. It can be read.'), 'Kept by restarts': judgeStarts(starts) };
   } catch (error) {
-    const found = `desk.sqlite cannot be used: ${toReason(error)}`;
-    const advice = 'A start sets it aside and begins a new one. Restore a backup: npm run desk -- restore <file>';
-    return [{ about: 'Store', mark: 'wrong', found, advice }];
+    return {
+      Store: wrong(
+        `desk.sqlite cannot be used: ${toMessage(error)}`,
+        'A start moves it aside and creates a new one. Restore a backup: npm run desk -- restore <file>',
+      ),
+    };
   } finally {
     await driver?.close();
   }
 }
 
-async function checkPostgres(databaseUrl: string, dataDir: string): Promise<Finding[]> {
-  const about = 'Store';
-  const survival = judgeFolderAge(dataDir);
-  const driver = openPostgres(databaseUrl, { queryTimeout: QUERY_PATIENCE });
+async function checkPostgres(databaseUrl: string, dataDir: string): Promise<Verdicts> {
+  const kept = { 'Kept by restarts': judgeFolder(dataDir) };
+  const driver = openPostgres(databaseUrl, { queryTimeout: QUERY_TIMEOUT });
   try {
-    const skew = await measureSkew(driver, driver.dialect.now);
-    return [toOk(about, 'PostgreSQL answers.'), judgeSkew(skew), survival];
+    return { Store: ok('PostgreSQL answers.'), Clock: judgeSkew(await measureSkew(driver)), ...kept };
   } catch (error) {
-    const advice =
-      'Look at DESK_DATABASE_URL, and whether the database can be reached from here. Pages are served without it.';
-    return [{ about, mark: 'wrong', found: toReason(error), advice }, survival];
+    const advice = 'Check DESK_DATABASE_URL, and that the database can be reached from here. Pages work without it.';
+    return { Store: wrong(toMessage(error), advice), ...kept };
   } finally {
     await driver.close();
   }
 }
 
-function toReason(error: unknown): string {
-  if (error instanceof StoreAwayError) return error.message;
+function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How far the store's clock is ahead of this one (ms), and how exactly that is known. */
+/** How far the store's clock is ahead of this one (ms), and the uncertainty of that. */
 export interface Skew {
   readonly ms: number;
   readonly within: number;
 }
 
-async function measureSkew(sql: Sql, now: string): Promise<Skew> {
-  await sql.all('SELECT 1 AS one'); // the connection
+async function measureSkew(driver: SqlDriver): Promise<Skew> {
+  await driver.all('SELECT 1 AS one'); // connects
   const before = Date.now();
-  const [row] = await sql.all<{ now: number }>(`SELECT ${now} AS now`);
+  const [row] = await driver.all<{ now: number }>(`SELECT ${driver.dialect.now} AS now`);
   const after = Date.now();
   return { ms: (row?.now ?? 0) - (before + after) / 2, within: (after - before) / 2 };
 }
 
-export function judgeSkew({ ms, within }: Skew): Finding {
-  const about = 'Clock';
+export function judgeSkew({ ms, within }: Skew): Verdict {
   const size = Math.max(0, Math.abs(ms) - within);
-  if (size <= SMALL_SKEW) return toOk(about, 'This machine and PostgreSQL have the same time.');
-  return {
-    about,
-    mark: size > LARGE_SKEW ? 'wrong' : 'warning',
-    found: `This machine is ${toDuration(size)} ${ms > 0 ? 'behind' : 'ahead of'} PostgreSQL: times of failures and ends of sessions are off.`,
-    advice: 'Set both by the network (NTP).',
-  };
-}
-
-const SURVIVAL = 'Survived the last restart';
-
-/** The store lies in the folder: what it knows from before the last start, it knows because the folder was kept. */
-export function judgeSurvival(runs: readonly Pick<Run, 'startedAt'>[]): Finding {
-  const [last, before] = runs.map(({ startedAt }) => startedAt).sort((one, other) => other - one);
-  if (last === undefined) return toUnknown(SURVIVAL, 'The store knows of no start yet.');
-  if (before === undefined) {
-    return toUnknown(
-      SURVIVAL,
-      `The store knows one start alone (${toExactTime(last)}). If there were others, DATA_DIR did not survive the last one; otherwise restart once and look again.`,
-    );
-  }
-  return toOk(
-    SURVIVAL,
-    `DATA_DIR was kept: of ${runs.length === MAX_RUNS ? `more than ${toCount(MAX_RUNS)}` : toPlural(runs.length, 'start')} the last one was ${toExactTime(last)}, and the store knows what was before.`,
+  if (size <= SMALL_SKEW) return ok('This machine and PostgreSQL have the same time.');
+  const judged = size > LARGE_SKEW ? wrong : warning;
+  return judged(
+    `This machine is ${toDuration(size)} ${ms > 0 ? 'behind' : 'ahead of'} PostgreSQL: times of failures and ends of sessions are off.`,
+    'Set both clocks by NTP.',
   );
 }
 
 /**
- * With PostgreSQL the folder has little in it: whether it is older than the run whose journal it holds.
+ * SQLite is in the folder, so it knows earlier starts only if the folder was kept.
  *
- * @param runStarts when those begin whose journals or locks are there (ms since 1970)
+ * @param starts milliseconds since 1970, in any order
  */
-export function judgeAge(madeAt: number, runStarts: readonly number[]): Finding {
-  const last = Math.max(...runStarts);
-  if (runStarts.length === 0)
-    return toUnknown(SURVIVAL, 'No server has left anything in DATA_DIR by which it could be known.');
-  if (last - madeAt > START_TIME) {
-    return toOk(
-      SURVIVAL,
-      `DATA_DIR was kept: it is from ${toExactTime(madeAt)}, and the last start was ${toExactTime(last)}.`,
-    );
-  }
-  return toUnknown(
-    SURVIVAL,
-    `DATA_DIR is as old as the last start (${toExactTime(last)}). If there were others, it did not survive that one; otherwise restart once and look again.`,
-  );
+export function judgeStarts(starts: readonly number[]): Verdict {
+  if (starts.length === 0) return unknown('The store has no record of a start.');
+  const last = toExactTime(Math.max(...starts));
+  if (starts.length === 1) return unknown(`The store has a record of one start only (${last}). ${RESTART}`);
+  const count = starts.length === MAX_STARTS ? `more than ${toCount(MAX_STARTS)}` : toPlural(starts.length, 'start');
+  return ok(`The store has a record of ${count}, the last one at ${last}.`);
 }
 
-function judgeFolderAge(dataDir: string): Finding {
+const RESTART = 'If there were others, DATA_DIR was lost at the last one; otherwise restart once and run this again.';
+
+/**
+ * With PostgreSQL, the folder was kept if it is older than the last start.
+ *
+ * @param createdAt milliseconds since 1970
+ * @param starts of the processes whose journals or locks are in the folder
+ */
+export function judgeAge(createdAt: number, starts: readonly number[]): Verdict {
+  if (starts.length === 0) return unknown('DATA_DIR holds no trace of a server.');
+  const last = Math.max(...starts);
+  if (last - createdAt <= START_TIME)
+    return unknown(`DATA_DIR is as old as the last start (${toExactTime(last)}). ${RESTART}`);
+  return ok(`DATA_DIR is from ${toExactTime(createdAt)}, and the last start was at ${toExactTime(last)}.`);
+}
+
+function judgeFolder(dataDir: string): Verdict {
   const journals = toJournals(dataDir);
-  const made = statSync(journals, { throwIfNoEntry: false })?.birthtimeMs ?? 0;
-  // Not every file system knows it.
-  if (made === 0) return judgeAge(0, []);
-  return judgeAge(made, listRunStarts(journals));
+  const createdAt = statSync(journals, { throwIfNoEntry: false })?.birthtimeMs ?? 0;
+  // Some file systems do not know it.
+  return judgeAge(createdAt, createdAt === 0 ? [] : listStarts(journals));
 }
 
-/** A run's id begins with the time of its start; while it lives there is a lock of that name. */
-function listRunStarts(journals: string): number[] {
+/** The id of a process begins with the time of its start. While it runs there is a lock of that name. */
+function listStarts(journals: string): number[] {
   return readdirSync(journals).flatMap((name) => {
     const start = /^([0-9a-z]{8})-[0-9a-f]{8}(?:\.lock)?$/.exec(name)?.[1];
     return start === undefined ? [] : [Number.parseInt(start, 36)];

@@ -2,41 +2,39 @@ import type { Environment } from '../../engine/settings.ts';
 
 export interface Misspelt {
   readonly name: string;
+  /** The setting that it resembles. */
   readonly meant: string;
 }
 
-/** One wrong letter in so many is a slip; more are another name. */
-const LETTERS_A_SLIP = 4;
+/** A misspelt name has at most one wrong letter for so many letters. */
+const LETTERS_PER_MISTAKE = 4;
 
-/**
- * Variables that nobody reads and that look like a setting that is not set: `TRUST_PROXIES`,
- * `PUBLIC_ORIGIN`, `port`.
- */
+/** Finds variables that nothing reads, but that resemble a setting that is not set: `TRUST_PROXIES`, `port`. */
 export function findMisspelt(env: Environment, known: readonly string[]): Misspelt[] {
-  const isKnown = new Set(known);
-  const open = known.filter((name) => !env[name]?.trim());
+  const isSet = (name: string) => Boolean(env[name]?.trim());
+  const unset = known.filter((name) => !isSet(name));
   return Object.keys(env)
-    .filter((name) => !isKnown.has(name) && env[name]?.trim())
+    .filter((name) => isSet(name) && !known.includes(name))
     .flatMap((name) => {
-      const meant = open.find((setting) => isLike(name.toUpperCase(), setting));
+      const meant = unset.find((setting) => resembles(name.toUpperCase(), setting));
       return meant === undefined ? [] : [{ name, meant }];
     });
 }
 
-/** Slips are seldom in the first letter, and names of others (`REST_PORT`) often differ there. */
-function isLike(name: string, setting: string): boolean {
+/** Mistakes are rare in the first letter, where names of others (`REST_PORT`) often differ. */
+function resembles(name: string, setting: string): boolean {
   const longer = Math.max(name.length, setting.length);
-  return name[0] === setting[0] && countSlips(name, setting) <= Math.floor(longer / LETTERS_A_SLIP);
+  return name[0] === setting[0] && toDistance(name, setting) <= longer / LETTERS_PER_MISTAKE;
 }
 
-/** Letters to be put in, taken out or exchanged (Levenshtein's distance). */
-function countSlips(one: string, other: string): number {
+/** The letters to insert, delete or replace (Levenshtein distance). */
+function toDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
     const next = [index + 1];
     for (const [column, against] of [...other].entries()) {
-      const exchanged = (row[column] ?? 0) + (letter === against ? 0 : 1);
-      next.push(Math.min(exchanged, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+      const replaced = (row[column] ?? 0) + (letter === against ? 0 : 1);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
     }
     row = next;
   }

@@ -2,29 +2,27 @@ import { type Config, readConfig, SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
 
 export interface ReadEnvironment {
-  /** With the default in the place of what is wrong. */
+  /** With the default in place of each invalid value. */
   readonly config: Config;
-  /** Of what is wrong. */
+  /** What is invalid. */
   readonly sentences: readonly string[];
 }
 
-/** Reads what can be read, so that one wrong setting hides nothing of the others. */
+/** Reads each setting by itself, so that one invalid value does not hide the others. */
 export function readEnvironment(env: Environment): ReadEnvironment {
-  const sound: Record<string, string | undefined> = { ...env };
-  const sentences: string[] = [];
-  for (const [name, setting] of Object.entries(SETTINGS)) {
+  const valid: Record<string, string | undefined> = { ...env };
+  const sentences = Object.entries(SETTINGS).flatMap(([name, setting]) => {
     const found = listSentences(() => readSettings({ [name]: setting }, env));
-    if (found.length === 0) continue;
-    sentences.push(...found);
-    delete sound[name];
-  }
-  return { config: readConfig(sound), sentences };
+    if (found.length > 0) delete valid[name];
+    return found;
+  });
+  return { config: readConfig(valid), sentences };
 }
 
-/** What a start would refuse. */
-export function listSentences(work: () => unknown): readonly string[] {
+/** Returns the sentences of the `ConfigError` that `read` throws. */
+export function listSentences(read: () => unknown): readonly string[] {
   try {
-    work();
+    read();
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.sentences;

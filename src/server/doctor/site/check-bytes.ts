@@ -1,148 +1,150 @@
-import { type Finding, toOk, toUnknown } from '../finding.ts';
+import { type Checks, type Finding, judge, ok, unknown, warning, wrong } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
-import { CACHE_NOTHING_PRIVATE, COMPRESS_ONCE, KEEP_CACHE_HEADERS, PASS_ENCODING } from './remedies.ts';
+import { REMEDIES } from './remedies.ts';
 
-const ACCEPTED = 'gzip, br';
-/** A page that there is where the start page leads elsewhere. */
+const COMPRESSED = { 'Accept-Encoding': 'gzip, br' };
+/** A page for sites whose start page redirects. */
 const DESK_PATH = '/desk';
+/** The max-age that the server gives assets (seconds). */
+const ASSET_AGE = 31_536_000;
 
-/** @param answer a page that was asked for with gzip and brotli */
-export function judgeCompression({ headers, raw, body }: Pick<Answer, 'headers' | 'raw' | 'body'>): Finding {
-  const about = 'Compression';
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined && isGzip(raw)) {
-    return {
-      about,
-      mark: 'wrong',
-      found: 'What comes is gzip, and does not say so: browsers show it as letters without sense.',
-      advice: 'Pass Content-Encoding on.',
-      remedies: COMPRESS_ONCE,
-    };
-  }
-  if (encoding === undefined || encoding === 'identity') {
-    return {
-      about,
-      mark: 'warning',
-      found: 'Pages come as they are, though gzip and brotli were asked for.',
-      advice: 'Let the server compress, which keeps streams streams, and let Accept-Encoding through to it.',
-      remedies: PASS_ENCODING,
-    };
-  }
-  if (body === undefined || isGzip(body) || encoding.includes(',')) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `What comes is compressed twice, or not as it says (${encoding}).`,
-      advice: 'Let the server alone compress.',
-      remedies: COMPRESS_ONCE,
-    };
-  }
-  return toOk(about, `Pages come as ${encoding}.`);
-}
-
-function isGzip(bytes: Buffer): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
-}
-
-/** @param pages the same one, asked for twice */
-export function judgePageCache(pages: readonly [Answer, Answer]): Finding {
-  const about = 'Pages are not kept on the way';
-  const [first, second] = pages.map(({ headers }) => headers['x-request-id']);
-  if (first === undefined || second === undefined)
-    return toUnknown(about, 'No X-Request-Id came by which it could be seen.');
-  if (first !== second) return toOk(about, 'Each visitor gets an answer of their own.');
-  const says = pages[0].headers['cache-control'] ?? '';
-  if (/\bpublic\b|s-maxage=[1-9]/.test(says)) return toOk(about, `This one is, as it says: ${says}.`);
-  return {
-    about,
-    mark: 'wrong',
-    found: 'Two requests got the same answer out of a cache: one visitor gets what was made for another.',
-    advice: `Keep what says that it may be kept, and nothing else (this page says: ${says || 'nothing'}).`,
-    remedies: CACHE_NOTHING_PRIVATE,
-  };
-}
-
-/** The first script or style sheet that a page names. */
-export function findAsset(html: string): string | undefined {
-  return /["'](\/assets\/[\w./-]+\.(?:js|css))["']/.exec(html)?.[1];
+export interface BytesFacts {
+  /** The same page twice, the second time with gzip and brotli accepted. */
+  readonly pages: readonly [Answer, Answer];
+  /** An asset that the page names; undefined if it names none. */
+  readonly asset: AssetAnswers | undefined;
 }
 
 export interface AssetAnswers {
-  /** As it is, with gzip, and again with the ETag of that. */
   readonly plain: Answer;
+  /** With gzip and brotli accepted. */
   readonly packed: Answer;
+  /** The same request with the ETag of `packed`. */
   readonly again: Answer;
 }
 
-export function judgeAssetAge({ headers }: Pick<Answer, 'headers'>): Finding {
-  const about = 'Assets are kept by browsers';
-  const given = headers['cache-control'] ?? '';
-  const age = Number(/(?:^|[\s,])max-age=(\d+)/.exec(given)?.[1] ?? 0);
-  if (age >= 31_536_000 && given.includes('immutable') && !/no-(?:store|cache)/.test(given)) {
-    return toOk(about, `Cache-Control: ${given}`);
-  }
-  return {
-    about,
-    mark: 'warning',
-    found: `Their Cache-Control is changed on the way: ${given || 'there is none'}.`,
-    advice: 'Pass on what the server says: names of assets change with their contents.',
-    remedies: KEEP_CACHE_HEADERS,
-  };
-}
+export const BYTES_CHECKS = {
+  /** Does a page arrive compressed, and only once? */
+  Compression({ pages: [, { headers, body }] }) {
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding === 'identity' && !isGzip(body)) {
+      return warning(
+        'Pages are not compressed, although gzip and brotli were accepted.',
+        'Let the server compress, because it keeps streams flowing, and pass Accept-Encoding on.',
+        REMEDIES.passEncoding,
+      );
+    }
+    if (encoding === 'identity') {
+      return wrong(
+        'Pages are gzip without Content-Encoding: browsers show them as random characters.',
+        'Pass Content-Encoding on.',
+        REMEDIES.compressOnce,
+      );
+    }
+    if (body === undefined || isGzip(body) || encoding.includes(',')) {
+      return wrong(
+        `Pages are compressed twice, or not as Content-Encoding says (${encoding}).`,
+        'Let only the server compress.',
+        REMEDIES.compressOnce,
+      );
+    }
+    return ok(`Pages are compressed with ${encoding}.`);
+  },
 
-export function judgeRevalidation({ packed, again }: Pick<AssetAnswers, 'packed' | 'again'>): Finding {
-  const about = 'ETag';
-  if (packed.headers.etag === undefined) {
-    return {
-      about,
-      mark: 'warning',
-      found: 'It is taken away, so what a browser has is sent again.',
-      advice: 'Pass it on.',
-      remedies: KEEP_CACHE_HEADERS,
-    };
-  }
-  if (again.status === 304) return toOk(about, 'What a browser has already is answered with 304.');
-  return {
-    about,
-    mark: 'warning',
-    found: `What a browser has already is answered with ${again.status} and sent again.`,
-    advice: 'Pass If-None-Match on.',
-    remedies: KEEP_CACHE_HEADERS,
-  };
-}
+  /** Does each visitor get a page made for them? Each response has its own request id. */
+  'Page cache'({ pages }) {
+    const [first, second] = pages.map(({ headers }) => headers['x-request-id']);
+    if (first === undefined || second === undefined) return unknown('There is no X-Request-Id to compare.');
+    if (first !== second) return ok('No cache on the way answers in place of the server.');
+    const cacheControl = pages[0].headers['cache-control'] ?? '';
+    if (/\bpublic\b|s-maxage=[1-9]/.test(cacheControl)) {
+      return ok(`A cache answered, as the page allows: ${cacheControl}.`);
+    }
+    return wrong(
+      'A cache answered two requests with the same page: a visitor can get what was made for another.',
+      `Cache only pages whose Cache-Control allows it. Cache-Control here: ${cacheControl || 'none'}.`,
+      REMEDIES.cacheNothingPrivate,
+    );
+  },
 
-export function judgeAssetBytes({ plain, packed }: Pick<AssetAnswers, 'plain' | 'packed'>): Finding {
-  const about = 'Assets are whole';
-  if (plain.status === 200 && plain.body && packed.body?.equals(plain.body)) {
-    return toOk(about, `The same bytes as they are and as ${packed.headers['content-encoding'] ?? 'they are'}.`);
-  }
-  return {
-    about,
-    mark: 'wrong',
-    found: 'An asset comes changed, cut, or compressed twice.',
-    advice: 'Let nothing on the way change or compress what the server sends.',
-    remedies: COMPRESS_ONCE,
-  };
+  Assets({ asset }) {
+    return asset ? undefined : unknown('The page names no asset.');
+  },
+
+  /** Do browsers keep assets? */
+  'Asset cache'({ asset }) {
+    if (!asset) return undefined;
+    const cacheControl = asset.packed.headers['cache-control'] ?? '';
+    const age = Number(/(?:^|[\s,])max-age=(\d+)/.exec(cacheControl)?.[1] ?? 0);
+    if (age >= ASSET_AGE && cacheControl.includes('immutable') && !/no-(?:store|cache)/.test(cacheControl)) {
+      return ok(`Cache-Control: ${cacheControl}`);
+    }
+    return warning(
+      `A proxy changes Cache-Control of assets: ${cacheControl || 'it is missing'}.`,
+      'Pass it on: the names of assets change with their contents.',
+      REMEDIES.keepCacheHeaders,
+    );
+  },
+
+  /** Does a browser avoid loading again what it has? */
+  ETag({ asset }) {
+    if (!asset) return undefined;
+    if (asset.packed.headers.etag === undefined) {
+      return warning(
+        'A proxy removes ETag, so browsers load again what they have.',
+        'Pass it on.',
+        REMEDIES.keepCacheHeaders,
+      );
+    }
+    if (asset.again.status === 304) return ok('A browser that has the asset gets 304.');
+    return warning(
+      `A browser that has the asset gets it again, with status ${asset.again.status}.`,
+      'Pass If-None-Match on.',
+      REMEDIES.keepCacheHeaders,
+    );
+  },
+
+  /** Does an asset arrive unchanged? */
+  'Asset bytes'({ asset }) {
+    if (!asset) return undefined;
+    const { plain, packed } = asset;
+    if (plain.status === 200 && plain.body && packed.body?.equals(plain.body)) {
+      return ok(`They are the same uncompressed and with ${packed.headers['content-encoding'] ?? 'no encoding'}.`);
+    }
+    return wrong(
+      'An asset arrives changed, incomplete or compressed twice.',
+      'Let nothing on the way change or compress what the server sends.',
+      REMEDIES.compressOnce,
+    );
+  },
+} satisfies Checks<BytesFacts>;
+
+function isGzip(bytes: Buffer | undefined): boolean {
+  return bytes?.[0] === 0x1f && bytes[1] === 0x8b;
 }
 
 /**
- * @param home the start page, as it was asked for first
+ * @param home the start page
  * @throws NoAnswerError
  */
 export async function checkBytes(ask: Ask, home: Answer): Promise<Finding[]> {
-  const headers = { 'Accept-Encoding': ACCEPTED };
   const isPage = home.status === 200 && home.headers['content-type']?.startsWith('text/html');
-  const [page, packedPage] = isPage
-    ? [home, await ask({ path: '/', headers })]
-    : await Promise.all([ask({ path: DESK_PATH }), ask({ path: DESK_PATH, headers })]);
-  if (packedPage.status !== 200) return [toUnknown('Pages', `There is none to look at: ${packedPage.status}.`)];
-  const path = findAsset(String(page.body));
-  const findings = [judgeCompression(packedPage), judgePageCache([page, packedPage])];
-  if (path === undefined) return [...findings, toUnknown('Assets', 'No page names one.')];
-  const [plain, packed] = await Promise.all([
-    ask({ path, headers: { 'Accept-Encoding': 'identity' } }),
-    ask({ path, headers }),
-  ]);
-  const again = await ask({ path, headers: { ...headers, 'If-None-Match': packed.headers.etag ?? '""' } });
-  return [...findings, judgeAssetAge(packed), judgeRevalidation({ packed, again }), judgeAssetBytes({ plain, packed })];
+  const path = isPage ? '/' : DESK_PATH;
+  const page = isPage ? home : await ask({ path });
+  const pages = [page, await ask({ path, headers: COMPRESSED })] as const;
+  return judge(BYTES_CHECKS, { pages, asset: await measureAsset(ask, String(page.body)) });
+}
+
+async function measureAsset(ask: Ask, html: string): Promise<AssetAnswers | undefined> {
+  const path = findAsset(html);
+  if (path === undefined) return undefined;
+  const plain = await ask({ path, headers: { 'Accept-Encoding': 'identity' } });
+  const packed = await ask({ path, headers: COMPRESSED });
+  const again = await ask({ path, headers: { ...COMPRESSED, 'If-None-Match': packed.headers.etag ?? '""' } });
+  return { plain, packed, again };
+}
+
+/** Finds the first script or style sheet that a page names. */
+export function findAsset(html: string): string | undefined {
+  return /["'](\/assets\/[\w./-]+\.(?:js|css))["']/.exec(html)?.[1];
 }

@@ -1,210 +1,197 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import { toPlural } from '../../../shared/desk/words.ts';
 import { Day, Second } from '../../../shared/units.ts';
-import { type Finding, toOk, toSetting, toUnknown } from '../finding.ts';
-import { type Answer, createAsk, NoAnswerError } from './ask.ts';
-import { HTTP2, REDIRECT } from './remedies.ts';
+import { type Checks, ok, unknown, type Verdict, warning, wrong } from '../finding.ts';
+import { type Answer, createAsk, NoAnswerError, toCode } from './ask.ts';
+import { REMEDIES } from './remedies.ts';
 
-/** Certificates are renewed a month before they end: one that ends sooner than this was forgotten (days). */
-const RENEWED_BEFORE = 14;
+/** Certificates are renewed a month before they expire (days). */
+const RENEWAL_LATE = 14;
 /** How long a handshake may take (ms). */
-const PATIENCE = 10 * Second;
+const TIMEOUT = 10 * Second;
 
+/** What one connection with TLS showed. */
 export interface Tls {
-  readonly isTrusted: boolean;
-  /** Why it is not: the system's word, such as `CERT_HAS_EXPIRED`. */
+  /** Why the certificate is not trusted: the system's code, such as `CERT_HAS_EXPIRED`. Undefined if it is. */
   readonly error: string | undefined;
-  /** Milliseconds since 1970; undefined where there is none. */
-  readonly endsAt: number | undefined;
+  /** Milliseconds since 1970; NaN if unknown. */
+  readonly expiresAt: number;
   /** `TLSv1.3` */
-  readonly version: string;
-  /** `h2`, `http/1.1`; undefined where the other side chose none. */
-  readonly protocol: string | undefined;
+  readonly version: string | null;
+  /** `h2`, `http/1.1`; false if the server chose none. */
+  readonly protocol: string | false | null;
 }
 
 /** @throws NoAnswerError */
-export function measureTls(site: URL): Promise<Tls> {
+export async function measureTls(site: URL): Promise<Tls> {
   const host = site.hostname.replace(/^\[|\]$/g, '');
-  return new Promise((resolve, reject) => {
-    const socket = connect({
-      host,
-      port: Number(site.port || 443),
-      ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      rejectUnauthorized: false,
-      timeout: PATIENCE,
-    });
-    socket.once('secureConnect', () => {
-      const { valid_to: end } = socket.getPeerCertificate();
-      const endsAt = Date.parse(end);
-      resolve({
-        isTrusted: socket.authorized,
-        error: socket.authorized ? undefined : toCode(socket.authorizationError),
-        endsAt: Number.isNaN(endsAt) ? undefined : endsAt,
-        version: socket.getProtocol() ?? '',
-        protocol: socket.alpnProtocol || undefined,
-      });
-      socket.destroy();
-    });
-    socket.once('timeout', () => socket.destroy(new NoAnswerError('TIMEOUT')));
-    socket.once('error', (error) => reject(error instanceof NoAnswerError ? error : new NoAnswerError(toCode(error))));
+  const socket = connect({
+    host,
+    port: Number(site.port || 443),
+    ...(isIP(host) === 0 && { servername: host }),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    rejectUnauthorized: false,
   });
+  const signal = AbortSignal.timeout(TIMEOUT);
+  try {
+    await once(socket, 'secureConnect', { signal });
+    return {
+      // Node's types call it an error. It is a text.
+      error: socket.authorized ? undefined : toCode(socket.authorizationError),
+      expiresAt: Date.parse(socket.getPeerCertificate().valid_to),
+      version: socket.getProtocol(),
+      protocol: socket.alpnProtocol,
+    };
+  } catch (error) {
+    throw new NoAnswerError(signal.aborted ? 'TIMEOUT' : toCode(error));
+  } finally {
+    socket.destroy();
+  }
 }
 
-/** Node's types call it an error; it is a text. */
-function toCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-}
-
-const NO_ANSWER_WORDS: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name has no address. Look at its DNS records.',
+const NO_ANSWER_ADVICE: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The name has no address. Check its DNS records.',
   EAI_AGAIN: 'The name could not be looked up: DNS did not answer.',
-  ECONNREFUSED: 'Nothing listens there. Start the proxy, or look at its port and the firewall.',
-  ECONNRESET: 'The connection was cut. The log of the proxy says why.',
-  TIMEOUT: 'No answer came in time. Look at the firewall, and whether the proxy reaches the server.',
-  EPROTO: 'It does not speak TLS there. Is the address http:// ?',
+  ECONNREFUSED: 'Nothing listens there. Start the proxy, or check its port and the firewall.',
+  ECONNRESET: 'The connection was closed. See the log of the proxy.',
+  TIMEOUT: 'There was no answer in time. Check the firewall, and that the proxy reaches the server.',
+  EPROTO: 'That port does not use TLS. Did you mean http:// ?',
 };
 
-export function judgeNoAnswer({ code }: NoAnswerError): Finding {
-  return {
-    about: 'Reachable',
-    mark: 'wrong',
-    found: `No answer came (${code}).`,
-    advice: NO_ANSWER_WORDS[code] ?? 'The log of the proxy may say why.',
-  };
+/** Throws any other error again. */
+export function judgeNoAnswer(error: unknown): Verdict {
+  if (!(error instanceof NoAnswerError)) throw error;
+  const { code } = error;
+  return wrong(`There was no answer (${code}).`, NO_ANSWER_ADVICE[code] ?? 'See the log of the proxy.');
 }
 
-export function judgeReach({ status, headers }: Pick<Answer, 'status' | 'headers'>): Finding {
-  const about = 'Reachable';
-  if (status === 502 || status === 504) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `A proxy answers with ${status}: it does not reach the server.`,
-      advice: 'Look whether the server runs, and which address and port the proxy has for it (HOST, PORT).',
-    };
-  }
-  if (headers['x-request-id'] === undefined) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `It answers with ${status}, and without an X-Request-Id: that is not Spillway, or a proxy takes the header away.`,
-      advice: 'Look whether this address leads to the server, and whether the proxy passes its headers on.',
-    };
-  }
-  if (status === 421) {
-    return {
-      about,
-      mark: 'wrong',
-      found: 'The server answers with 421: it does not know the host that it is asked for.',
-      advice:
-        'Add this origin to PUBLIC_ORIGINS, and have the proxy pass the Host on. With a token it is said which host came.',
-    };
-  }
-  if (status >= 500) {
-    return { about, mark: 'wrong', found: `The start page is answered with ${status}.`, advice: 'The desk says why.' };
-  }
-  return toOk(about, `The start page is answered with ${status}.`);
+type Head = Pick<Answer, 'status' | 'headers'>;
+
+export interface ConnectionFacts {
+  readonly site: URL;
+  /** The start page. */
+  readonly home: Head;
+  /** Undefined for http. */
+  readonly tls: Tls | undefined;
+  /** What `http://` answers; undefined if nothing listens on port 80. */
+  readonly redirect: Head | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
 }
 
-/** @param now milliseconds since 1970 */
-export function judgeCertificate({ isTrusted, error, endsAt, version }: Tls, now: number): Finding {
-  const about = 'Certificate';
-  const days = endsAt === undefined ? undefined : Math.floor((endsAt - now) / Day);
-  if (!isTrusted) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `Browsers refuse it: ${error ?? 'it is not trusted'}.`,
-      advice:
-        days !== undefined && days < 0
-          ? `It ended ${toPlural(-days, 'day')} ago. Renew it, and reload the proxy.`
-          : 'Get one for this name from an authority that browsers know, and serve it with its intermediate certificates.',
-    };
-  }
-  if (days === undefined) return toUnknown(about, 'It does not say when it ends.');
-  if (days < RENEWED_BEFORE) {
-    return {
-      about,
-      mark: 'warning',
-      found: `It ends in ${toPlural(days, 'day')}, and was not renewed yet.`,
-      advice: 'Look whether it is renewed by itself, and whether the proxy was reloaded since.',
-    };
-  }
-  return toOk(about, `It is good for ${toPlural(days, 'day')} (${version}).`);
-}
+export const CONNECTION_CHECKS = {
+  /** Does the address lead to Spillway, and does it work? */
+  Reachable({ home: { status, headers } }) {
+    if (status === 502 || status === 504) {
+      return wrong(
+        `A proxy answers with ${status}: it cannot reach the server.`,
+        'Check that the server is running, and that the proxy has its address and port (HOST, PORT).',
+      );
+    }
+    if (headers['x-request-id'] === undefined) {
+      return wrong(
+        `The answer has status ${status} and no X-Request-Id. It is not from Spillway, or a proxy removes the header.`,
+        'Check that this address leads to the server, and that the proxy passes its headers on.',
+      );
+    }
+    if (status === 421) {
+      return wrong(
+        'The server answers with 421: it does not know the host in the request.',
+        'Add this origin to PUBLIC_ORIGINS, and let the proxy pass Host on. With a token, this command shows which host arrived.',
+      );
+    }
+    if (status >= 500) return wrong(`The start page has status ${status}.`, 'The desk shows why.');
+    return ok(`The start page has status ${status}.`);
+  },
 
-export function judgeVersion({ protocol }: Pick<Tls, 'protocol'>, altSvc: string | undefined): Finding {
-  const about = 'HTTP version';
-  const third = /\bh3\b/.test(altSvc ?? '') ? ', and HTTP/3 is offered' : '';
-  if (protocol === 'h2') return toOk(about, `HTTP/2${third}.`);
-  return {
-    about,
-    mark: 'warning',
-    found: `HTTP/1.1${third}: a browser loads six things at a time.`,
-    advice: 'Let the proxy speak HTTP/2.',
-    remedies: HTTP2,
-  };
-}
+  /** Do browsers trust the certificate, and for how long? */
+  Certificate({ tls, now }) {
+    if (!tls) return undefined;
+    const { error, expiresAt, version } = tls;
+    const days = Math.floor((expiresAt - now) / Day);
+    if (error !== undefined) {
+      return wrong(
+        `Browsers reject it: ${error}.`,
+        days < 0
+          ? `It expired ${toPlural(-days, 'day')} ago. Renew it, and reload the proxy.`
+          : 'Get one for this name from an authority that browsers trust, and serve it with its intermediate certificates.',
+      );
+    }
+    if (Number.isNaN(days)) return unknown('It does not say when it expires.');
+    if (days < RENEWAL_LATE) {
+      return warning(
+        `It expires in ${toPlural(days, 'day')} and has not been renewed.`,
+        'Check that it is renewed automatically, and that the proxy was reloaded since.',
+      );
+    }
+    return ok(`It is valid for ${toPlural(days, 'day')} (${version}).`);
+  },
 
-/** What `http://` says; undefined where nothing listens on port 80. */
-export async function measureRedirect(site: URL): Promise<Pick<Answer, 'status' | 'headers'> | undefined> {
+  /** Can a browser load many files at the same time? */
+  'HTTP version'({ tls, home }) {
+    if (!tls) return undefined;
+    const third = /\bh3\b/.test(home.headers['alt-svc'] ?? '') ? ', and HTTP/3 is offered' : '';
+    if (tls.protocol === 'h2') return ok(`HTTP/2${third}.`);
+    return warning(
+      `HTTP/1.1${third}: a browser loads only six files at a time.`,
+      'Enable HTTP/2 in the proxy.',
+      REMEDIES.http2,
+    );
+  },
+
+  /** Does http lead to https? On another port, it is not known which one is for http. */
+  'Redirect to https'({ tls, site, redirect }) {
+    if (!tls || site.port !== '') return undefined;
+    const advice = 'Redirect http to https with status 308 or 301.';
+    if (!redirect) {
+      return warning(
+        'Nothing answers on port 80: a visitor who types only the name may get an error.',
+        advice,
+        REMEDIES.redirect,
+      );
+    }
+    const { status, headers } = redirect;
+    const to = URL.parse(headers.location ?? '');
+    if ((status === 301 || status === 308) && to?.protocol === 'https:') return ok(`${status} to ${to.host}.`);
+    if (status >= 300 && status < 400) {
+      return warning(
+        `It redirects with ${status} to ${to?.origin ?? 'a relative address'}, which browsers do not remember as https.`,
+        advice,
+        REMEDIES.redirect,
+      );
+    }
+    return wrong(
+      `Over http the site answers with ${status}. Anyone on the network path can read and change that.`,
+      advice,
+      REMEDIES.redirect,
+    );
+  },
+
+  /** Do browsers remember to use https? */
+  HSTS({ tls, site, home }) {
+    if (!tls) return undefined;
+    const seconds = Number(/max-age="?(\d+)/i.exec(home.headers['strict-transport-security'] ?? '')?.[1] ?? 0);
+    if (seconds > 0) return ok(`Browsers remember https for ${toPlural(Math.round((seconds * Second) / Day), 'day')}.`);
+    return warning(
+      'There is no Strict-Transport-Security: the server believes that visitors use http.',
+      'Add the https origin to PUBLIC_ORIGINS.',
+      { setting: `PUBLIC_ORIGINS=${site.origin}` },
+    );
+  },
+
+  TLS({ tls }) {
+    return tls ? undefined : unknown('This is an http address. Check the https one that visitors use.');
+  },
+} satisfies Checks<ConnectionFacts>;
+
+/** Asks `http://` on port 80, if that leads to the same site. */
+export async function measureRedirect(site: URL): Promise<Answer | undefined> {
+  if (site.protocol !== 'https:' || site.port !== '') return undefined;
   try {
     return await createAsk(new URL(`http://${site.hostname}/`))({ path: '/' });
   } catch {
     return undefined;
   }
-}
-
-export function judgeRedirect(answer: Pick<Answer, 'status' | 'headers'> | undefined, site: URL): Finding {
-  const about = 'From http to https';
-  const advice = 'Let http redirect to https, by 308 or 301.';
-  if (!answer) {
-    return {
-      about,
-      mark: 'warning',
-      found: 'Nothing answers on port 80, so who types the name alone may find nothing.',
-      advice,
-      remedies: REDIRECT,
-    };
-  }
-  const { status, headers } = answer;
-  const to = headers.location && URL.canParse(headers.location) ? new URL(headers.location) : undefined;
-  if ((status === 301 || status === 308) && to?.protocol === 'https:') {
-    return toOk(about, to.host === site.host ? `${status} to the same host.` : `${status} to ${to.host}.`);
-  }
-  const found =
-    status >= 300 && status < 400
-      ? `It redirects by ${status} to ${to?.origin ?? 'an address of its own'}, which browsers do not remember as https.`
-      : `The site answers with ${status} over http, where everybody on the way reads and changes it.`;
-  return { about, mark: status >= 300 && status < 400 ? 'warning' : 'wrong', found, advice, remedies: REDIRECT };
-}
-
-export function judgeStrictTransport({ headers }: Pick<Answer, 'headers'>, site: URL): Finding {
-  const about = 'HSTS';
-  const seconds = Number(/max-age="?(\d+)/i.exec(headers['strict-transport-security'] ?? '')?.[1] ?? 0);
-  if (seconds > 0) return toOk(about, `Browsers remember https for ${toPlural(Math.round(seconds / 86_400), 'day')}.`);
-  return {
-    about,
-    mark: 'warning',
-    found: 'There is no Strict-Transport-Security: the server takes its visitors to come over http.',
-    advice: 'Name the origin with https in PUBLIC_ORIGINS.',
-    remedies: toSetting(`PUBLIC_ORIGINS=${site.origin}`),
-  };
-}
-
-/** @param tls undefined for a site of http. @param now milliseconds since 1970 */
-export async function checkConnection(site: URL, home: Answer, tls: Tls | undefined, now: number): Promise<Finding[]> {
-  const reach = judgeReach(home);
-  if (!tls) {
-    return [reach, toUnknown('TLS', 'The address is one of http: measure the https one that visitors use.')];
-  }
-  return [
-    reach,
-    judgeCertificate(tls, now),
-    judgeVersion(tls, home.headers['alt-svc']),
-    // On another port nobody knows which one is for http.
-    ...(site.port === '' ? [judgeRedirect(await measureRedirect(site), site)] : []),
-    judgeStrictTransport(home, site),
-  ];
 }

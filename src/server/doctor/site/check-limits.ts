@@ -1,85 +1,90 @@
 import { toCount } from '../../../shared/desk/words.ts';
 import { KiB } from '../../../shared/units.ts';
 import { type Counted, DOCTOR_BODY, DOCTOR_SEEN, MAX_COUNTED_BYTES } from '../../engine/monitoring/doctor-protocol.ts';
-import { type Finding, toOk } from '../finding.ts';
-import { type Answer, type Ask, NoAnswerError, readJson } from './ask.ts';
-import { LET_BODIES_IN, LET_HEADERS_IN } from './remedies.ts';
+import { type Checks, ok, warning, wrong } from '../finding.ts';
+import { type Answer, type Ask, NoAnswerError, type Question, readJson } from './ask.ts';
+import { REMEDIES } from './remedies.ts';
 
-/** As large as a form may be (bytes); and what small ones need, to tell a limit from what is broken. */
-const SIZES = [MAX_COUNTED_BYTES, 64 * KiB, 4 * KiB] as const;
+/** The largest form, and smaller bodies that tell a limit from a failure (bytes). */
+const BODY_SIZES = [MAX_COUNTED_BYTES, 64 * KiB, 4 * KiB] as const;
+/** The cookies of a site with a sign-in and some analytics (bytes). */
+const HEADER_SIZE = 7 * KiB;
 
-/** One header of so many bytes: cookies of a site with a sign-in and an analysis or two. */
-const HEADER_BYTES = 7 * KiB;
-
-/** What became of a body. */
+/** A body that was sent. */
 export interface Sent {
   /** Bytes. */
   readonly size: number;
-  /** 0 where the connection was cut. */
-  readonly status: number;
-  /** Bytes that came; undefined where the server did not say. */
+  /** Undefined if the connection was closed. */
+  readonly status: number | undefined;
+  /** Bytes that arrived; undefined if the server did not say. */
   readonly counted: number | undefined;
 }
 
-const hasArrived = ({ size, counted }: Sent) => counted === size;
-
-/** @param sent the largest one first */
-export function judgeBodies(sent: readonly Sent[]): Finding {
-  const about = 'Bodies';
-  const [largest] = sent;
-  const words = (size: number) => `${toCount(Math.round(size / KiB))} KiB`;
-  if (largest && hasArrived(largest))
-    return toOk(about, `${words(largest.size)} come through, as much as a form may have.`);
-  const arrived = sent.find(hasArrived);
-  const refused = sent.findLast((one) => !hasArrived(one));
-  const how = refused?.status ? `is answered with ${refused.status}` : 'has its connection cut';
-  return {
-    about,
-    mark: 'wrong',
-    found: `A body of ${words(refused?.size ?? 0)} ${how}${arrived ? `, one of ${words(arrived.size)} comes through` : ''}. A form may have ${words(MAX_COUNTED_BYTES)}.`,
-    advice: 'Let bodies through: the server has limits of its own.',
-    remedies: LET_BODIES_IN,
-  };
+export interface LimitFacts {
+  /** The largest one first. */
+  readonly bodies: readonly Sent[];
+  /** The status for a long header; undefined if the connection was closed. */
+  readonly headerStatus: number | undefined;
 }
 
-export function judgeHeaders(status: number): Finding {
-  const about = 'Headers';
-  if (status === 200) return toOk(about, `A header of ${HEADER_BYTES / KiB} KiB comes through.`);
-  return {
-    about,
-    mark: 'warning',
-    found: `A header of ${HEADER_BYTES / KiB} KiB ${status ? `is answered with ${status}` : 'has its connection cut'}: visitors with many cookies are shut out. The server takes 16 KiB in all.`,
-    advice: 'Let longer ones through.',
-    remedies: LET_HEADERS_IN,
-  };
+export const LIMIT_CHECKS = {
+  /** Do forms arrive? */
+  'Request bodies'({ bodies }) {
+    const refused = bodies.findLast(({ size, counted }) => counted !== size);
+    if (!refused) return ok(`${toKibibytes(MAX_COUNTED_BYTES)} arrive, the most that a form may have.`);
+    const arrived = bodies.find(({ size, counted }) => counted === size);
+    return wrong(
+      `A body of ${toKibibytes(refused.size)} ${toOutcome(refused.status)}${arrived ? `, and one of ${toKibibytes(arrived.size)} arrives` : ''}. A form may have ${toKibibytes(MAX_COUNTED_BYTES)}.`,
+      'Let bodies through. The server has its own limits.',
+      REMEDIES.acceptBodies,
+    );
+  },
+
+  /** Do long headers arrive? */
+  'Request headers'({ headerStatus }) {
+    if (headerStatus === 200) return ok(`A header of ${toKibibytes(HEADER_SIZE)} arrives.`);
+    return warning(
+      `A header of ${toKibibytes(HEADER_SIZE)} ${toOutcome(headerStatus)}: visitors with many cookies cannot use the site. The server accepts 16 KiB in all.`,
+      'Let longer ones through.',
+      REMEDIES.acceptHeaders,
+    );
+  },
+} satisfies Checks<LimitFacts>;
+
+function toKibibytes(bytes: number): string {
+  return `${toCount(Math.round(bytes / KiB))} KiB`;
+}
+
+function toOutcome(status: number | undefined): string {
+  return status === undefined ? 'gets its connection closed' : `gets status ${status}`;
+}
+
+export async function measureLimits(ask: Ask): Promise<LimitFacts> {
+  const padding = { 'X-Doctor-Padding': 'x'.repeat(HEADER_SIZE) };
+  const [bodies, padded] = await Promise.all([
+    Promise.all(BODY_SIZES.map((size) => sendBody(ask, size))),
+    askOnce(ask, { path: DOCTOR_SEEN, headers: padding, isAuthorized: true }),
+  ]);
+  return { bodies, headerStatus: padded?.status };
 }
 
 async function sendBody(ask: Ask, size: number): Promise<Sent> {
-  const answer = await orCut(
-    ask({
-      path: DOCTOR_BODY,
-      method: 'POST',
-      headers: { 'Content-Type': 'application/octet-stream' },
-      body: Buffer.alloc(size, 'spillway '),
-      isAuthorized: true,
-    }),
-  );
-  return { size, status: answer?.status ?? 0, counted: answer && readJson<Counted>(answer)?.bytes };
+  const answer = await askOnce(ask, {
+    path: DOCTOR_BODY,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/octet-stream' },
+    body: Buffer.alloc(size, 'spillway '),
+    isAuthorized: true,
+  });
+  return { size, status: answer?.status, counted: answer && readJson<Counted>(answer)?.bytes };
 }
 
-async function orCut(asked: Promise<Answer>): Promise<Answer | undefined> {
+/** @returns undefined if the connection was closed */
+async function askOnce(ask: Ask, question: Question): Promise<Answer | undefined> {
   try {
-    return await asked;
+    return await ask(question);
   } catch (error) {
     if (error instanceof NoAnswerError) return undefined;
     throw error;
   }
-}
-
-export async function checkLimits(ask: Ask): Promise<Finding[]> {
-  const [sent, padded] = await Promise.all([
-    Promise.all(SIZES.map((size) => sendBody(ask, size))),
-    orCut(ask({ path: DOCTOR_SEEN, headers: { 'X-Doctor-Padding': 'x'.repeat(HEADER_BYTES) }, isAuthorized: true })),
-  ]);
-  return [judgeBodies(sent), judgeHeaders(padded?.status ?? 0)];
 }

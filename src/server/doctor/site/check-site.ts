@@ -1,11 +1,11 @@
 import { isSpecialAddress } from '../../desk/notifications/special-addresses.ts';
 import { DOCTOR_SEEN } from '../../engine/monitoring/doctor-protocol.ts';
-import { type Finding, type FindingGroup, toUnknown } from '../finding.ts';
+import { type Finding, type FindingGroup, judge, toFinding, unknown } from '../finding.ts';
 import { type Answer, createAsk, NoAnswerError } from './ask.ts';
 import { checkBytes } from './check-bytes.ts';
-import { checkConnection, judgeNoAnswer, measureTls, type Tls } from './check-connection.ts';
-import { checkExposure } from './check-exposure.ts';
-import { checkLimits } from './check-limits.ts';
+import { CONNECTION_CHECKS, judgeNoAnswer, measureRedirect, measureTls, type Tls } from './check-connection.ts';
+import { EXPOSURE_CHECKS, measureExposure } from './check-exposure.ts';
+import { LIMIT_CHECKS, measureLimits } from './check-limits.ts';
 import { checkRequest, judgeToken, readSeen } from './check-request.ts';
 import { checkStreaming } from './check-streaming.ts';
 
@@ -14,35 +14,34 @@ export interface SiteOptions {
   readonly token: string | undefined;
   /** The setting AUTH_PROXY_HEADER, if this environment has it. */
   readonly authProxyHeader: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
-const CONNECTION = 'Connection';
+const INSIDE = 'What the server sees';
+const INSIDE_CHECKS = 'Address, scheme, host, WebSockets, streams, limits';
 
 /** Measures what visitors of a site get, and with a token what the server sees of them. */
 export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
-  const { site, authProxyHeader, now } = options;
-  const outside = createAsk(site);
+  const { site, authProxyHeader } = options;
+  const ask = createAsk(site);
   let home: Answer;
   let tls: Tls | undefined;
   try {
-    home = await outside({ path: '/' });
+    home = await ask({ path: '/' });
     tls = site.protocol === 'https:' ? await measureTls(site) : undefined;
   } catch (error) {
-    if (error instanceof NoAnswerError) return [{ heading: CONNECTION, findings: [judgeNoAnswer(error)] }];
-    throw error;
+    return [{ heading: 'Connection', findings: [toFinding('Reachable', judgeNoAnswer(error))] }];
   }
-  const groups: FindingGroup[] = [{ heading: CONNECTION, findings: await checkConnection(site, home, tls, now) }];
-  // What is not Spillway, or is not reached, would be judged by what it never promised.
+  const redirect = await measureRedirect(site);
+  const connection = judge(CONNECTION_CHECKS, { site, home, tls, redirect, now: Date.now() });
+  const groups: FindingGroup[] = [{ heading: 'Connection', findings: connection }];
+  // The other checks ask for what only Spillway promises.
   if (home.headers['x-request-id'] !== undefined) {
     groups.push(
       ...(await checkInside(options, home, tls)),
-      { heading: 'Bytes', findings: await orCut(() => checkBytes(outside, home)) },
-      {
-        heading: 'What strangers see',
-        findings: await orCut(() => checkExposure({ ask: outside, site, home, authProxyHeader })),
-      },
+      await toGroup('Bytes', () => checkBytes(ask, home)),
+      await toGroup('What visitors can reach', async () =>
+        judge(EXPOSURE_CHECKS, { site, home, ...(await measureExposure(ask, authProxyHeader)) }),
+      ),
     );
   }
   return groups.map(({ heading, findings }) => ({
@@ -51,7 +50,7 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
   }));
 }
 
-/** Where the proxy says who it is, the lines of others are in the way. */
+/** If the proxy says who it is, removes the lines for other proxies. */
 function keepKnown(finding: Finding, server: string): Finding {
   const known = (['nginx', 'Caddy'] as const).find((name) => server.toLowerCase().startsWith(name.toLowerCase()));
   if (!known || !finding.remedies) return finding;
@@ -59,45 +58,42 @@ function keepKnown(finding: Finding, server: string): Finding {
 }
 
 async function checkInside({ site, token }: SiteOptions, home: Answer, tls: Tls | undefined): Promise<FindingGroup[]> {
-  const heading = 'What the server sees';
+  const toInside = (finding: Finding): FindingGroup[] => [{ heading: INSIDE, findings: [finding] }];
   const withheld = token === undefined ? NO_TOKEN : findWithheld(site, home, tls);
-  if (withheld !== undefined) return [{ heading, findings: [toUnknown(INSIDE, withheld)] }];
+  if (withheld !== undefined) return toInside(toFinding(INSIDE_CHECKS, unknown(withheld)));
   const ask = createAsk(site, token);
-  let plain: Answer;
+  let answer: Answer;
   try {
-    plain = await ask({ path: DOCTOR_SEEN, isAuthorized: true });
+    answer = await ask({ path: DOCTOR_SEEN, isAuthorized: true });
   } catch (error) {
-    if (error instanceof NoAnswerError) return [{ heading, findings: [judgeNoAnswer(error)] }];
-    throw error;
+    return toInside(toFinding('Reachable', judgeNoAnswer(error)));
   }
-  const seen = readSeen(plain);
-  if (!seen) return [{ heading, findings: [judgeToken(plain)] }];
+  const plain = readSeen(answer);
+  if (!plain) return toInside(toFinding('Token', judgeToken(answer)));
   return [
-    { heading, findings: await orCut(() => checkRequest(ask, site, plain, seen)) },
-    { heading: 'Streams', findings: await orCut(() => checkStreaming(ask)) },
-    { heading: 'Limits', findings: await orCut(() => checkLimits(ask)) },
+    await toGroup(INSIDE, () => checkRequest({ ask, site, answer, plain })),
+    await toGroup('Streams', () => checkStreaming(ask)),
+    await toGroup('Limits', async () => judge(LIMIT_CHECKS, await measureLimits(ask))),
   ];
 }
 
-const INSIDE = 'Address, scheme, host, WebSockets, streams, limits';
-const NO_TOKEN =
-  'The server tells of them by a token alone: set VIEWER_TOKEN or OPERATOR_TOKEN as it has them, or --token-file.';
+const NO_TOKEN = 'The server answers these only with a token. Set VIEWER_TOKEN or OPERATOR_TOKEN, or use --token-file.';
 
-/** Why the token is not sent, where it must not be. */
+/** Returns why the token must not be sent, if there is a reason. */
 function findWithheld(site: URL, home: Answer, tls: Tls | undefined): string | undefined {
-  if (tls && !tls.isTrusted) return 'The token is not sent under a certificate that is not good.';
+  if (tls?.error !== undefined) return 'The token is not sent, because the certificate is not trusted.';
   if (site.protocol === 'http:' && !isSpecialAddress(home.remoteAddress)) {
-    return 'The token is not sent over http: everybody on the way would have it.';
+    return 'The token is not sent over http: anyone on the network path could read it.';
   }
   return undefined;
 }
 
-/** What fails between two answers is one thing that could not be looked at. */
-async function orCut(check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
+/** If a response is missing, the whole group is unknown. */
+async function toGroup(heading: string, check: () => Promise<readonly Finding[]>): Promise<FindingGroup> {
   try {
-    return await check();
+    return { heading, findings: await check() };
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
-    return [toUnknown('The rest', `An answer did not come (${error.code}).`)];
+    return { heading, findings: [toFinding(heading, unknown(`A request got no answer (${error.code}).`))] };
   }
 }

@@ -1,13 +1,57 @@
 import { DOCTOR_EVENTS, DOCTOR_STREAM, STREAM_PAUSE, STREAM_STEPS } from '../../engine/monitoring/doctor-protocol.ts';
-import { type Finding, toOk } from '../finding.ts';
+import { type Finding, ok, toFinding, type Verdict, wrong } from '../finding.ts';
 import type { Answer, Ask } from './ask.ts';
-import { STREAM, STREAM_COMPRESSED } from './remedies.ts';
+import { REMEDIES } from './remedies.ts';
 
-/** When each step could be read (ms since it was asked for). */
-export type Steps = readonly number[];
+/** How often a stream is requested before it counts as held back: a busy machine can be late. */
+const ATTEMPTS = 3;
+/** The first one is not compressed. What it shows explains the others. */
+const STREAMS = [
+  { about: 'Page, uncompressed', path: DOCTOR_STREAM, encoding: 'identity' },
+  { about: 'Page, gzip', path: DOCTOR_STREAM, encoding: 'gzip' },
+  { about: 'Page, brotli', path: DOCTOR_STREAM, encoding: 'br' },
+  { about: 'Server-sent events', path: DOCTOR_EVENTS, encoding: 'identity' },
+] as const;
 
-/** What the steps of a stream took; a step that came in the same piece as another came at the same time. */
-export function toSteps({ arrivals }: Pick<Answer, 'arrivals'>): Steps {
+type Streamed = Pick<Answer, 'status' | 'headers' | 'arrivals'>;
+
+/** Does each step of a stream arrive when the server sends it? @throws NoAnswerError */
+export async function checkStreaming(ask: Ask): Promise<Finding[]> {
+  const answers = await Promise.all(STREAMS.map((stream) => measure(ask, stream)));
+  return STREAMS.flatMap(({ about }, index) => {
+    const [answer, plain] = [answers[index], answers[0]];
+    return answer && plain ? [toFinding(about, judgeStream(answer, plain))] : [];
+  });
+}
+
+async function measure(ask: Ask, { path, encoding }: (typeof STREAMS)[number]): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await ask({ path, headers: { 'Accept-Encoding': encoding }, isAuthorized: true });
+    if (attempt === ATTEMPTS || isStreamed(toSteps(answer))) return answer;
+  }
+}
+
+/** @param plain the uncompressed page, which can be `answer` itself */
+export function judgeStream(answer: Streamed, plain: Streamed): Verdict {
+  const steps = toSteps(answer);
+  const encoding = answer.headers['content-encoding'];
+  if (answer.status !== 200 || steps.length !== STREAM_STEPS) {
+    return wrong(
+      `It is incomplete: ${steps.length} of ${STREAM_STEPS} steps, status ${answer.status}.`,
+      'The log of the proxy says why.',
+    );
+  }
+  if (isStreamed(steps)) return ok(`Each step arrives when the server sends it (${encoding ?? 'not compressed'}).`);
+  const found = `All steps arrive together after ${Math.round(steps[0] ?? 0)} ms (${encoding ?? 'not compressed'}): a visitor waits for the slowest part of a page.`;
+  if (answer !== plain && !isStreamed(toSteps(plain))) return wrong(found, 'The same change helps.');
+  if (encoding === undefined || answer === plain) {
+    return wrong(found, 'A proxy holds responses back. Let it pass them on as they arrive.', REMEDIES.stream);
+  }
+  return wrong(found, 'A proxy that compresses holds it back. Let the server compress.', REMEDIES.compressOnce);
+}
+
+/** Returns when each step arrived (ms since the request). Steps in one piece arrive at the same time. */
+export function toSteps({ arrivals }: Pick<Answer, 'arrivals'>): readonly number[] {
   const times: number[] = [];
   let text = '';
   for (const { at, text: piece } of arrivals) {
@@ -19,88 +63,10 @@ export function toSteps({ arrivals }: Pick<Answer, 'arrivals'>): Steps {
 }
 
 /**
- * Between the first and the last step lies a time that is known. What is late for other reasons is so
- * by less: half of it, and in more than one piece, is a stream.
+ * The time between the first and the last step is known. Other delays take less than half of it, so a response that
+ * takes more than half, in more than one piece, is a stream.
  */
-export function isStreamed(steps: Steps): boolean {
+export function isStreamed(steps: readonly number[]): boolean {
   const span = (steps.at(-1) ?? 0) - (steps[0] ?? 0);
   return steps.length === STREAM_STEPS && span > ((STREAM_STEPS - 1) * STREAM_PAUSE) / 2;
-}
-
-interface Kind {
-  readonly about: string;
-  readonly path: string;
-  readonly encoding: 'identity' | 'gzip' | 'br';
-}
-
-const KINDS: readonly Kind[] = [
-  { about: 'A page, as it is', path: DOCTOR_STREAM, encoding: 'identity' },
-  { about: 'A page, with gzip', path: DOCTOR_STREAM, encoding: 'gzip' },
-  { about: 'A page, with brotli', path: DOCTOR_STREAM, encoding: 'br' },
-  { about: 'Server-sent events', path: DOCTOR_EVENTS, encoding: 'identity' },
-];
-
-export interface StreamContext {
-  /** It is the first one, which is not compressed. */
-  readonly isPlain: boolean;
-  /** Whether that one came as it was sent. */
-  readonly isPlainStreamed: boolean;
-}
-
-export function judgeStream(
-  about: string,
-  answer: Pick<Answer, 'status' | 'headers' | 'arrivals'>,
-  { isPlain, isPlainStreamed }: StreamContext,
-): Finding {
-  const steps = toSteps(answer);
-  const encoding = answer.headers['content-encoding'] ?? 'not compressed';
-  if (answer.status !== 200 || steps.length !== STREAM_STEPS) {
-    return {
-      about,
-      mark: 'wrong',
-      found: `It did not come whole: ${steps.length} of ${STREAM_STEPS} steps, status ${answer.status}.`,
-      advice: 'The log of the proxy says why it was cut or refused.',
-    };
-  }
-  if (isStreamed(steps)) return toOk(about, `Each step came when it was sent (${encoding}).`);
-  const found = `All steps came at once after ${Math.round(steps[0] ?? 0)} ms (${encoding}): a visitor waits for what is slowest.`;
-  if (isPlainStreamed && answer.headers['content-encoding'] !== undefined) {
-    return {
-      about,
-      mark: 'wrong',
-      found,
-      advice: 'What compresses on the way holds it back: let the server do it.',
-      remedies: STREAM_COMPRESSED,
-    };
-  }
-  if (isPlain || isPlainStreamed) {
-    return {
-      about,
-      mark: 'wrong',
-      found,
-      advice: 'What stands in between holds replies back: let it pass them on as they come.',
-      remedies: STREAM,
-    };
-  }
-  return { about, mark: 'wrong', found, advice: 'The same helps.' };
-}
-
-/** How often it is asked before it counts as held back (a count): a busy machine may be late. */
-const ATTEMPTS = 3;
-
-async function measure(ask: Ask, { path, encoding }: Kind): Promise<Answer> {
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await ask({ path, headers: { 'Accept-Encoding': encoding }, isAuthorized: true });
-    if (attempt === ATTEMPTS || isStreamed(toSteps(answer))) return answer;
-  }
-}
-
-/** @throws NoAnswerError */
-export async function checkStreaming(ask: Ask): Promise<Finding[]> {
-  const measured = await Promise.all(KINDS.map(async (kind) => ({ kind, answer: await measure(ask, kind) })));
-  const plain = measured[0]?.answer;
-  const isPlainStreamed = plain !== undefined && isStreamed(toSteps(plain));
-  return measured.map(({ kind, answer }) =>
-    judgeStream(kind.about, answer, { isPlain: answer === plain, isPlainStreamed }),
-  );
 }

@@ -1,50 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SETTINGS } from '../../config.ts';
-import { type NamedToken, ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
+import { ONLY_VIEWER, parseTokens } from '../../desk/access/operator-tokens.ts';
 import { readKeptToken } from '../../desk/access/token-file.ts';
 import { TerminalError } from '../../desk/terminal/terminal-error.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
 
-export interface TokenSource {
-  /** Undefined where the settings tell. */
-  readonly file: string | undefined;
-  readonly env: Environment;
-}
-
 /**
- * A token of the desk, a viewer's before an operator's: it need not change anything.
+ * Reads a token of the desk from a file, or else from the settings. A viewer's is enough.
  *
- * @throws TerminalError where a file was named that holds none
- * @throws ConfigError with a sentence for a wrong setting
+ * @throws TerminalError if the file holds none
+ * @throws ConfigError with a sentence for each invalid setting
  */
-export function readToken({ file, env }: TokenSource): NamedToken | undefined {
+export function readToken(file: string | undefined, env: Environment): string | undefined {
   if (file !== undefined) return readTokenFile(file);
   const { VIEWER_TOKEN, OPERATOR_TOKEN, DATA_DIR } = SETTINGS;
   const values = readSettings({ VIEWER_TOKEN, OPERATOR_TOKEN, DATA_DIR }, env);
-  const [token] = [...values.VIEWER_TOKEN, ...values.OPERATOR_TOKEN];
-  if (token) return token;
-  const kept = readKept(resolve(values.DATA_DIR));
-  return kept === undefined ? undefined : { name: '', token: kept };
+  const [named] = [...values.VIEWER_TOKEN, ...values.OPERATOR_TOKEN];
+  if (named) return named.token;
+  try {
+    return readKeptToken(resolve(values.DATA_DIR));
+  } catch {
+    return undefined; // it belongs to another user
+  }
 }
 
-function readTokenFile(file: string): NamedToken {
+function readTokenFile(file: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new TerminalError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
   }
-  const [token] = parseTokens(text, ONLY_VIEWER) ?? [];
-  if (!token) throw new TerminalError(`${file} holds no token: write there what VIEWER_TOKEN or OPERATOR_TOKEN is.`);
-  return token;
-}
-
-/** Another user's is not for this one. */
-function readKept(dataDir: string): string | undefined {
-  try {
-    return readKeptToken(dataDir);
-  } catch {
-    return undefined;
-  }
+  const [named] = parseTokens(text, ONLY_VIEWER) ?? [];
+  if (!named)
+    throw new TerminalError(`${file} holds no token. Write the value of VIEWER_TOKEN or OPERATOR_TOKEN there.`);
+  return named.token;
 }

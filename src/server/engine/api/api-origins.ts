@@ -20,21 +20,12 @@ export function apiOrigins(allowed: ApiOrigins, covers: (path: string) => boolea
   }
   return function apiOrigins(req, res, next) {
     const { origin } = req.headers;
-    if (origin === undefined || !covers(requestInfo(req).path)) {
-      next();
-      return;
-    }
+    if (origin === undefined || !covers(requestInfo(req).path)) return next();
     if (allowed !== '*') res.setHeader('Vary', 'Origin');
-    if (allowed !== '*' && !allowed.includes(origin)) {
-      next();
-      return;
-    }
+    if (allowed !== '*' && !allowed.includes(origin)) return next();
     res.setHeader('Access-Control-Allow-Origin', allowed === '*' ? '*' : origin);
     res.setHeader('Access-Control-Expose-Headers', '*');
-    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) {
-      next();
-      return;
-    }
+    if (req.method !== 'OPTIONS' || req.headers['access-control-request-method'] === undefined) return next();
     res.statusCode = 204;
     res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
     const headers = req.headers['access-control-request-headers'];

@@ -178,10 +178,7 @@ export function createBodyReader(overrides: Partial<BodyLimits> = {}): BodyReade
 }
 
 function tooLarge(limit: number): HttpError {
-  return new HttpError(
-    413,
-    `What was sent is larger than ${Math.floor(limit / KiB)} KiB. Send less, or a smaller file.`,
-  );
+  return new HttpError(413, `The request is larger than ${Math.floor(limit / KiB)} KiB. Send less, or a smaller file.`);
 }
 
 function tooMuch(): HttpError {

@@ -21,27 +21,9 @@ export interface OpenApiOptions {
 }
 
 /** https://spec.openapis.org/oas/v3.1.1.html */
-export interface OpenApi {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, JsonSchema>>;
-    readonly securitySchemes?: OpenApiOptions['security'];
-  };
-  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
-}
+export type OpenApi = ReturnType<typeof createOpenApi>;
 
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiReply>>;
-  /** Empty: nobody is asked who they are. */
-  readonly security?: readonly [];
-}
+export type OpenApiOperation = ReturnType<typeof describe>;
 
 interface Parameter {
   readonly name: string;
@@ -50,14 +32,6 @@ interface Parameter {
   readonly description?: string;
   readonly schema: JsonSchema;
 }
-
-interface OpenApiReply {
-  readonly description: string;
-  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
-  readonly content?: Content;
-}
-
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
 /** What `sendProblem()` writes. */
 const ProblemBody = z
@@ -78,7 +52,7 @@ const ProblemBody = z
  *
  * @throws Error where one id stands for two schemas, or one name for two operations
  */
-export function createOpenApi(options: OpenApiOptions): OpenApi {
+export function createOpenApi(options: OpenApiOptions) {
   const { title, version, about, base, resources, security } = options;
   const schemas = createJsonSchemas();
   const names = new Set<string>();
@@ -123,7 +97,7 @@ interface Making {
   readonly options: OpenApiOptions;
 }
 
-function describe(method: Method, pattern: string, facts: OperationFacts, making: Making): OpenApiOperation {
+function describe(method: Method, pattern: string, facts: OperationFacts, making: Making) {
   const { id, summary, about, isOpen, body } = facts;
   const parameters = listParameters(method, pattern, facts, making);
   return {
@@ -135,6 +109,7 @@ function describe(method: Method, pattern: string, facts: OperationFacts, making
       requestBody: { required: true, content: { 'application/json': { schema: making.schemas.read(body, 'input') } } },
     }),
     responses: listReplies(method, facts, making),
+    // Empty: this operation asks for no credentials.
     ...(isOpen && { security: [] as const }),
   };
 }
@@ -196,19 +171,19 @@ function listReplies(
   method: Method,
   facts: OperationFacts,
   { schemas, options }: Making,
-): OpenApiOperation['responses'] {
+): Record<string, OpenApiReply> {
   const problems = {
     ...(facts.query || facts.headers || facts.body ? { 400: 'The request is not valid.' } : {}),
     ...(facts.params && { 404: 'There is nothing here.' }),
     ...(facts.body && {
       413: 'The body is too large.',
       415: 'The body is no JSON.',
-      422: 'What was sent is not valid.',
+      422: 'The request is not valid.',
     }),
     ...(!facts.isOpen && options.problems?.(method)),
     ...facts.problems,
   };
-  const content = { [PROBLEM_TYPE]: { schema: schemas.read(ProblemBody, 'output') } };
+  const content = toContent(PROBLEM_TYPE, schemas.read(ProblemBody, 'output'));
   return {
     ...Object.fromEntries(
       Object.entries(facts.replies).map(([status, reply]) => [
@@ -222,13 +197,19 @@ function listReplies(
   };
 }
 
-function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas): OpenApiReply {
+function toContent(type: string, schema: JsonSchema): Readonly<Record<string, { readonly schema: JsonSchema }>> {
+  return { [type]: { schema } };
+}
+
+type OpenApiReply = ReturnType<typeof toReply>;
+
+function toReply({ about, body, lines, headers }: ReplyFacts, schemas: JsonSchemas) {
   const named = Object.entries(headers ?? {}).map(([name, words]) => [name, { description: words, schema: TEXT }]);
   return {
     description: about,
     ...(headers && { headers: Object.fromEntries(named) }),
-    ...(body && { content: { 'application/json': { schema: schemas.read(body, 'output') } } }),
+    ...(body && { content: toContent('application/json', schemas.read(body, 'output')) }),
     // OpenAPI 3.1 has no word for a stream: this is the schema of each line.
-    ...(lines && { content: { [LINES_TYPE]: { schema: schemas.read(lines, 'output') } } }),
+    ...(lines && { content: toContent(LINES_TYPE, schemas.read(lines, 'output')) }),
   };
 }

@@ -136,7 +136,7 @@ function parse(facts: OperationFacts, request: Request, response: Response): Rec
   const headers = readPart({ schema: facts.headers, value: request.headers });
   if ('errors' in headers) return refuse(response, 400, 'A header of the request is not valid.', headers.errors);
   const body = readPart({ schema: facts.body, value: request.body });
-  if ('errors' in body) return refuse(response, 422, 'What was sent is not valid.', body.errors);
+  if ('errors' in body) return refuse(response, 422, 'The request is not valid.', body.errors);
   return { params: params.value, query: query.value, headers: headers.value, body: body.value };
 }
 

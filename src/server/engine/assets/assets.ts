@@ -4,8 +4,9 @@ import { pipeline } from 'node:stream';
 import { ASSET_PREFIX } from '../../../shared/engine/wire/protocol.ts';
 import { acceptsEncoding } from '../request/accept-encoding.ts';
 import { parseRange } from '../request/byte-range.ts';
-import { sendText } from '../request/refuse.ts';
+import { matchesEtag } from '../request/etag.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
 import { createAsset, type PublicFile, type Representation } from './public-files.ts';
 
@@ -33,10 +34,7 @@ export function assets({ files, findOldAsset, passesOn = false }: AssetsOptions)
     const file = files.get(path);
     const isAsset = path.startsWith(ASSET_PREFIX);
     const isRead = req.method === 'GET' || req.method === 'HEAD';
-    if (!file && !(isAsset && (isRead || !passesOn))) {
-      next();
-      return;
-    }
+    if (!file && !(isAsset && (isRead || !passesOn))) return next();
     if (file || !passesOn) requestInfo(req).route = isAsset ? `${ASSET_PREFIX}*` : path;
     if (!isRead) {
       res.setHeader('Allow', 'GET, HEAD');
@@ -57,7 +55,7 @@ function sendFile(req: IncomingMessage, res: ServerResponse, file: PublicFile): 
   res.setHeader('Cache-Control', file.cacheControl);
   res.setHeader('ETag', chosen.etag);
   if (file.representations.length > 1) res.setHeader('Vary', 'Accept-Encoding');
-  if (matches(req.headers['if-none-match'], chosen.etag)) {
+  if (matchesEtag(req.headers['if-none-match'], chosen.etag)) {
     res.statusCode = 304;
     res.end();
     return;
@@ -97,10 +95,4 @@ function chooseRepresentation(file: PublicFile, acceptEncoding: string): Represe
   return file.representations.find(
     ({ encoding }) => encoding === undefined || acceptsEncoding(acceptEncoding, encoding),
   );
-}
-
-/** RFC 9110 section 13.1.2: compared weakly. */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Millisecond } from '../../../shared/units.ts';
 import type { Connections } from './connections.ts';
 import type { UpgradedSockets } from './upgrades.ts';
@@ -52,15 +53,10 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
   let stopped = false;
 
   function sayClose(_req: IncomingMessage, res: ServerResponse): void {
-    if (draining && !res.headersSent) res.setHeader('Connection', 'close');
+    if (!res.headersSent) res.setHeader('Connection', 'close');
   }
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
   connections.onIdle((socket) => {
-    if (stopped) release(socket);
-  });
-  let taken = 0;
-  server.on('connection', () => {
-    taken++;
+    if (stopped) socket.destroySoon();
   });
 
   /**
@@ -68,10 +64,14 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
    * what they had sent: proxies ask another replica for a page then, but never again for a form.
    */
   async function emptyQueue(): Promise<void> {
+    let taken = 0;
+    server.on('connection', () => {
+      taken++;
+    });
     const end = performance.now() + QUIET_TURN_PATIENCE;
     for (let began = performance.now(); began < end; ) {
       const before = taken;
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       const now = performance.now();
       if (taken === before && now - began < QUIET_TURN) return;
       began = now;
@@ -80,28 +80,30 @@ export function createDrain({ server, connections, upgraded, onStop, lag, deadli
 
   async function run(): Promise<DrainEnd> {
     draining = true;
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, sayClose);
     for (const socket of connections.sockets) {
       for (const reply of connections.openReplies(socket)) sayClose(reply.req, reply);
     }
-    await sleep(lag);
+    await sleep(lag, undefined, { ref: false });
     await emptyQueue();
     stopped = true;
     // The close of net alone: that of http would sweep, and clear the timers. See above.
     const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
     const fresh = [...connections.sockets].filter((socket) => socket.bytesRead === 0);
     for (const socket of connections.sockets) {
+      // Idle, or with half a request: nothing is owed to it but what is in its buffer.
       if (upgraded?.has(socket) || fresh.includes(socket)) continue;
-      if (connections.openReplies(socket).length === 0) release(socket);
+      if (connections.openReplies(socket).length === 0) socket.destroySoon();
     }
     // After a turn: what came while the process stood still is read behind the timers.
     const releaseFresh = (): void => {
-      for (const socket of fresh) if (connections.openReplies(socket).length === 0) release(socket);
+      for (const socket of fresh) if (connections.openReplies(socket).length === 0) socket.destroySoon();
     };
     upgraded?.closeAll();
     onStop?.();
     // Its request is on the way: whoever opened the connection a moment ago knows nothing of the end.
     setTimeout(() => setImmediate(releaseFresh), FIRST_REQUEST_GRACE);
-    await Promise.race([closed, sleep(deadline)]);
+    await Promise.race([closed, sleep(deadline, undefined, { ref: false })]);
     // A socket whose end was not heard of yet has ended all the same.
     const cut = [...connections.sockets].filter((socket) => !socket.destroyed);
     const owed = cut.filter((socket) => connections.openReplies(socket).some(isOwed)).length;
@@ -139,15 +141,4 @@ export function joinDrains(drains: readonly Drain[]): Drain {
 /** The request was whole, and it is not the peer that does not take the reply. */
 function isOwed(reply: ServerResponse): boolean {
   return reply.req.complete && !reply.writableEnded && !reply.writableNeedDrain;
-}
-
-/** Idle, or with half a request: nothing is owed to it but what stands in its buffer. */
-function release(socket: Socket): void {
-  socket.destroySoon();
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

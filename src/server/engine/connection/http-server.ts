@@ -7,7 +7,8 @@ import type { Count } from '../monitoring/count.ts';
 import type { ProxyTrust } from '../protection/proxy-trust.ts';
 import { type HeaderList, SECURITY_HEADERS } from '../protection/security-headers.ts';
 import { endWith } from '../request/raw-reply.ts';
-import { sendText } from '../request/refuse.ts';
+import { sendText } from '../request/send-body.ts';
+import type { Step } from '../request/step.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { type Connections, trackConnections } from './connections.ts';
 
@@ -96,6 +97,17 @@ export function createHttpServer(listener: RequestListener, options: HttpServerO
     }
   });
   return { server, connections };
+}
+
+/**
+ * Asks for the body of a request that waits for it (`Expect: 100-continue`). It runs after all
+ * that may refuse a request unread: Node, left alone, asks before any of our steps has run.
+ */
+export function expectContinue(): Step {
+  return function expectContinue(req, res, next) {
+    if (req.headers.expect !== undefined && /^100-continue$/i.test(req.headers.expect)) res.writeContinue();
+    next();
+  };
 }
 
 function toStatus(code: string | undefined): number {

@@ -16,9 +16,10 @@ export interface Where {
  * @returns the address as a URL, with the port that was really taken
  * @throws ListenError
  */
-export function listen(server: Server, { host, port, setting }: Where): Promise<string> {
+export function listen(server: Server, where: Where): Promise<string> {
+  const { host, port } = where;
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, host, port, setting)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(toListenError(error.code, where)));
     server.listen({ port, host, backlog: CONNECTION_BACKLOG }, () => {
       const address = server.address() as AddressInfo; // it listens on a port, not on a pipe
       resolve(toHttpUrl(host, address.port));
@@ -31,11 +32,11 @@ export function toHttpUrl(host: string, port: number): string {
 }
 
 /** @param code the system's, such as `EADDRINUSE` */
-export function toListenError(code: string | undefined, host: string, port: number, setting = 'PORT'): ListenError {
-  return new ListenError(describe(code, host, port, setting));
+export function toListenError(code: string | undefined, where: Where): ListenError {
+  return new ListenError(describe(code, where));
 }
 
-function describe(code: string | undefined, host: string, port: number, setting: string): string {
+function describe(code: string | undefined, { host, port, setting = 'PORT' }: Where): string {
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use. Stop what listens there, or set ${setting} to another one.`;

@@ -23,10 +23,7 @@ export function oneAtATime(): Step {
   return function oneAtATime(req, res, next) {
     if (req.socket.writableEnded) return;
     // Node gives a reply its socket when the one before it has been handed over.
-    if (res.socket !== null) {
-      next();
-      return;
-    }
+    if (res.socket !== null) return next();
     const { socket } = req;
     change(socket, 1);
     res.once('socket', () => {

@@ -6,7 +6,6 @@ import type { Logger } from 'pino';
 import { Second } from '../../../shared/units.ts';
 import { errorHandler } from '../errors/error-handler.ts';
 import type { Funnel } from '../errors/funnel.ts';
-import { requestContext } from '../errors/request-context.ts';
 import { isOfThisSite, originNotice, refuseOtherSite } from '../protection/cross-site.ts';
 import { hostCheck } from '../protection/host-check.ts';
 import { normalizeUrl } from '../protection/normalize-url.ts';
@@ -83,7 +82,6 @@ export function handleUpgrades(server: Server, options: UpgradeOptions): Upgrade
   const front = [
     requestId({ origins, trust }),
     options.takeCredentials,
-    requestContext(),
     securityHeaders(headers),
     normalizeUrl(),
     hostCheck({ origins, trust, log }),
@@ -181,10 +179,7 @@ type ServerWithUpgrades = Server & { shouldUpgradeCallback?: (request: IncomingM
 function sameSite(origins: Origins, log: Logger, covers: (path: string) => boolean): Step {
   const notice = originNotice(origins, log);
   return function sameSite(req, res, next) {
-    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) {
-      next();
-      return;
-    }
+    if (isOfThisSite(req, origins) || !covers(requestInfo(req).path)) return next();
     notice(req);
     refuseOtherSite(req, res);
   };

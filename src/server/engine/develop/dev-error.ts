@@ -1,46 +1,68 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
-import { basename, join, relative, resolve } from 'node:path';
-import type { DevError, DevProblem } from '../../../shared/engine/develop-protocol.ts';
-import type { ErrorFacts } from '../errors/digest/read-error.ts';
+import { basename, join, resolve } from 'node:path';
+import type { DevError, DevProblem, ThrownInBrowser } from '../../../shared/engine/develop-protocol.ts';
+import { parseStack } from '../errors/digest/parse-stack.ts';
+import { readErrors } from '../errors/digest/read-error.ts';
+import type { ErrorRecord, StackFrame } from '../errors/failure.ts';
 
 /** How many lines are shown before and after the one that is meant. */
 const AROUND = 3;
 
-/** `at Home (/project/src/shared/product/pages/home.tsx:10:3)`, as V8 writes it and other engines nearly do. */
-const FRAME = /(?:at |@)?.*?\(?((?:file:\/\/)?\/[^\s()]*?):(\d+):(\d+)\)?$/;
+/** Frames that are shown (a count). */
+const MAX_FRAMES = 12;
 
-/** Something thrown, with the first line of source of the project's own that it came through. */
-export function toDevError(
-  title: string,
-  { className = '', message, stack }: Pick<ErrorFacts, 'message' | 'stack'> & Partial<ErrorFacts>,
-  componentStack: string | undefined,
-  root: string,
-): DevError {
-  const frames = stack.split('\n').filter((line) => FRAME.test(line));
-  const own = frames.map((line) => toOwnPlace(line, root)).find((place) => place !== undefined);
+/** The words, the frames and React's component stack of a thrown value. */
+interface Thrown extends Pick<ErrorRecord, 'frames'> {
+  readonly title: string;
+  readonly text: string;
+  readonly componentStack: string | undefined;
+}
+
+/** Something that the server threw. */
+export function toDevError(title: string, error: unknown, componentStack: string | undefined, root: string): DevError {
+  const [thrown] = readErrors(error, toPaths(root));
+  const text = `${thrown?.class}: ${thrown?.message}`;
+  return describe({ title, text, frames: thrown?.frames ?? [], componentStack }, root);
+}
+
+/** Something that the browser threw, in a script that was built. */
+export function toBrowserError({ title, message, stack, componentStack }: ThrownInBrowser, root: string): DevError {
+  const frames = parseStack(mapAssets(stack, root), toPaths(root), message);
+  return describe(
+    { title, text: message, frames, componentStack: componentStack && mapAssets(componentStack, root) },
+    root,
+  );
+}
+
+function toPaths(root: string): { dist: string } {
+  return { dist: join(root, 'dist') };
+}
+
+function describe({ title, text, frames, componentStack = '' }: Thrown, root: string): DevError {
+  const located = frames.filter(({ file }) => file !== '' && !file.startsWith('node:'));
+  const own = located.find(isOwn);
   const problem: DevProblem = {
-    text: [className, message].filter(Boolean).join(': '),
-    ...own,
-    trail: frames.slice(0, 12).map((line) => line.trim().replaceAll(`${root}/`, '').replaceAll('file://', '')),
+    text,
+    ...(own && toPlace(root, own)),
+    trail: located.slice(0, MAX_FRAMES).map(toLine),
   };
   const components = componentStack
-    ?.split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean);
-  if (!components?.length) return { title, problems: [problem] };
-  const trail = components.map((line) => line.replaceAll(`${root}/`, '').replaceAll('file://', ''));
+    .split('\n')
+    .map((line) => line.trim().replaceAll(`${root}/`, '').replaceAll('file://', ''));
+  const trail = components.filter(Boolean);
+  if (trail.length === 0) return { title, problems: [problem] };
   return { title, problems: [problem, { text: 'The components around it, innermost first', trail }] };
 }
 
-type Place = Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'>;
+/** A frame of the project's source, and not of a dependency, of Node or of the build. */
+function isOwn({ file }: StackFrame): boolean {
+  return !/^(?:\.\.|node_modules|server|client)\/|:/.test(file);
+}
 
-/** Undefined for a frame of a dependency or of Node. */
-function toOwnPlace(line: string, root: string): Place | undefined {
-  const [, path = '', row, column] = FRAME.exec(line) ?? [];
-  const file = relative(root, path.replace(/^file:\/\//, '')).replaceAll('\\', '/');
-  const isOwn = path !== '' && !/^\.\.\/|^dist\/|(?:^|\/)node_modules\/|:/.test(file);
-  return isOwn ? toPlace(root, file, Number(row), Number(column)) : undefined;
+function toLine({ function: name, file, line, column }: StackFrame): string {
+  const place = `${file}:${line}:${column}`;
+  return name ? `at ${name} (${place})` : `at ${place}`;
 }
 
 /** What the supervisor says of a build that failed, with the lines of source. */
@@ -48,13 +70,16 @@ export function withPlaces(error: DevError, root: string): DevError {
   const problems = error.problems.map((problem) => {
     const { file, line, column } = problem;
     if (file === undefined || line === undefined || column === undefined) return problem;
-    return { ...problem, ...toPlace(root, file, line, column) };
+    return { ...problem, ...toPlace(root, { file, line, column }) };
   });
   return { ...error, problems };
 }
 
-/** @param file relative to the root */
-function toPlace(root: string, file: string, line: number, column: number): Place {
+/** @param place its file is relative to the root */
+function toPlace(
+  root: string,
+  { file, line, column }: Pick<StackFrame, 'file' | 'line' | 'column'>,
+): Pick<DevProblem, 'file' | 'line' | 'column' | 'open' | 'lines'> {
   const from = Math.max(1, line - AROUND);
   const link = process.env.EDITOR_LINK ?? 'vscode://file/{file}:{line}:{column}';
   return {
@@ -79,16 +104,16 @@ function readRows(file: string): string[] {
   }
 }
 
-/** Puts places in the source in the place of places in the served scripts, by their maps. */
-export function mapAssets(stack: string, dist: string): string {
+/** Replaces places in the served scripts by places in the source, by their maps. */
+function mapAssets(stack: string, root: string): string {
+  const assets = join(root, 'dist/client/assets');
   const maps = new Map<string, SourceMap | undefined>();
   return stack.replace(/https?:\/\/[^\s)]+?\/assets\/([^\s):?]+\.js):(\d+):(\d+)/g, (place, name, line, column) => {
-    const file = join(dist, 'client/assets', basename(name));
+    const file = join(assets, basename(name));
     if (!maps.has(file)) maps.set(file, readMap(file));
     const entry = maps.get(file)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (!entry || !('originalSource' in entry)) return place;
-    const source = resolve(join(dist, 'client/assets'), String(entry.originalSource));
-    return `${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+    return `${resolve(assets, String(entry.originalSource))}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
   });
 }
 

@@ -13,11 +13,10 @@ import {
 import { Millisecond } from '../../../shared/units.ts';
 import { type PublicFile, readPublicFile } from '../assets/public-files.ts';
 import { toListenError } from '../connection/listen.ts';
-import { readError } from '../errors/digest/read-error.ts';
 import type { FailureContext, FunnelOptions } from '../errors/funnel.ts';
-import type { Readiness } from '../monitoring/health.ts';
+import type { Readiness } from '../monitoring/fixed-paths.ts';
 import { onClose } from '../request/on-close.ts';
-import { mapAssets, toDevError, withPlaces } from './dev-error.ts';
+import { toBrowserError, toDevError, withPlaces } from './dev-error.ts';
 
 /** What the supervisor (`bin/develop.mjs`) says to the server. */
 type FromSupervisor =
@@ -82,7 +81,7 @@ export async function createDevelopment({
     const { info, origin } = context;
     const url = context.url?.replace(/\?.*$/s, '') ?? info?.path;
     const title = `${info?.method ?? ''} ${url ?? ''} failed (${origin})`.trim();
-    const failure = toDevError(title, readError(error), context.componentStack, projectRoot);
+    const failure = toDevError(title, error, context.componentStack, projectRoot);
     failures.set(address, failure);
     // A page may ask for it when this server was replaced.
     process.send?.({ type: 'failure', failure: [address, failure] });
@@ -97,10 +96,7 @@ export async function createDevelopment({
       .json(error ?? null);
   });
   routes.post(DEV_FRAMES.replace('/_dev', ''), json(), (req, res) => {
-    const { title, message, stack, componentStack } = req.body as ThrownInBrowser; // from our own script
-    const facts = { message: String(message), stack: mapAssets(String(stack), dist) };
-    const components = componentStack && mapAssets(String(componentStack), dist);
-    res.json(toDevError(String(title), facts, components, projectRoot));
+    res.json(toBrowserError(req.body as ThrownInBrowser, projectRoot)); // from our own script
   });
   routes.get(DEV_STATE.replace('/_dev', ''), (_req, res) => {
     res.set('Cache-Control', 'no-store').json(state);
@@ -144,7 +140,7 @@ function takeTurn(): Promise<Turn> {
 function listenOnShared(server: Server, where: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     process.on('message', function onMessage(message: FromSupervisor | { type: 'socket' }, handle: unknown) {
-      if (message.type === 'refused') reject(toListenError(message.code, where.host, where.port));
+      if (message.type === 'refused') reject(toListenError(message.code, where));
       if (message.type !== 'socket') return;
       process.off('message', onMessage);
       server.once('error', reject);

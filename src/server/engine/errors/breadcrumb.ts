@@ -1,5 +1,5 @@
+import { currentRequest } from '../request/request-info.ts';
 import type { Breadcrumb } from './failure.ts';
-import { currentRequest } from './request-context.ts';
 
 /**
  * Leaves a mark on the trail of the request that the running code works for: an incident shows what

@@ -8,7 +8,6 @@ import type { FramePaths } from './digest/frame-file.ts';
 import { readErrors } from './digest/read-error.ts';
 import { emptySiteTable, type SiteTable } from './digest/site-table.ts';
 import type { ErrorRecord, Failure, FailureKind, FailureOrigin, RequestRecord } from './failure.ts';
-import { currentRequest } from './request-context.ts';
 import { hidePathSecrets } from './scrub/secret-path.ts';
 import { listBodySecrets, listRequestSecrets } from './scrub/secret-values.ts';
 import type { Scrubber } from './scrub.ts';
@@ -23,7 +22,7 @@ export interface FailureContext {
   readonly route?: string;
   /** Path and search of the page, where it is not the request's own. */
   readonly url?: string;
-  /** The request that it was done for; otherwise the one in whose async context it was thrown. */
+  /** The request that it was done for. The funnel takes the one in whose async context it was thrown by default. */
   readonly info?: RequestInfo;
   readonly headers?: IncomingHttpHeaders;
   /** What was posted, parsed: it is not kept, but what in it is a secret must not stand in a message either. */
@@ -80,14 +79,21 @@ const SHOWN_HEADERS = [
   'user-agent',
 ] as const;
 
+export interface RecordedFailure {
+  readonly failure: Failure;
+  /** Knows the secrets of the request too. */
+  readonly scrubber: Scrubber;
+}
+
 /** Makes the record of a failure: read, named, scrubbed and cut. Never throws. */
 export function createFailureRecorder(
   options: RecorderOptions,
-): (recorded: Recorded, context: FailureContext) => Failure {
+): (recorded: Recorded, context: FailureContext) => RecordedFailure {
   const { build, release = build, namespace = DEFAULT_NAMESPACE, paths = NO_BUILD } = options;
 
   return function toFailure({ error, errors = readErrors(error, paths), kind, extra }, context) {
-    const info = context.info ?? currentRequest();
+    const { info } = context;
+    const scrubber = withSecretsOf(context, options.scrubber);
     const id = randomBytes(16).toString('hex');
     const route = context.route ?? info?.route;
     const found = createDigest(
@@ -113,13 +119,13 @@ export function createFailureRecorder(
       routeId: context.routeId,
       requestId: info?.requestId,
       traceId: info?.knownTraceId,
-      request: toRequestRecord(context, info, options.scrubber),
+      request: toRequestRecord(context, options.scrubber),
       componentStack: context.componentStack,
       breadcrumbs: info?.trail,
       extra,
       visitor: info && options.toVisitor?.(info.address, info.readVisitorId()),
     };
-    return trimFailure(scrubFailure(failure, scrubberFor(options.scrubber, context)));
+    return { failure: trimFailure(scrubFailure(failure, scrubber)), scrubber };
   };
 
   function split(error: unknown, context: FailureContext): readonly string[] | undefined {
@@ -131,23 +137,17 @@ export function createFailureRecorder(
   }
 }
 
-/** Knows the secrets of the request too: messages repeat them without their names. */
-export function scrubberFor(scrubber: Scrubber, context: FailureContext): Scrubber {
-  const info = context.info ?? currentRequest();
-  const headers = context.headers ?? info?.headers;
-  const url = context.url ?? info?.target;
-  const route = context.route ?? info?.route;
-  return scrubber.with([
-    ...listRequestSecrets({ headers, url, route }, scrubber),
-    ...listBodySecrets(context.body, scrubber),
-  ]);
+/** Messages repeat the secrets of a request without their names. */
+function withSecretsOf(
+  { info, headers = info?.headers, url = info?.target, ...context }: FailureContext,
+  scrubber: Scrubber,
+): Scrubber {
+  const { route = info?.route, body } = context;
+  return scrubber.with([...listRequestSecrets({ headers, url, route }, scrubber), ...listBodySecrets(body, scrubber)]);
 }
 
-function toRequestRecord(
-  context: FailureContext,
-  info: RequestInfo | undefined,
-  scrubber: Scrubber,
-): RequestRecord | undefined {
+function toRequestRecord(context: FailureContext, scrubber: Scrubber): RequestRecord | undefined {
+  const { info } = context;
   if (!info) return undefined;
   const shown: Record<string, string> = {};
   for (const name of SHOWN_HEADERS) {

@@ -4,6 +4,8 @@ import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { API_POLICY } from '../protection/content-policy.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendBody } from '../request/send-body.ts';
+import type { ErrorHandler } from '../request/step.ts';
 import { read } from './digest/read-error.ts';
 import type { Funnel } from './funnel.ts';
 import { PLAIN_PAGE_POLICY, renderLastResort } from './last-resort.ts';
@@ -17,9 +19,6 @@ export interface ErrorHandlerOptions {
   readonly takesFeedback?: boolean;
 }
 
-/** Fits at the end of an Express app, and in front of it: it never passes anything on. */
-export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
-
 /**
  * The last step: whatever was thrown by another one goes through the funnel and gets the answer for
  * who asked.
@@ -30,31 +29,31 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
     const info = requestInfo(req);
     const origin = isApiPath(info.path) ? 'api' : 'step';
     const { body } = req as Partial<Request>; // parsed, where a step of Express did
-    const verdict = funnel.fail(error, { origin, info, headers: req.headers, body });
-    if (verdict.kind === 'visitor-gone') {
+    const disposition = funnel.fail(error, { origin, info, headers: req.headers, body });
+    if (disposition.kind === 'visitor-gone') {
       res.destroy();
       return;
     }
-    if (verdict.kind === 'error') info.digest = verdict.error.digest;
+    if (disposition.kind === 'error') info.digest = disposition.error.digest;
     if (res.headersSent) {
       // Ending it would make the truncated reply look whole.
       res.destroy();
       return;
     }
-    clearHeaders(res, verdict.kind === 'error' && verdict.error.kind === 'failure');
-    if (verdict.kind === 'redirect') {
-      res.statusCode = verdict.status;
-      res.setHeader('Location', verdict.location);
+    clearHeaders(res, disposition.kind === 'error' && disposition.error.kind === 'failure');
+    if (disposition.kind === 'redirect') {
+      res.statusCode = disposition.status;
+      res.setHeader('Location', disposition.location);
       res.end();
       return;
     }
-    addHeaders(res, error, verdict.error);
+    addHeaders(res, error, disposition.error);
     if (isApiPath(info.path) || prefersJson(req.headers.accept)) {
       res.setHeader('Content-Security-Policy', API_POLICY);
-      sendProblem(res, verdict.error);
+      sendProblem(res, disposition.error);
       return;
     }
-    sendPage(req, res, verdict.error);
+    sendPage(req, res, disposition.error);
   };
 
   function sendPage(req: IncomingMessage, res: ServerResponse, error: PageError): void {
@@ -66,9 +65,9 @@ export function errorHandler({ funnel, renderError, takesFeedback }: ErrorHandle
       // In front of Express nothing throws but failures, which were answered above.
       .then(() => renderError(req as Request, res as Response, error))
       .catch((cause: unknown) => {
-        const verdict = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
-        if (res.headersSent || verdict.kind !== 'error') res.destroy();
-        else sendLastResort(req, res, verdict.error, takesFeedback);
+        const disposition = funnel.fail(cause, { origin: 'render', info: requestInfo(req), headers: req.headers });
+        if (res.headersSent || disposition.kind !== 'error') res.destroy();
+        else sendLastResort(req, res, disposition.error, takesFeedback);
       });
   }
 }
@@ -80,14 +79,10 @@ export function sendLastResort(
   error: PageError,
   takesFeedback = false,
 ): void {
-  const body = Buffer.from(renderLastResort(error, requestInfo(req).host, takesFeedback), 'utf8');
-  res.statusCode = error.status;
   if (error.digest) res.setHeader('X-Error-Digest', error.digest);
   res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
-  res.setHeader('Content-Type', 'text/html; charset=utf-8');
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(body);
+  const body = renderLastResort(error, requestInfo(req).host, takesFeedback);
+  sendBody(res, error.status, { type: 'text/html; charset=utf-8', body });
 }
 
 /** They describe a body that is not sent. */

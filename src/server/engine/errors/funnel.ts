@@ -1,34 +1,28 @@
 import type { Logger } from 'pino';
-import { isOutcome, type Outcome } from '../../../shared/engine/routing/outcome.ts';
+import { type ControlFlowResponse, isControlFlow } from '../../../shared/engine/routing/control-flow.ts';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { RETRY_HEADER } from '../../../shared/engine/wire/protocol.ts';
 import { Second } from '../../../shared/units.ts';
 import type { Count } from '../monitoring/count.ts';
-import {
-  createFailureRecorder,
-  type FailureContext,
-  type Recorded,
-  type RecorderOptions,
-  scrubberFor,
-} from './create-failure.ts';
+import { currentRequest } from '../request/request-info.ts';
+import { createFailureRecorder, type FailureContext, type Recorded, type RecorderOptions } from './create-failure.ts';
 import { causesOf, read, readError } from './digest/read-error.ts';
 import { type Failure, type FailureKind, type Reporter, toAddress } from './failure.ts';
-import { statusOf, toHandlersError, toPublicError } from './http-error.ts';
-import { currentRequest } from './request-context.ts';
+import { statusOf, toPublicError } from './http-error.ts';
 import type { Scrubber } from './scrub.ts';
 import { isVisitorGone } from './visitor-gone.ts';
 
 export type { FailureContext } from './create-failure.ts';
 
 /** What the funnel made of something thrown. */
-export type Verdict =
+export type Disposition =
   | { readonly kind: 'visitor-gone' }
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   | { readonly kind: 'error'; readonly error: PageError };
 
 export interface Funnel {
   /** Never throws, whatever was thrown, and may be asked about one error any number of times: it is recorded once. */
-  fail(error: unknown, context: FailureContext): Verdict;
+  fail(error: unknown, context: FailureContext): Disposition;
   /**
    * Records what nobody threw, such as an event loop that was blocked.
    *
@@ -59,23 +53,20 @@ export function createFunnel(options: FunnelOptions): Funnel {
 
   function toAddressOf(error: unknown, context: FailureContext): string {
     const chain = causesOf(error);
-    const request = context.info ?? currentRequest();
-    const known = addresses.find(chain, request);
-    const address = known ?? record({ error }, context);
-    addresses.set(chain, request, address);
+    const address = addresses.find(chain, context.info) ?? record({ error }, context);
+    addresses.set(chain, context.info, address);
     return address;
   }
 
   function record(event: Recorded, context: FailureContext): string {
-    const failure = toFailure(event, context);
-    const address = toAddress(failure);
-    const request = context.info ?? currentRequest();
-    const first = retries.find(failure.digest, request?.headers?.[RETRY_HEADER.toLowerCase()]);
+    const { failure, scrubber } = toFailure(event, context);
+    const first = retries.find(failure.digest, context.info?.headers?.[RETRY_HEADER.toLowerCase()]);
     if (first !== undefined) return first;
+    const address = toAddress(failure);
     retries.add(address);
     const kept = reporters.map((reporter) => report(reporter, failure, event.error));
     const isKept = kept.length === 0 || kept[0] === true;
-    writeLine(log, toLogLine(failure, event.error, isKept, scrubberFor(options.scrubber, context)));
+    writeLine(log, toLogLine(failure, event.error, isKept, scrubber));
     options.onFailure?.(address, event.error, context);
     return address;
   }
@@ -90,28 +81,35 @@ export function createFunnel(options: FunnelOptions): Funnel {
     }
   }
 
-  function pass(verdict: Verdict, reason: string): Verdict {
+  function pass(disposition: Disposition, reason: string): Disposition {
     count('spillway_reports_ignored_total', { reason });
-    return verdict;
+    return disposition;
   }
 
   return {
-    record,
-    fail(error, context) {
+    record: (event, context) => record(event, inRequest(context)),
+    fail(error, given) {
+      const context = inRequest(given);
       if (causesOf(error).some((link) => isVisitorGone(link, context.endedBy)) || isAbortedUpload(error)) {
         return pass({ kind: 'visitor-gone' }, 'visitor-gone');
       }
-      const verdict = isOutcome(error) ? fromOutcome(error) : undefined;
-      if (verdict) return pass(verdict, verdict.kind === 'error' ? verdict.error.kind : verdict.kind);
+      const disposition = isControlFlow(error) ? fromControlFlow(error) : undefined;
+      if (disposition)
+        return pass(disposition, disposition.kind === 'error' ? disposition.error.kind : disposition.kind);
       const isHandlers = context.origin === 'api' || context.origin === 'step';
-      const known = isHandlers ? toHandlersError(error) : toPublicError(error);
+      const known = toPublicError(error, isHandlers);
       if (known) return pass({ kind: 'error', error: known }, known.kind);
       const digest = toAddressOf(error, context);
-      const isForOperator = !context.isShared && (context.info ?? currentRequest())?.isOperator;
+      const isForOperator = !context.isShared && context.info?.isOperator;
       const status = (isHandlers && statusOf(error)) || 500;
       return { kind: 'error', error: { kind: 'failure', status, digest, ...(isForOperator && { desk: true }) } };
     },
   };
+}
+
+function inRequest(context: FailureContext): FailureContext {
+  const info = context.info ?? currentRequest();
+  return info ? { ...context, info } : context;
 }
 
 const FAILED = 'A failure could not be reported.';
@@ -180,9 +178,9 @@ class Retries {
 }
 
 /** Undefined for an imitation whose fields cannot be read or used. */
-function fromOutcome(outcome: Outcome): Verdict | undefined {
+function fromControlFlow(response: ControlFlowResponse): Disposition | undefined {
   try {
-    const { kind, status, location, message } = outcome;
+    const { kind, status, location, message } = response;
     if (!Number.isInteger(status) || status < 300 || status > 599) return undefined;
     if (kind === 'redirect') return { kind, status, location };
     return { kind: 'error', error: kind === 'public' ? { kind, status, message } : { kind, status } };
@@ -214,7 +212,7 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     routeId,
     route,
     method: request?.method,
-    url: request && withoutSearch(request.url),
+    url: request?.url.split('?', 1)[0],
     requestId,
     traceId,
     title: failure.title,
@@ -225,11 +223,6 @@ function toLogLine(failure: Failure, error: unknown, isKept: boolean, scrubber: 
     extra: failure.extra,
     ...(isKept ? {} : { lost: 'It could not be written to the journal: this line is all there is.', failure }),
   };
-}
-
-function withoutSearch(url: string): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
 }
 
 /** A log that fails must not turn one failure into another one. */

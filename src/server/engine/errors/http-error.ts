@@ -41,21 +41,21 @@ export function unsupportedMediaType(message: string): HttpError {
 }
 
 const WORDS: Readonly<Record<number, string>> = {
-  400: 'The request could not be understood. Check it and send it again.',
+  400: 'The request is malformed. Check it and send it again.',
   401: 'Sign in to see this.',
-  403: 'You may not see this.',
-  404: 'There is nothing here. Check the address.',
-  405: 'This address does not take that method. The header Allow names those that it takes.',
+  403: 'You do not have access to this.',
+  404: 'There is nothing at this address. Check it.',
+  405: 'This URL does not accept that method. The Allow header lists the methods that it accepts.',
   408: 'The request did not arrive in time. Send it again.',
-  409: 'This was changed in the meantime. Load it again.',
-  413: 'What was sent is too large.',
-  414: 'The address is too long.',
-  415: 'This kind of content is not taken here.',
-  417: 'The expectation in the header Expect cannot be met.',
+  409: 'This has changed in the meantime. Reload it.',
+  413: 'The request is too large.',
+  414: 'The URL is too long.',
+  415: 'This content type is not supported.',
+  417: 'The Expect header is not supported.',
   421: 'This server does not answer for that host.',
-  422: 'What was sent is not valid.',
+  422: 'The request is not valid.',
   429: 'Too many requests. Wait a moment and try again.',
-  431: 'The headers of the request are too large.',
+  431: 'The request headers are too large.',
   503: 'The server is busy. Try again in a moment.',
 };
 
@@ -66,26 +66,19 @@ export function describeStatus(status: number): string {
 
 /**
  * What a visitor may see of an `HttpError`, or of a client error that a library marks as exposable
- * (`http-errors`: what body parsers throw); undefined for everything else, which is a failure.
+ * (`http-errors`: what body parsers throw). Undefined for everything else, which is a failure.
+ *
+ * @param isHandlers an Express handler threw it or passed it to `next()`. Express treats any 4xx as an answer and
+ * not a failure, with its message for the client if `expose` is set
  */
-export function toPublicError(error: unknown): PageError | undefined {
-  if (!isError(error)) return undefined;
+export function toPublicError(error: unknown, isHandlers = false): PageError | undefined {
   const status = statusOf(error);
   if (status === undefined) return undefined;
-  if (error instanceof HttpError) return toPageError(status, error.words);
-  return read(error, 'expose') === true && status < 500 ? toPageError(status) : undefined;
-}
-
-/**
- * The same for an error that an Express handler threw or passed to `next()`. Express treats any 4xx as an answer
- * and not a failure. Its message is for the client if `expose` is set.
- */
-export function toHandlersError(error: unknown): PageError | undefined {
-  const status = statusOf(error);
-  if (status === undefined || status >= 500) return toPublicError(error);
-  const message = read(error, 'expose') === true ? read(error, 'message') : undefined;
-  const words = error instanceof HttpError ? error.words : message;
-  return toPageError(status, typeof words === 'string' ? words : undefined);
+  if (isError(error) && error instanceof HttpError) return toPageError(status, error.words);
+  const isExposed = read(error, 'expose') === true;
+  if (status >= 500 || !(isHandlers || (isExposed && isError(error)))) return undefined;
+  const message = isHandlers && isExposed ? read(error, 'message') : undefined;
+  return toPageError(status, typeof message === 'string' ? message : undefined);
 }
 
 /** `status` or `statusCode` of an error, by Express's rules: an integer from 400 to 599. */

@@ -9,7 +9,7 @@ import type { PageError } from '../../../shared/engine/wire/payload.ts';
 import { escapeHtml } from './escape-html.ts';
 import { describeStatus } from './http-error.ts';
 
-/** The heading of every error page, with the host after it. The words are fixed: people search for them. */
+/** The sentence of every error page, with the host after it. It is fixed, because people search for it. */
 export const ERROR_SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
 
 const STYLE =
@@ -19,7 +19,7 @@ const STYLE =
   'form{display:grid;gap:.75rem;max-width:30rem;margin-top:2rem}label{display:grid;gap:.25rem}' +
   'label[hidden]{display:none}textarea,input,button{font:inherit;padding:.4rem}button{justify-self:start}';
 
-/** Such a page brings its own style sheet, let in by its hash; there is no script. */
+/** The page has its own style sheet, which the policy allows by its hash, and no script. */
 export const PLAIN_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -28,12 +28,12 @@ export const PLAIN_PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page for when nothing else can be relied on: a string, without React, routes or files. */
+/** The page of last resort, for when nothing else works: a string, without React, routes or files. */
 export function renderLastResort(error: PageError, host: string, takesFeedback = false): string {
   return renderPlainPage(error.kind === 'failure' ? failureWords(error, host, takesFeedback) : publicWords(error));
 }
 
-/** @param words as HTML */
+/** @param words HTML */
 export function renderPlainPage(words: PlainWords): string {
   return [
     '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
@@ -43,7 +43,7 @@ export function renderPlainPage(words: PlainWords): string {
   ].join('');
 }
 
-/** In HTML: what comes from outside is escaped. */
+/** HTML. Text from outside is escaped. */
 export interface PlainWords {
   readonly title: string;
   readonly heading: string;
@@ -52,28 +52,29 @@ export interface PlainWords {
 
 function failureWords(error: PageError, host: string, takesFeedback: boolean): PlainWords {
   const address = escapeHtml(error.digest ?? '');
+  const sentence = `${ERROR_SENTENCE} ${escapeHtml(host)}`;
   const digest = address && `<p>Digest: <code>${address}</code></p>`;
   const desk = error.desk
     ? `<p><a href="/desk/${address.replace('-', '/')}">Open this failure in the desk</a></p>`
     : '';
   return {
-    title: 'Application error',
-    heading: `${ERROR_SENTENCE} ${escapeHtml(host)}`,
+    title: sentence,
+    heading: 'Something went wrong on our side',
     body:
-      `${digest}<p>It happened on our server, so your browser is not the cause. <a href="">Try again</a> in a minute, ` +
+      `<p>${sentence}</p>${digest}<p>Your browser is not the cause. <a href="">Try again</a> in a minute, ` +
       'or go to the <a href="/">start page</a>. If you tell us the digest, we can find out what went wrong.</p>' +
       desk +
       (takesFeedback && address ? renderForm(address) : ''),
   };
 }
 
-/** As `FailureHelp` has it on pages. */
+/** The same form as in `FailureHelp`. */
 function renderForm(address: string): string {
   return [
     `<form method="post" action="?${FEEDBACK_KEY}">`,
     `<input type="hidden" name="${FEEDBACK_FIELDS.address}" value="${address}">`,
     `<label>What were you doing?<textarea name="${FEEDBACK_FIELDS.text}" rows="3" required maxlength="${MAX_FEEDBACK_LENGTH}"></textarea></label>`,
-    `<label>Your e-mail address, if we may ask back<input type="email" name="${FEEDBACK_FIELDS.email}" maxlength="254" autocomplete="email"></label>`,
+    `<label>Your email (optional, so that we can follow up)<input type="email" name="${FEEDBACK_FIELDS.email}" maxlength="254" autocomplete="email"></label>`,
     `<label hidden>Leave this empty<input name="${FEEDBACK_TRAP}" tabindex="-1" autocomplete="off"></label>`,
     '<button>Send</button></form>',
   ].join('');

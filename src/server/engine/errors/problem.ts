@@ -1,5 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { PageError } from '../../../shared/engine/wire/payload.ts';
+import { sendBody } from '../request/send-body.ts';
 import { describeStatus } from './http-error.ts';
 
 /** RFC 9457. Where `type` is `about:blank`, `title` is the phrase of the status. */
@@ -33,10 +34,6 @@ export function presentProblem(error: PageError): Problem {
 
 /** @param errors what is wrong with what was sent, by field */
 export function sendProblem(res: ServerResponse, error: PageError, errors?: Problem['errors']): void {
-  const body = Buffer.from(JSON.stringify({ ...presentProblem(error), errors }), 'utf8');
-  res.statusCode = error.status;
-  res.setHeader('Content-Type', PROBLEM_TYPE);
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(body);
+  const body = JSON.stringify({ ...presentProblem(error), errors });
+  sendBody(res, error.status, { type: PROBLEM_TYPE, body });
 }

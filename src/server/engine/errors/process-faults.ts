@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
+import { currentRequest } from '../request/request-info.ts';
 import type { Funnel } from './funnel.ts';
-import { currentRequest } from './request-context.ts';
 
 export interface ProcessFaultsOptions {
   readonly funnel: Funnel;
@@ -28,8 +28,8 @@ export function watchProcess({ funnel, log, stop, flushSync }: ProcessFaultsOpti
   }
 
   function handleException(error: unknown): void {
-    const verdict = funnel.fail(error, { origin: 'process' });
-    if (verdict.kind === 'visitor-gone') return;
+    const disposition = funnel.fail(error, { origin: 'process' });
+    if (disposition.kind === 'visitor-gone') return;
     flushSync?.();
     log.fatal('Something failed outside any request. The server finishes what is in flight and ends.');
     stop(1);

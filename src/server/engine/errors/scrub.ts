@@ -1,4 +1,5 @@
 import { KiB } from '../../../shared/units.ts';
+import { decodePercent } from '../request/decode-percent.ts';
 import { cutAtWord } from './cut-at-word.ts';
 import { scrubValue } from './scrub/scrub-value.ts';
 import { createSecretKeys, type SecretKeys } from './scrub/secret-keys.ts';
@@ -50,67 +51,43 @@ export interface Scrubber {
 }
 
 export function createScrubber({ keys, patterns = [], literals = [] }: ScrubberOptions = {}): Scrubber {
-  const known = literals.length === 0 ? [] : toLiterals(literals);
-  return new PatternScrubber(createSecretKeys(keys), patterns.map(toGlobal), known);
+  return buildScrubber(createSecretKeys(keys), patterns.map(toGlobal), toLiterals(literals));
 }
 
-class PatternScrubber implements Scrubber {
-  readonly #keys: SecretKeys;
-  readonly #patterns: readonly RegExp[];
-  readonly #literals: readonly string[];
-
-  constructor(keys: SecretKeys, patterns: readonly RegExp[], literals: readonly string[]) {
-    this.#keys = keys;
-    this.#patterns = patterns;
-    this.#literals = literals;
-  }
-
-  text(text: string): string {
-    return this.#text(text, 0);
-  }
-
-  url(url: string): string {
-    // What follows is a file of its own, not an address.
-    return /^data:/i.test(url) ? `${this.text(url.slice(0, 100).replace(/,.*/s, ''))},…` : this.#text(url, 0);
-  }
-
-  value(value: unknown): unknown {
-    return scrubValue(value, this);
-  }
-
-  with(literals: readonly string[]): Scrubber {
-    const more = toLiterals(literals);
-    if (more.length === 0) return this;
-    return new PatternScrubber(this.#keys, this.#patterns, longestFirst([...more, ...this.#literals]));
-  }
-
-  hides(key: string): boolean {
-    return this.#keys.isSecret(key);
-  }
-
-  hidesInQuery(key: string): boolean {
-    return this.#keys.isSecretInQuery(key);
-  }
-
-  #text(text: string, depth: number): string {
+function buildScrubber(keys: SecretKeys, patterns: readonly RegExp[], literals: readonly string[]): Scrubber {
+  function scrubText(text: string, depth = 0): string {
     let rest = cut(text);
-    for (const literal of this.#literals) rest = rest.replaceAll(literal, REDACTED);
-    if (rest.includes('%') && depth < MAX_DECODING) rest = this.#decodePairs(rest, depth);
-    rest = redactPairs(redactShapes(rest), this.#keys);
-    for (const pattern of this.#patterns) rest = rest.replace(pattern, REDACTED);
+    for (const literal of literals) rest = rest.replaceAll(literal, REDACTED);
+    if (rest.includes('%') && depth < MAX_DECODING) rest = decodePairs(rest, depth);
+    rest = redactPairs(redactShapes(rest), keys);
+    for (const pattern of patterns) rest = rest.replace(pattern, REDACTED);
     return rest;
   }
 
   /** What is encoded in a query or a fragment: often another address, with a query of its own. */
-  #decodePairs(text: string, depth: number): string {
+  function decodePairs(text: string, depth: number): string {
     return text.replace(QUERY_PAIR, (pair, mark: string, name: string, value: string) => {
       if (value === '') return pair;
-      if (this.#keys.isSecretInQuery(decode(name))) return `${mark}${name}=${REDACTED}`;
+      if (keys.isSecretInQuery(decode(name))) return `${mark}${name}=${REDACTED}`;
       const inner = decode(value);
-      const clean = this.#text(inner, depth + 1);
+      const clean = scrubText(inner, depth + 1);
       return clean === inner ? pair : `${mark}${name}=${encode(clean).replaceAll(encode(REDACTED), REDACTED)}`;
     });
   }
+
+  const scrubber: Scrubber = {
+    text: (text) => scrubText(text),
+    // After `data:` follows a file, not an address.
+    url: (url) => (/^data:/i.test(url) ? `${scrubText(url.slice(0, 100).replace(/,.*/s, ''))},…` : scrubText(url)),
+    value: (value) => scrubValue(value, scrubber),
+    with(more) {
+      const added = toLiterals(more);
+      return added.length === 0 ? scrubber : buildScrubber(keys, patterns, longestFirst([...added, ...literals]));
+    },
+    hides: keys.isSecret,
+    hidesInQuery: keys.isSecretInQuery,
+  };
+  return scrubber;
 }
 
 function cut(text: string): string {
@@ -136,11 +113,7 @@ function toGlobal(pattern: RegExp): RegExp {
 }
 
 function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+  return decodePercent(text.replaceAll('+', ' ')) ?? text;
 }
 
 /** A lone surrogate has no spelling in an address. */

@@ -35,15 +35,17 @@ const TRIMMED_DEPTH = 3;
  */
 export function trimFailure(failure: Failure, maxBytes = MAX_EVENT_BYTES): Failure {
   const cut = new Set(failure.cut);
-  let trimmed = cutValues(cutCounts(failure, cut), cut);
-  let bytes = byteLengthOf(trimmed, cut);
-  for (const [part, shorten] of STAGES) {
-    if (bytes <= maxBytes) break;
-    const shorter = shorten(trimmed);
-    if (shorter === trimmed) continue;
-    cut.add(part);
-    trimmed = shorter;
-    bytes = byteLengthOf(trimmed, cut);
+
+  function apply(given: Failure, [part, shorten]: Stage): Failure {
+    const shorter = shorten(given);
+    if (shorter !== given) cut.add(part);
+    return shorter;
+  }
+
+  let trimmed = cutValues(LIMITS.reduce(apply, failure), cut);
+  for (const stage of STAGES) {
+    if (byteLengthOf(trimmed, cut) <= maxBytes) break;
+    trimmed = apply(trimmed, stage);
   }
   return cut.size === 0 ? trimmed : { ...trimmed, cut: [...cut] };
 }
@@ -56,9 +58,18 @@ export function cutText(text: string, length = MAX_VALUE_LENGTH): string {
   return text.slice(0, isHalf ? length - 2 : length - 1) + MARK;
 }
 
+/** Returns the same failure if there is nothing to shorten. */
 type Stage = readonly [part: string, shorten: (failure: Failure) => Failure];
 
-/** From what is missed least. Each returns the same failure where it has nothing to take. */
+/** What applies to each failure. */
+const LIMITS: readonly Stage[] = [
+  ['errors', withErrors],
+  ['frames', (failure) => withFrames(failure, MAX_REPORTED_FRAMES)],
+  ['breadcrumbs', (failure) => withBreadcrumbs(failure, MAX_BREADCRUMBS)],
+  ['componentStack', (failure) => withComponentStack(failure, MAX_COMPONENT_STACK_LENGTH)],
+];
+
+/** Shorten a failure that is still too large, beginning with the least useful part. */
 const STAGES: readonly Stage[] = [
   ['extra', withFlatExtra],
   ...[50, 25, 10].map((count): Stage => ['breadcrumbs', (failure) => withBreadcrumbs(failure, count)]),
@@ -71,51 +82,49 @@ const STAGES: readonly Stage[] = [
   ['errors', toStub],
 ];
 
-/** A copy as plain data in which every text has its length: also what an owner or a browser added. */
-function cutValues(failure: Failure, cut: Set<string>): Failure {
+interface CopyOptions {
+  /** Levels of objects and arrays (a count). */
+  readonly depth: number;
+  readonly toText: (text: string) => string;
+  /** Called if something is replaced by `[cut]`. */
+  readonly onCut: () => void;
+}
+
+/** Copies a value as plain data, in bounded time. */
+function copyPlain(value: unknown, { depth, toText, onCut }: CopyOptions): unknown {
   let nodes = 0;
 
-  function visit(value: unknown, depth: number): unknown {
+  function visit(inner: unknown, left: number): unknown {
     nodes += 1;
-    if (typeof value === 'string') return shorten(value);
-    if (typeof value !== 'object' || value === null) return isJson(value) ? value : undefined;
-    if (depth > MAX_DEPTH || nodes > MAX_NODES) {
-      cut.add('values');
+    if (typeof inner === 'string') return toText(inner);
+    if (typeof inner === 'number' || typeof inner === 'boolean' || inner === null) return inner;
+    if (typeof inner !== 'object') return undefined;
+    if (left === 0 || nodes > MAX_NODES) {
+      onCut();
       return '[cut]';
     }
-    if (Array.isArray(value)) return value.map((item) => visit(item, depth + 1));
-    return Object.fromEntries(Object.entries(value).map(([key, field]) => [shorten(key), visit(field, depth + 1)]));
+    if (Array.isArray(inner)) return inner.map((item) => visit(item, left - 1));
+    return Object.fromEntries(Object.entries(inner).map(([key, field]) => [toText(key), visit(field, left - 1)]));
   }
+  return visit(value, depth);
+}
 
-  function shorten(text: string): string {
-    if (text.length > MAX_VALUE_LENGTH) cut.add('values');
+/** A copy as plain data in which every text has its length: also what an owner or a browser added. */
+function cutValues(failure: Failure, cut: Set<string>): Failure {
+  const onCut = () => void cut.add('values');
+  function toText(text: string): string {
+    if (text.length > MAX_VALUE_LENGTH) onCut();
     return cutText(text);
   }
-
-  const { componentStack, cut: named, ...rest } = failure;
+  const { title, componentStack, cut: _, ...rest } = failure;
   const fields = Object.entries(rest).map(([name, field]) => {
-    nodes = 0;
-    return [name, visit(field, 0)];
+    return [name, copyPlain(field, { depth: MAX_DEPTH, toText, onCut })];
   });
-  const copy = Object.fromEntries([...fields, ['title', cutText(failure.title, MAX_TITLE_LENGTH)]]) as Failure; // the same fields, with shorter texts
-  if (componentStack === undefined) return copy;
-  const stack = cutLines(componentStack, MAX_COMPONENT_STACK_LENGTH);
-  if (stack !== componentStack) cut.add('componentStack');
-  return { ...copy, componentStack: stack };
-}
-
-function isJson(value: unknown): boolean {
-  return typeof value === 'number' || typeof value === 'boolean' || value === null;
-}
-
-function cutCounts(failure: Failure, cut: Set<string>): Failure {
-  const fewerErrors = withErrors(failure);
-  if (fewerErrors !== failure) cut.add('errors');
-  const fewerFrames = withFrames(fewerErrors, MAX_REPORTED_FRAMES);
-  if (fewerFrames !== fewerErrors) cut.add('frames');
-  const fewerBreadcrumbs = withBreadcrumbs(fewerFrames, MAX_BREADCRUMBS);
-  if (fewerBreadcrumbs !== fewerFrames) cut.add('breadcrumbs');
-  return fewerBreadcrumbs;
+  return {
+    ...(Object.fromEntries(fields) as typeof rest), // the same fields, with shorter texts
+    title: cutText(title, MAX_TITLE_LENGTH),
+    ...(componentStack !== undefined && { componentStack }),
+  };
 }
 
 function withErrors(failure: Failure): Failure {
@@ -148,20 +157,12 @@ function without(failure: Failure, part: 'extra' | 'breadcrumbs' | 'tags'): Fail
 }
 
 function withFlatExtra(failure: Failure): Failure {
-  if (!failure.extra || depthOf(failure.extra) <= TRIMMED_DEPTH) return failure;
-  return { ...failure, extra: flatten(failure.extra, TRIMMED_DEPTH) as Record<string, unknown> };
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return 1 + Object.values(value).reduce((deepest: number, field) => Math.max(deepest, depthOf(field)), 0);
-}
-
-function flatten(value: unknown, depth: number): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) return '[cut]';
-  if (Array.isArray(value)) return value.map((item) => flatten(item, depth - 1));
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, flatten(field, depth - 1)]));
+  let isFlatter = false;
+  const onCut = () => {
+    isFlatter = true;
+  };
+  const extra = copyPlain(failure.extra, { depth: TRIMMED_DEPTH, toText: (text) => text, onCut });
+  return isFlatter ? { ...failure, extra: extra as Record<string, unknown> } : failure;
 }
 
 function withComponentStack(failure: Failure, length: number): Failure {
@@ -182,16 +183,10 @@ function withBareRequest(failure: Failure): Failure {
   return { ...failure, request: { method, url } };
 }
 
-/** What always fits, because each of its texts does. */
-function toStub(failure: Failure): Failure {
-  const { id, digest, occurrence, rule, weak, unresolved, kind, side, origin, at, build, release, title } = failure;
-  const { site, route, routeId, requestId, traceId, spanId, request, visitor, echoOf, errors } = failure;
-  const first = errors[0];
-  return {
-    ...{ id, digest, occurrence, rule, weak, unresolved, kind, side, origin, at, build, release, title },
-    ...{ site, route, routeId, requestId, traceId, spanId, request, visitor, echoOf },
-    errors: first ? [{ class: first.class, message: first.message, frames: [] }] : [],
-  } as Failure; // fields that are undefined stand for missing ones, as in JSON
+/** What always fits, because each of its texts does: the last stage, for what the others have left. */
+function toStub({ componentStack: _, ...failure }: Failure): Failure {
+  const [first] = failure.errors;
+  return { ...failure, errors: first ? [{ class: first.class, message: first.message, frames: [] }] : [] };
 }
 
 /** With the list of what was cut: that has to fit too. */

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { InFlight } from '../connection/in-flight.ts';
 import type { ScrubPath } from '../errors/scrub/secret-path.ts';
-import { cutText } from '../errors/trim.ts';
 import { requestInfo } from '../request/request-info.ts';
 import type { Step } from '../request/step.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,7 +38,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
       const ms = performance.now() - info.startedAt;
       metrics?.observeRequest({
         method: info.method,
-        route: route ?? (isQuiet ? path : undefined),
+        route,
         status,
         isGone,
         ms,
@@ -48,8 +47,7 @@ export function accessLog({ log, inFlight, scrubPath, metrics }: AccessLogOption
         requestId: info.requestId,
         traceId: info.knownTraceId,
         method: req.method,
-        // A path may be 8 KiB long, and a flood of such lines fills a disk.
-        path: cutText(scrubPath(path, route)),
+        path: scrubPath(path, route),
         route,
         status,
         ms: Math.round(ms * 10) / 10,

@@ -6,14 +6,12 @@ import { readHost, readScheme, toOrigin } from '../protection/host-check.ts';
 import type { Origins } from '../protection/origins.ts';
 import { isFromProxy, type ProxyTrust } from '../protection/proxy-trust.ts';
 import { onClose } from '../request/on-close.ts';
-import { sendText } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { Step } from '../request/step.ts';
+import { sendJson, sendText } from '../request/send-body.ts';
 import {
   type Counted,
   DOCTOR_BODY,
   DOCTOR_EVENTS,
-  DOCTOR_PREFIX,
   DOCTOR_SEEN,
   DOCTOR_STREAM,
   MAX_COUNTED_BYTES,
@@ -21,7 +19,8 @@ import {
   STREAM_PAUSE,
   STREAM_STEPS,
 } from './doctor-protocol.ts';
-import { type MayRead, refuseReader } from './may-read.ts';
+import type { FixedPath, FixedPaths } from './fixed-paths.ts';
+import { forReaders, type MayRead } from './may-read.ts';
 
 export interface DoctorPageOptions {
   readonly origins: Origins;
@@ -33,26 +32,13 @@ export interface DoctorPageOptions {
   readonly hasSockets: boolean;
 }
 
-interface Part {
-  readonly method: 'GET' | 'POST';
-  readonly answer: (req: IncomingMessage, res: ServerResponse) => void;
-}
-
 /**
  * What `npm run doctor -- <origin>` measures a proxy by: what the server sees of a request, a stream
- * of known steps, and how much of a body comes. It stands before the check of the host, so that it can
- * say which host came. Without a bearer's token these addresses are not there; that token is also why
- * no other site can make a browser ask.
+ * of known steps, and how much of a body arrives. It runs before the host check, so that it can say which
+ * host a proxy sent. No other site can make a browser send the token that it asks for.
  */
-export function doctorPage({ origins, trust, mayRead, compression, hasSockets }: DoctorPageOptions): Step {
+export function doctorPage({ origins, trust, mayRead, compression, hasSockets }: DoctorPageOptions): FixedPaths {
   const compressed = compression ? compress() : undefined;
-  const parts: ReadonlyMap<string, Part> = new Map<string, Part>([
-    [DOCTOR_SEEN, { method: 'GET', answer: (req, res) => sendJson(res, toSeen(req)) }],
-    [DOCTOR_STREAM, { method: 'GET', answer: (req, res) => sendCompressed(req, res, HTML) }],
-    [DOCTOR_EVENTS, { method: 'GET', answer: (req, res) => sendCompressed(req, res, EVENTS) }],
-    [DOCTOR_BODY, { method: 'POST', answer: countBody }],
-  ]);
-
   function toSeen(req: IncomingMessage): Seen {
     const isPeerTrusted = isFromProxy(req, trust);
     const scheme = readScheme(req, isPeerTrusted);
@@ -81,27 +67,15 @@ export function doctorPage({ origins, trust, mayRead, compression, hasSockets }:
     else sendSteps(res, form);
   }
 
-  return function doctorPage(req, res, next) {
-    const info = requestInfo(req);
-    const part = info.target.startsWith(DOCTOR_PREFIX) ? parts.get(info.path) : undefined;
-    if (!part || req.headers.authorization === undefined) {
-      next();
-      return;
-    }
-    info.route = info.path;
-    if (req.method !== part.method) {
-      res.setHeader('Allow', part.method);
-      sendText(res, 405, `Ask with ${part.method}.`);
-      return;
-    }
-    void mayRead(req).then(
-      (may) => {
-        if (res.closed) return;
-        if (may === true) part.answer(req, res);
-        else refuseReader(res, may, 'This is for operators.');
-      },
-      () => sendText(res, 500, 'The token could not be checked.'),
-    );
+  function part(methods: 'GET' | 'POST', answer: FixedPath['answer']): FixedPath {
+    return { methods, isHidden: true, answer: forReaders(mayRead, answer) };
+  }
+
+  return {
+    [DOCTOR_SEEN]: part('GET', (req, res) => sendJson(res, 200, toSeen(req))),
+    [DOCTOR_STREAM]: part('GET', (req, res) => sendCompressed(req, res, HTML)),
+    [DOCTOR_EVENTS]: part('GET', (req, res) => sendCompressed(req, res, EVENTS)),
+    [DOCTOR_BODY]: part('POST', countBody),
   };
 }
 
@@ -146,14 +120,6 @@ function countBody(req: IncomingMessage, res: ServerResponse): void {
   req.on('error', () => undefined);
   req.on('end', () => {
     if (bytes > MAX_COUNTED_BYTES) sendText(res, 413, `At most ${MAX_COUNTED_BYTES} bytes are counted.`);
-    else sendJson(res, { bytes } satisfies Counted);
+    else sendJson(res, 200, { bytes } satisfies Counted);
   });
-}
-
-function sendJson(res: ServerResponse, value: Seen | Counted): void {
-  const body = Buffer.from(JSON.stringify(value));
-  res.setHeader('Content-Type', 'application/json');
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(body);
 }

@@ -3,7 +3,6 @@ import { Millisecond } from '../../../shared/units.ts';
 
 // What `npm run doctor -- <origin>` asks of a server, and what it is answered.
 
-export const DOCTOR_PREFIX = '/_doctor/';
 export const DOCTOR_SEEN = '/_doctor/seen';
 export const DOCTOR_STREAM = '/_doctor/stream';
 /** The same as server-sent events. */

@@ -5,14 +5,14 @@ import type { RequestInfo, Trace } from '../request/request-info.ts';
 import { mergeBaggage, type TraceHeaders } from '../request/trace-headers.ts';
 
 export interface ContextFetchOptions {
-  /** Asked for by the first call: most pages make none. */
+  /** A function, because most pages make no call and need no signal. */
   readonly signal: () => AbortSignal;
-  /** Undefined for a page that is kept: it belongs to no request. */
+  /** Undefined for a static page, which belongs to no request. */
   readonly trace: () => Trace | undefined;
   /** Origins that get trace headers (F8). */
   readonly traceTargets: readonly string[];
   readonly traceHeaders: (trace: Trace) => TraceHeaders;
-  /** The request on whose trail the calls leave a mark. */
+  /** The request that gets a breadcrumb for each call. */
   readonly info?: RequestInfo;
 }
 
@@ -20,8 +20,8 @@ export interface ContextFetchOptions {
 const FETCH_DEADLINE = 8 * Second;
 
 /**
- * The `fetch` of loaders: up to three attempts on a status of 500 or more (F5), one deadline for
- * them all, and an end when the visitor leaves. Trace headers go to the listed origins alone.
+ * The `fetch` of loaders: up to three attempts on a status of 500 or more (F5), with one deadline for all of them. It
+ * stops when the visitor leaves. Trace headers go only to the listed origins.
  */
 export function createContextFetch(options: ContextFetchOptions): typeof fetch {
   return async function contextFetch(input, init) {
@@ -29,7 +29,7 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
     const caller = { stack: '' };
     Error.captureStackTrace(caller, contextFetch);
     try {
-      const response = await fetchWithRetry(fetch, input, withTrace(input, init, options), {
+      const response = await fetchWithRetry(input, withTrace(input, init, options), {
         attempts: PAGE_DATA_ATTEMPTS,
         deadlineMs: FETCH_DEADLINE,
         signal: options.signal(),
@@ -44,13 +44,13 @@ export function createContextFetch(options: ContextFetchOptions): typeof fetch {
   };
 }
 
-/** A connection that fails is told by the system: no line of ours is on the stack of such an error. */
+/** Adds the caller to the stack of a network error, which has no frame of ours. */
 function addCaller(error: unknown, stack: string): void {
   if (!(error instanceof Error) || /\n\s+at /.test(error.stack ?? '')) return;
   error.stack = `${error.stack}${stack.slice(stack.indexOf('\n'))}`;
 }
 
-/** `GET https://api.example.com/orders`, with how it ended; the search may hold what is nobody's business. */
+/** Adds a breadcrumb such as `GET https://api.example.com/orders`. It leaves out the search, which may have secrets. */
 function leaveMark(
   info: RequestInfo | undefined,
   input: string | URL | Request,

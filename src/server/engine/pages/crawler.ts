@@ -1,11 +1,11 @@
 import { isbot } from 'isbot';
 
-/** The check is one large expression, which costs as much as ten components, and visitors share a few browsers. */
+/** Cached, because the check is one large expression that costs as much as ten components. */
 const known = new Map<string, boolean>();
 const MOST_KNOWN = 1000;
 const LONGEST_KNOWN = 300;
 
-/** Whether a `User-Agent` is one of a machine that reads pages without running scripts. */
+/** Whether a `User-Agent` belongs to a program that reads pages without running scripts. */
 export function isCrawler(userAgent: string | undefined): boolean {
   if (!userAgent) return false;
   if (userAgent.length > LONGEST_KNOWN) return isbot(userAgent);

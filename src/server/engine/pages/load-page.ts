@@ -4,40 +4,36 @@ import { holdRejections } from '../../../shared/engine/wire/wire.ts';
 import { VisitorGone } from '../errors/visitor-gone.ts';
 import type { PageRequest } from './page-request.ts';
 import type { PageServices, Redirect } from './page-services.ts';
-import type { EngineContext, LoaderArgs, ServerPage } from './server-page.ts';
+import type { LoaderArgs, PageTable, ServerPage } from './server-page.ts';
 import { timed } from './timings.ts';
 
-/** What guards and loaders decided, before anything is rendered. */
+/** The result of guards and loaders. */
 export type Loaded = Redirect | { readonly kind: 'gone' } | LoadedPage;
 
 export interface LoadedPage {
   readonly kind: 'page';
   readonly status: number;
-  /** By route id; every matched route has a key. */
+  /** By route id. Every matched route has a key. */
   readonly data: Record<string, unknown>;
   readonly errors?: Record<string, PageError>;
-  /** The combined version of the loaders, as it was before they ran. */
+  /** The combined version of the loaders, from before they ran. */
   readonly version?: string;
 }
-
-export type PageTable<Context = EngineContext> = Readonly<
-  Record<string, ServerPage<unknown, Context> | null | undefined>
->;
 
 export interface LoadOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
   readonly pageRequest: PageRequest;
-  /** What an action failed with, and the route that owns it: shown in that route's place, whose loaders then do not run. */
+  /** The error of an action, and the route that shows it. The loaders of that route and its children do not run. */
   readonly failed?: { readonly routeId: string; readonly error: PageError };
-  /** The guards have just passed. */
+  /** The guards have passed already. */
   readonly guarded?: boolean;
-  /** Ask the loaders for their version too. */
+  /** Also ask the loaders for their version. */
   readonly versioned?: boolean;
 }
 
 /**
- * Runs the guards, outermost first, then the loaders, all at once. The outermost route that fails
- * shows the error in its place; what stands around it keeps its data.
+ * Runs the guards, outermost first, then all loaders at the same time. The outermost route that fails shows the error,
+ * and the routes around it keep their data.
  */
 export async function loadPage(options: LoadOptions): Promise<Loaded> {
   const { services, pageRequest, failed, guarded } = options;
@@ -49,7 +45,7 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
   const blocked = stopped ?? failed;
   const reached = blocked ? ids.slice(0, ids.indexOf(blocked.routeId)) : ids;
 
-  // Before the loaders: what changes while they run is new to whoever has this version.
+  // Before the loaders, so that a change while they run makes another version.
   const version = options.versioned && !blocked ? await readVersion(pageRequest, pages) : undefined;
   const loaded = await runLoaders(reached, pageRequest, pages);
   const data: Record<string, unknown> = {};
@@ -60,12 +56,12 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
       if (!failedOutside) data[result.id] = result.value;
       continue;
     }
-    // Every failure is recorded, and the outermost one is shown.
-    const verdict = funnel.fail(result.error, pageRequest.describe('loader', result.id));
-    if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
+    // All failures are recorded. The outermost one is shown.
+    const disposition = funnel.fail(result.error, pageRequest.describe('loader', result.id));
+    if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
     if (failedOutside) continue;
-    if (verdict.kind === 'redirect') return verdict;
-    error = { routeId: result.id, error: verdict.error };
+    if (disposition.kind === 'redirect') return disposition;
+    error = { routeId: result.id, error: disposition.error };
     failedOutside = true;
   }
   if (pageRequest.endedBy instanceof VisitorGone) return { kind: 'gone' };
@@ -80,13 +76,13 @@ export async function loadPage(options: LoadOptions): Promise<Loaded> {
 export interface GuardOptions {
   readonly services: Pick<PageServices, 'pages' | 'funnel'>;
   readonly pageRequest: PageRequest;
-  /** The routes whose guards run; by default all that were matched. */
+  /** The routes whose guards run. Default: all matched ones. */
   readonly ids?: readonly string[];
-  /** What they are called with; by default what loaders are called with. */
+  /** Their arguments. Default: those of the loaders. */
   readonly toArgs?: () => Promise<LoaderArgs>;
 }
 
-/** @returns what a guard stopped the request with, undefined if all passed */
+/** @returns how a guard stopped the request; undefined if all passed */
 export async function runGuards({
   services: { pages, funnel },
   pageRequest,
@@ -101,10 +97,10 @@ export async function runGuards({
         untilEnd(pageRequest, () => runGuard(page, pageRequest, toArgs)),
       );
     } catch (error) {
-      const verdict = funnel.fail(error, pageRequest.describe('guard', id));
-      if (verdict.kind === 'visitor-gone') return { kind: 'gone' };
-      if (verdict.kind === 'redirect') return verdict;
-      return { routeId: id, error: verdict.error };
+      const disposition = funnel.fail(error, pageRequest.describe('guard', id));
+      if (disposition.kind === 'visitor-gone') return { kind: 'gone' };
+      if (disposition.kind === 'redirect') return disposition;
+      return { routeId: id, error: disposition.error };
     }
   }
   return undefined;
@@ -115,8 +111,8 @@ async function runGuard(page: ServerPage, pageRequest: PageRequest, toArgs: Guar
 }
 
 /**
- * Runs product code, and waits for it until the request ends. Work that begins after the deadline, because an
- * action took too long, gets the same time again. If the visitor has left, nothing begins.
+ * Runs code of the product, and waits for it until the request ends. Work that starts after the deadline, because an
+ * action took too long, gets the same time again. If the visitor has left, nothing starts.
  *
  * @throws the reason for which the request ended
  */
@@ -138,13 +134,13 @@ type LoaderResult =
   | { readonly id: string; readonly ok: true; readonly value: unknown }
   | { readonly id: string; readonly ok: false; readonly error: unknown };
 
-/** Waits for all of them, until the request ends: a loader that has not returned by then has failed. */
+/** Waits for all loaders until the request ends. A loader that has not returned by then has failed. */
 async function runLoaders(ids: readonly string[], pageRequest: PageRequest, pages: PageTable): Promise<LoaderResult[]> {
   const results = new Map<string, LoaderResult>();
   async function run(id: string): Promise<void> {
     results.set(id, await runLoader(id, pageRequest, pages));
   }
-  // It throws only when the request ends. A loader without a result has then failed for the same reason.
+  // It only throws when the request ends. Then loaders without a result have failed for the same reason.
   await untilEnd(pageRequest, () => Promise.all(ids.map(run))).catch(() => undefined);
   return ids.map((id) => results.get(id) ?? { id, ok: false, error: pageRequest.endedBy });
 }
@@ -155,7 +151,7 @@ async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable)
   try {
     const args = await pageRequest.toArgs();
     const value = (await timed(pageRequest.timings, 'loader', id, () => page.loader?.(args))) ?? null;
-    holdRejections(value); // a promise in it may reject while another route's loader still runs
+    holdRejections(value); // a promise in it can reject while another loader is still running
     return { id, ok: true, value };
   } catch (error) {
     return { id, ok: false, error };
@@ -163,8 +159,8 @@ async function runLoader(id: string, pageRequest: PageRequest, pages: PageTable)
 }
 
 /**
- * The combined version of a branch, where each of its loaders has a cheap one; undefined otherwise.
- * A version that throws is no version: the loader will tell.
+ * Returns the combined version of the matched routes, or undefined if a loader has none or throws. The loader itself
+ * then reports the error.
  */
 export async function readVersion(pageRequest: PageRequest, pages: PageTable): Promise<string | undefined> {
   const loading = pageRequest.match.ids.map((id) => pages[id]).filter((page) => page?.loader);

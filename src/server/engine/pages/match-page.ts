@@ -9,7 +9,7 @@ export interface PageMatch {
   /** Outermost first, from the engine's frame to the page. */
   readonly ids: readonly string[];
   readonly params: Params;
-  /** The page's pattern (`/orders/:id`): what logs and metrics name, never the URL. */
+  /** The page's pattern (`/orders/:id`), for logs and metrics. */
   readonly pattern: string;
   readonly mode: RenderMode;
   readonly searchKeys: readonly string[];
@@ -18,9 +18,8 @@ export interface PageMatch {
 export type MatchPage = (pathname: string) => PageMatch | undefined;
 
 /**
- * Finds the page of a path. Paths without parameters are looked up in a map; the others go to
- * React Router's own ranking, which the browser uses too. A trailing slash matches nothing here:
- * one page, one address.
+ * Finds the page of a path. Paths without parameters are in a map. Others use React Router's ranking, which the browser
+ * uses too. A trailing slash never matches, because each page has one URL.
  */
 export function createMatcher(tree: RouteTree): MatchPage {
   const fixed = new Map<string, PageMatch>();
@@ -48,13 +47,13 @@ export function createMatcher(tree: RouteTree): MatchPage {
   };
 }
 
-/** The table says `/größe`; what comes through the door says `/gr%C3%B6%C3%9Fe`. */
+/** The table has `/größe`, and a normalized URL has `/gr%C3%B6%C3%9Fe`. */
 function toSpelling(path: string): string {
   const spelling = spellPath(encodeURI(path));
   return 'path' in spelling ? spelling.path : path;
 }
 
-/** The match of an address that leads nowhere: the first layout, with the page for what is not found in it. */
+/** The match of an unknown URL: the first layout with the 404 page in it. */
 export function matchNotFound(tree: RouteTree): PageMatch {
   return { ids: tree.branchOf(NOT_FOUND_ROUTE), params: {}, pattern: '*', mode: 'dynamic', searchKeys: [] };
 }

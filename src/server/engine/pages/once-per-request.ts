@@ -2,13 +2,13 @@ import type { EngineContext, LoaderArgs } from './server-page.ts';
 
 type Found = Map<unknown, unknown>;
 
-/** By the context of a page request, which is one object for all guards, loaders and actions. */
+/** Keyed by the context of a page request, which is the same object for all guards, loaders and actions. */
 const foundIn = new WeakMap<EngineContext, Found>();
 
 /**
- * Makes a function that looks for something once in a request, however many guards, loaders and actions
- * of its routes ask: `const findOrder = oncePerRequest(({ params, context }: LoaderArgs<AppContext>) => …)`.
- * What it throws ends each of them, so nobody gets around it. It looks anew once an action has run.
+ * Returns a function that runs once per request, for all guards, loaders and actions that call it:
+ * `const findOrder = oncePerRequest(({ params, context }: LoaderArgs<AppContext>) => …)`. If it throws, every caller
+ * fails. After an action it runs again.
  */
 export function oncePerRequest<Context extends EngineContext, Value>(
   look: (args: LoaderArgs<Context>) => Value,
@@ -16,11 +16,11 @@ export function oncePerRequest<Context extends EngineContext, Value>(
   return function findOnce(args) {
     const found = foundOf(args.context);
     if (!found.has(look)) found.set(look, look(args));
-    return found.get(look) as Value; // put there by the line above
+    return found.get(look) as Value; // set in the line above
   };
 }
 
-/** What was found may be another one by now. */
+/** Called after an action, which may have changed what was found. */
 export function forgetFound(context: EngineContext): void {
   foundIn.delete(context);
 }

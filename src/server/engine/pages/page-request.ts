@@ -16,7 +16,7 @@ export interface PageRequest {
   readonly match: PageMatch;
   readonly info: RequestInfo;
   readonly method: string;
-  /** Path and search, as they stand in the address bar. */
+  /** Path and search, as in the address bar. */
   readonly path: string;
   readonly search: string;
   /** A crawler, or a visitor without scripts as far as we can tell: deferred content would never get to its place. */
@@ -37,7 +37,7 @@ export interface PageRequest {
   enter(): void;
   /** Ends that: the shell was sent, or the handler is done. A second call changes nothing. */
   leave(): void;
-  /** What the owner's guards, loaders and actions are called with. */
+  /** The arguments of guards, loaders and actions. */
   toArgs(): Promise<LoaderArgs>;
   describe(origin: FailureContext['origin'], routeId?: string): FailureContext;
 }
@@ -126,7 +126,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     this.search = withoutKey(options.search, WHOLE_KEY);
     this.deadlineMs = deadlineMs;
     this.timings = this.info.showsTimings ? new Timings() : undefined;
-    // A document that answers a form comes from a form that no script took.
+    // A document that answers a form was requested without JavaScript.
     this.whole =
       this.search !== options.search || request.method === 'POST' || isCrawler(request.headers['user-agent']);
     const timer = setTimeout(() => this.abort(new PageTimeout(deadlineMs)), deadlineMs);
@@ -136,7 +136,7 @@ export class VisitorPageRequest extends Ending implements PageRequest {
     });
   }
 
-  /** Work that goes on after this, such as an action that never settles, must not count for ever. */
+  /** Stops counting the request, because an action that never settles would count forever. */
   override abort(reason: Error): void {
     super.abort(reason);
     this.leave();
@@ -174,7 +174,7 @@ export class SharedPageRequest extends Ending implements PageRequest {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  /** As it is for a page that is kept, so that it ends alike where there is none. */
+  /** The same as for a static page that is kept, so that both end alike. */
   readonly whole = true;
   readonly deadlineMs: number;
   readonly #pageRequest: PageRequest;

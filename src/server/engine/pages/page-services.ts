@@ -2,7 +2,7 @@ import type { Response as ExpressResponse } from 'express';
 import type { ComponentType } from 'react';
 import type { DocumentProps } from '../../../shared/engine/rendering/document.ts';
 import type { ErrorPages } from '../../../shared/engine/rendering/engine-context.ts';
-import { toLocalLocation } from '../../../shared/engine/routing/outcome.ts';
+import { toLocalLocation } from '../../../shared/engine/routing/control-flow.ts';
 import type { RouteTree } from '../../../shared/engine/routing/route-objects.ts';
 import type { PageModule } from '../../../shared/engine/routing/routes.ts';
 import type { AssetManifest } from '../../../shared/engine/wire/manifest.ts';
@@ -13,10 +13,10 @@ import type { Funnel } from '../errors/funnel.ts';
 import type { ContentPolicy } from '../protection/content-policy.ts';
 import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { requestInfo } from '../request/request-info.ts';
-import type { PageTable } from './load-page.ts';
 import type { MatchPage, PageMatch } from './match-page.ts';
 import type { PageRequest } from './page-request.ts';
-import type { StaticCache } from './static-cache.ts';
+import type { PageTable } from './server-page.ts';
+import type { StaticCache } from './static/static-cache.ts';
 
 /** One request that is answered with a page, its data, or what became of a form. */
 export interface PageExchange {
@@ -38,7 +38,7 @@ export interface PageServices {
   readonly funnel: Funnel;
   readonly policy: ContentPolicy;
   readonly cache: StaticCache;
-  /** Stands in a static page's URL: it belongs to no request. */
+  /** The origin of a static page's URL, which belongs to no request. */
   readonly sharedOrigin: string;
   /** Every visitor asks the host of `sharedOrigin`: a static page may name it. */
   readonly hasOneHost: boolean;

@@ -19,20 +19,20 @@ import type { RenderLimiter } from '../protection/render-limiter.ts';
 import { sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
 import { createTraceHeaders, type TracedProject } from '../request/trace-headers.ts';
+import { isForm } from './actions/form-body.ts';
+import { postAction } from './actions/post-action.ts';
 import { createContextFetch } from './context-fetch.ts';
-import { isForm } from './form-body.ts';
-import { loadPage, type PageTable } from './load-page.ts';
+import { loadPage } from './load-page.ts';
 import { createMatcher, matchNotFound } from './match-page.ts';
-import { sendNotPage, sendPageData } from './page-data.ts';
 import { type PageRequest, type PageRequestOptions, SharedPageRequest, VisitorPageRequest } from './page-request.ts';
 import { type PageExchange, type PageServices, READ_METHODS, sendRedirect, toAllowed } from './page-services.ts';
 import { toPageUrl } from './page-url.ts';
-import { postAction } from './post-action.ts';
-import type { EngineContext } from './server-page.ts';
-import { toSharedArgs } from './shared-args.ts';
-import { sendDocument, showPage } from './show-page.ts';
-import { createStaticCache, type KeptPage } from './static-cache.ts';
-import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static-page.ts';
+import { sendNotPage, sendPageData } from './render/page-data.ts';
+import { sendDocument, showPage } from './render/show-page.ts';
+import type { EngineContext, PageTable } from './server-page.ts';
+import { toSharedArgs } from './static/shared-args.ts';
+import { createStaticCache, type KeptPage } from './static/static-cache.ts';
+import { getKeptPage, sendKeptData, sendKeptPage, toSharedSearch } from './static/static-page.ts';
 import { requireBothHalves } from './wiring.ts';
 
 export interface PagesOptions<Own extends object = object> {
@@ -45,55 +45,55 @@ export interface PagesOptions<Own extends object = object> {
   readonly funnel: Funnel;
   readonly policy: ContentPolicy;
   readonly origins: Origins;
-  /** What the owner adds to the `context` of loaders, guards and actions. */
+  /** Returns what the product adds to the `context` of loaders, guards and actions. */
   readonly createContext?: (request: ExpressRequest, response: ExpressResponse) => Own | Promise<Own>;
-  /** What of that is the same for everyone, such as settings: static pages can read it too. */
+  /** The part that is the same for everyone, such as settings. Static pages can read it. */
   readonly sharedContext?: object;
   readonly lang?: string;
-  /** Visitors may say something of a failure: the page that needs nothing has the form for it. */
+  /** Visitors can send feedback about a failure, also from the page of last resort. */
   readonly takesFeedback?: boolean;
-  /** Answers with `no-store`, whatever they are; a page that is open still asks by `ETag` whether it holds. */
+  /** All responses are `no-store`. Open pages still check their data by `ETag`. */
   readonly isSecret: boolean;
-  /** The folder of the tables, for the words of a mistake in them; `product` by default. */
+  /** The folder of the tables, for error messages. Default: `product`. */
   readonly family?: string;
-  /** The path that all pages of the table share, and their data with them (`/desk`); none by default. */
+  /** The path that all pages and their data share (`/desk`). Default: none. */
   readonly base?: string;
-  /** Keep static pages compressed too. */
+  /** Keep compressed copies of static pages. */
   readonly compression?: boolean;
   /** Origins to which `context.fetch` sends trace headers. */
   readonly traceTargets: readonly string[];
-  /** What such headers name beside the trace. */
+  /** The project that trace headers name. */
   readonly traced?: TracedProject;
-  /** How long a page may take up to its last deferred value (ms). */
+  /** How long a page can take, up to its last deferred value (ms). */
   readonly deadlineMs?: number;
-  /** Where renders wait for each other, and pages in progress are counted; undefined to begin each at once. */
+  /** Limits renders and counts pages in progress; undefined for no limit. */
   readonly limiter: RenderLimiter | undefined;
-  /** Reads the forms that actions take. */
+  /** Reads forms. */
   readonly bodies: BodyReader;
-  /** Largest form that an action takes (bytes). */
+  /** Largest form (bytes). */
   readonly maxActionBytes?: number;
 }
 
 interface Asked extends Pick<PageRequestOptions, 'request' | 'response' | 'match' | 'path' | 'search'> {
-  /** A form counts among the pages in progress once it has arrived: its sender decides how long that takes. */
+  /** The request counts as a page in progress only when its form has arrived, because that can take long. */
   readonly readsForm?: boolean;
 }
 
-/** The page steps of an app, in the order in which they belong into it. */
+/** The page steps of an app, in their order. */
 export interface PageSteps {
   /** GET and HEAD of `/_data…`. */
   readonly data: RequestHandler;
-  /** GET, HEAD and POST of pages; passes on what is none. */
+  /** GET, HEAD and POST of pages. Other URLs go to the next step. */
   readonly pages: RequestHandler;
-  /** The page for an address that nobody claimed; takes the forms of the layouts around it. */
+  /** The 404 page. It accepts the forms of the layouts around it. */
   readonly notFound: RequestHandler;
-  /** The owner's page for an error that was thrown outside the pages. */
+  /** The product's page for an error that was thrown outside of pages. */
   readonly renderError: (request: ExpressRequest, response: ExpressResponse, error: PageError) => Promise<void>;
-  /** Whether a page takes form posts from a foreign origin (`acceptPostsFrom`). */
+  /** Whether a page accepts forms from another origin (`acceptPostsFrom`). */
   readonly acceptsPostsFrom: (path: string, origin: string) => boolean;
-  /** Whether a canonical path is that of a page of the table, or of its page data. */
+  /** Whether a normalized path is a page of the table, or its page data. */
   readonly isPage: (path: string) => boolean;
-  /** The same of one that is rendered for each request. */
+  /** The same for a page that is rendered for each request. */
   readonly isRendered: (path: string) => boolean;
 }
 
@@ -103,9 +103,9 @@ const RENDER_DEADLINE = 15 * Second;
 const STATIC_CACHE_BYTES = 64 * MiB;
 
 /**
- * Loads the modules of all pages, and makes the steps that serve them.
+ * Loads the modules of all pages and creates the steps that serve them.
  *
- * @throws WiringError where a route or a server half lacks the other one
+ * @throws WiringError if the route table and the server halves do not match
  */
 export async function createPages<Own extends object = object>(options: PagesOptions<Own>): Promise<PageSteps> {
   const tree = createRouteTree(options.routes);
@@ -144,7 +144,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
   /**
    * Answers one request for a page. Every such request begins and ends here. It counts among the pages in
    * progress until its shell is sent. If that never happens, the count ends with `answer`, the response or the
-   * deadline, whichever comes first. If the client left during an earlier step, nothing begins.
+   * deadline. If the client left during an earlier step, nothing starts.
    */
   async function serve(asked: Asked, answer: (exchange: PageExchange) => unknown): Promise<void> {
     const { request, response, readsForm = false } = asked;
@@ -255,7 +255,7 @@ export async function createPages<Own extends object = object>(options: PagesOpt
     },
 
     async notFound(request, response) {
-      // A layout around it may own the form. Behind an existing app its origin has not been checked yet.
+      // A layout around it can have the form. Behind an existing app its origin has not been checked yet.
       const isPost = request.method === 'POST' && isForm(request) && isOfThisSite(request, origins);
       await serve({ ...toNowhere(request, response), readsForm: isPost }, isPost ? postAction : showPage);
     },

@@ -1,15 +1,15 @@
 import type { Params } from 'react-router';
 import type { PageProps, RouteIdOf, RouteLine } from '../../../shared/engine/routing/routes.ts';
 
-/** What every loader, action and guard finds in its `context`, whatever the owner adds. */
+/** The part of `context` that every loader, action and guard has. */
 export interface EngineContext {
-  /** `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for the targets that are listed. Stops when the visitor leaves. */
+  /** `fetch` with up to three attempts on a status of 500 or more, one deadline, and trace headers for `TRACE_TARGETS`. Stops when the visitor leaves. */
   readonly fetch: typeof fetch;
 }
 
-/** What a loader or guard is called with. `Context` is the product's `AppContext`. */
+/** The arguments of a loader or guard. `Context` is your `AppContext`. */
 export interface LoaderArgs<Context = EngineContext> {
-  /** The request as the web knows it; its URL is checked and comes from the configured origin. */
+  /** A web `Request`. Its URL is normalized, and its origin is one of `PUBLIC_ORIGINS`. */
   readonly request: Request;
   readonly params: Params;
   readonly context: Context;
@@ -17,12 +17,12 @@ export interface LoaderArgs<Context = EngineContext> {
   readonly signal: AbortSignal;
 }
 
-/** What an action is called with. */
+/** The arguments of an action. */
 export interface ActionArgs<Context = EngineContext> extends LoaderArgs<Context> {
   readonly form: FormData;
 }
 
-/** The answer of an action that refuses what was typed: the page comes again with what was wrong and what was typed. */
+/** The result of an action that refuses a form. The page is shown again with the errors and what was typed. */
 export class Refusal {
   readonly status: 409 | 422;
   readonly errors: Readonly<Record<string, string>>;
@@ -34,63 +34,67 @@ export class Refusal {
 }
 
 export interface RefusalDetails {
-  /** What is wrong, by field name; the empty name stands for the form as a whole. */
+  /** Messages by field name. The empty name stands for the whole form. */
   readonly errors: Readonly<Record<string, string>>;
 }
 
-/** The fields do not fit: 422. Return it from an action. */
+/** Refuses a form because its fields are not valid (422). Return it from an action. */
 export function invalid({ errors }: RefusalDetails): Refusal {
   return new Refusal(422, errors);
 }
 
-/** The fields fit, but the state of things does not: 409. Return it from an action. */
+/** Refuses a valid form because of the current state (409), such as a name that is taken. Return it from an action. */
 export function conflict({ errors }: RefusalDetails): Refusal {
   return new Refusal(409, errors);
 }
 
-/** What an action may answer of which a page declares `send(): Sent`. */
+/** What the handler of an action can return if the page declares `send(): Sent`. */
 type AnswerOf<Action> = Action extends () => infer Data ? Data | Refusal | Promise<Data | Refusal> : never;
 
-/** The server's side of the actions that a page declares. */
+/** The handlers of the actions that a page declares. */
 export type ActionHandlers<Actions, Context> = {
   readonly [Name in keyof Actions]: (args: ActionArgs<Context>) => AnswerOf<Actions[Name]>;
 };
 
 /**
- * The server half of a page or layout. Each part is optional. `Data` and `Actions` are the interfaces
- * that stand beside the page.
+ * The server half of a page or layout. Every part is optional. The page's file has the interfaces `Data` and `Actions`.
  */
 export interface ServerPage<Data = unknown, Context = EngineContext, Actions = Record<string, () => unknown>> {
   /**
-   * Runs before every loader and action of the branch, outermost first; throws `forbidden()`,
-   * `redirect()` and the like. Before an action the method of its request is POST. What it found it
-   * hands over by `oncePerRequest()`.
+   * Runs before every loader and action of this route and its children, outermost first. Throw `forbidden()`,
+   * `redirect()` and the like. Before an action, the request's method is POST. To share a value with loaders, use
+   * `oncePerRequest()`.
    */
   readonly guard?: (args: LoaderArgs<Context>) => void | Promise<void>;
-  /** Brings the page's data. Promises inside it stream in as they settle. */
+  /** Returns the page's data. Promises in it are streamed when they settle. */
   readonly loader?: (args: LoaderArgs<Context>) => Data | Promise<Data>;
-  /** A cheap name for the state of the data: where every route of a branch has one, HEAD and conditional requests run no loader. */
+  /** Returns a cheap version of the data. If every matched route has one, HEAD and conditional requests run no loader. */
   readonly version?: (args: LoaderArgs<Context>) => string | Promise<string>;
-  /** By name; a form names one as `<route id>.<name>`. */
+  /** Handlers by name. A form names one as `<route id>.<name>`. */
   readonly actions?: ActionHandlers<Actions, Context>;
-  /** Names of actions that run whatever the guards say, because they are how a visitor gets past them: signing in. */
+  /** Names of actions that run without the guards, such as signing in. */
   readonly openActions?: readonly (keyof Actions & string)[];
-  /** Foreign origins whose form posts this page takes (payment and sign-in providers). */
+  /** Other origins that can post forms to this page, such as payment and sign-in providers. */
   readonly acceptPostsFrom?: readonly string[];
 }
 
+/** Server halves by route id, as the engine uses them. */
+export type PageTable<Context = EngineContext> = Readonly<
+  Record<string, ServerPage<unknown, Context> | null | undefined>
+>;
+
 /**
- * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, Actions>`. It has every
- * route id; null for a page that needs nothing of the server. A page that takes `data` needs the
- * loader that returns it, and one that declares actions needs those.
+ * The table of server halves: `satisfies ServerPages<typeof routes, AppContext, Actions>`. It has every route id, with
+ * null for a page without a server half. A page that takes `data` needs a loader that returns it, and a page that
+ * declares actions needs their handlers.
  */
 export type ServerPages<Table extends readonly RouteLine[], Context = EngineContext, Actions = unknown> = {
   readonly [Id in RouteIdOf<Table> | (keyof Actions & string)]: Id extends RouteIdOf<Table>
     ? ServerHalf<Id, LineOf<Table, Id>, Context> & ActingHalf<Id, Actions, Context>
-    : `"${Id}" is no route of src/shared/product/routes.tsx. Mend its name in src/shared/product/actions.ts.`;
+    : `"${Id}" is not a route of src/shared/product/routes.tsx. Correct its name in src/shared/product/actions.ts.`;
 };
 
-/** A server half that has the actions which its page declares. The first parameter is for the compiler's message. */
+/** A server half with the actions that its page declares. The first parameter appears in the compiler's message. */
 export interface ActingPage<_Id extends string, Actions, Context> {
   readonly actions: ActionHandlers<Actions, Context>;
 }
@@ -99,7 +103,7 @@ type ActingHalf<Id extends string, Actions, Context> = Id extends keyof Actions
   ? ActingPage<Id, Actions[Id], Context>
   : unknown;
 
-/** A server half whose loader is what its page waits for. The first parameter is for the compiler's message: whose it is. */
+/** A server half with the loader that its page needs. The first parameter appears in the compiler's message. */
 export interface LoadingPage<_Id extends string, Data, Context> extends ServerPage<Data, Context> {
   readonly loader: (args: LoaderArgs<Context>) => Data | Promise<Data>;
 }
@@ -109,7 +113,7 @@ type ServerHalf<Id extends string, Line, Context> = Line extends { readonly page
     ? Props extends readonly [PageProps<infer Data>, ...unknown[]]
       ? LoadingPage<Id, Data, Context>
       : ServerPage<unknown, Context> | null
-    : `The page "${Id}" has no component as its default export. Its file is named in src/shared/product/routes.tsx.`
+    : `The page "${Id}" does not export a component as its default. src/shared/product/routes.tsx names its file.`
   : never;
 
 /** The line of a table that has an id. */

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 
-/** What a page's time went into. */
+/** The parts of a page's time. */
 export type Phase = 'guard' | 'loader' | 'queue' | 'render';
 
-/** What `Server-Timing` tells operators of one page. */
+/** The `Server-Timing` of one page, for operators. */
 export class Timings {
   readonly #began = performance.now();
   readonly #entries: string[] = [];
 
   /**
-   * @param since `performance.now()` when it began
-   * @param of the id of its route, where it belongs to one
+   * @param since `performance.now()` at its start
+   * @param of the id of its route, if it has one
    */
   add(phase: Phase, since: number, of?: string): void {
     const words = of === undefined ? '' : `;desc=${JSON.stringify(`${phase} of ${of}`)}`;
@@ -26,7 +26,7 @@ export class Timings {
   }
 }
 
-/** Does the work of one phase, and keeps its time where somebody may see it. */
+/** Runs the work of one phase, and measures it if an operator can see it. */
 export function timed<Value>(
   timings: Timings | undefined,
   phase: Phase,

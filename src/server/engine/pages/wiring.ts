@@ -1,12 +1,12 @@
-import type { PageTable } from './load-page.ts';
+import type { PageTable } from './server-page.ts';
 
-/** Tables that do not fit each other, in sentences for whoever started the server. */
+/** Thrown at start if the route table and the server halves do not match. */
 export class WiringError extends Error {}
 
 /**
- * What the compiler says by `ServerPages<typeof routes>`, for who did not ask it.
+ * Checks at start what `ServerPages<typeof routes>` checks in the compiler.
  *
- * @throws WiringError for a route without a server half, and for a half without a route
+ * @throws WiringError for a route without a server half, and for a server half without a route
  */
 export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, family = 'product'): void {
   const routes = new Set(routeIds);
@@ -14,12 +14,11 @@ export function requireBothHalves(routeIds: Iterable<string>, pages: PageTable, 
   const missing = [...routes].filter((id) => !Object.hasOwn(pages, id) || pages[id] === undefined);
   const sentences = [
     ...missing.map(
-      (id) =>
-        `The route "${id}" has no server half. Give it one in src/server/${family}/pages/index.ts, or null there if it needs nothing of the server.`,
+      (id) => `The route "${id}" is missing in src/server/${family}/pages/index.ts. Add its server half, or null.`,
     ),
     ...lost.map(
       (id) =>
-        `The server half "${id}" has no route. Mend its id in src/server/${family}/pages/index.ts, or give src/shared/${family}/routes.tsx a route of that id.`,
+        `src/server/${family}/pages/index.ts has a server half "${id}", but there is no such route. Correct the id, or add the route to src/shared/${family}/routes.tsx.`,
     ),
   ];
   if (sentences.length > 0) throw new WiringError(sentences.join('\n'));

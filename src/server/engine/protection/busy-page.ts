@@ -5,8 +5,9 @@ import { sendProblem } from '../errors/problem.ts';
 import { toPageUrl } from '../pages/page-url.ts';
 import { isApiPath } from '../request/api-path.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendBody } from '../request/send-body.ts';
 
-/** When to come again (s): a moment, and not all in the same one. */
+/** `Retry-After` (s): random, so that not all visitors return at the same time. */
 const RETRY_FIRST = 3;
 const RETRY_SPREAD = 5;
 
@@ -16,8 +17,8 @@ const PAGE = Buffer.from(
   renderPlainPage({
     ...HEADING,
     body:
-      '<p>More people are here than can be served at once. This page tries again by itself in a few seconds, ' +
-      'or you can <a href="">try now</a>.</p>',
+      '<p>The site has too many visitors at the moment. This page reloads in a few seconds, ' +
+      'or <a href="">try again now</a>.</p>',
   }),
 );
 
@@ -25,16 +26,14 @@ const POSTED_PAGE = Buffer.from(
   renderPlainPage({
     ...HEADING,
     body:
-      '<p>More people are here than can be served at once, and nothing was done with what you sent. ' +
-      'Go back, where it still stands, and send it again in a few seconds.</p>',
+      '<p>The site has too many visitors at the moment, so your form was not processed. ' +
+      'Go back, where your input is still there, and send it again in a few seconds.</p>',
   }),
 );
 
-const DATA = Buffer.from('{"busy":true}\n');
-
 /**
- * Answers 503 out of memory, before anything has been done or read. A page comes again by itself; what
- * was posted does not, because a browser would come for the page without it.
+ * Sends a prebuilt 503 response, so that a busy server does no extra work. A page reloads itself. A form does not, because
+ * the browser would request the page without its data.
  */
 export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
   const { path } = requestInfo(req);
@@ -47,12 +46,11 @@ export function sendBusy(req: IncomingMessage, res: ServerResponse): void {
   // Also a form that is posted in the background: the page around it stays as it is.
   const isData = toPageUrl(path) !== undefined || req.headers.accept?.includes(ACTION_ACCEPT) === true;
   const isRead = req.method === 'GET' || req.method === 'HEAD';
-  const body = isData ? DATA : isRead ? PAGE : POSTED_PAGE;
-  res.statusCode = 503;
-  if (!isData) res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
-  if (!isData && isRead) res.setHeader('Refresh', wait);
-  res.setHeader('Content-Type', isData ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8');
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(req.method === 'HEAD' ? undefined : body);
+  if (isData) {
+    sendBody(res, 503, { type: 'application/json; charset=utf-8', body: '{"busy":true}\n' });
+    return;
+  }
+  res.setHeader('Content-Security-Policy', PLAIN_PAGE_POLICY);
+  if (isRead) res.setHeader('Refresh', wait);
+  sendBody(res, 503, { type: 'text/html; charset=utf-8', body: isRead ? PAGE : POSTED_PAGE });
 }

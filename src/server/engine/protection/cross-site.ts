@@ -36,17 +36,11 @@ export function crossSite({
 }: CrossSiteOptions): Step {
   const notice = log && originNotice(origins, log);
   return function crossSite(req, res, next) {
-    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) {
-      next();
-      return;
-    }
+    if (SAFE_METHODS.has(req.method ?? '') || isOfThisSite(req, origins)) return next();
     const { path } = requestInfo(req);
     const { origin } = req.headers;
     const accepted = origin !== undefined && origin !== 'null' && isAccepted(path, origin);
-    if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) {
-      next();
-      return;
-    }
+    if (accepted || !covers(path) || (takesTokens(path) && !hasAddedCredentials(req))) return next();
     notice?.(req);
     refuseOtherSite(req, res);
   };

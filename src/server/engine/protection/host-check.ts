@@ -35,10 +35,8 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
   let last = { given: '', scheme: '', host: undefined as string | undefined };
 
   return function hostCheck(req, res, next) {
-    if (req.headers.host === undefined && req.httpVersion === '1.1') {
-      refuse(req, res, 400, 'The request names no host, which HTTP/1.1 asks for.'); // RFC 9112, section 3.2
-      return;
-    }
+    if (req.headers.host === undefined && req.httpVersion === '1.1')
+      return refuse(req, res, 400, 'The request names no host, which HTTP/1.1 asks for.'); // RFC 9112, section 3.2
     const trusted = isFromProxy(req, trust);
     const isNamed = isForwarded(req);
     const { forwarded } = req.headers;
@@ -46,21 +44,12 @@ export function hostCheck({ origins, trust, log }: HostCheckOptions): Step {
     if (trusted && !isNamed && forwarded !== undefined) sayForwarded({ peer: req.socket.remoteAddress });
     const scheme = readScheme(req, trusted);
     const given = readHost(req, trusted);
-    if (given === undefined) {
-      next(); // HTTP/1.0: the fallback stands
-      return;
-    }
+    if (given === undefined) return next(); // HTTP/1.0: the fallback stands
     if (given !== last.given || scheme !== last.scheme) last = { given, scheme, host: toCheckedHost(given, scheme) };
     const { host } = last;
-    if (host === undefined) {
-      refuse(req, res, 400, 'The request names a malformed host.');
-      return;
-    }
+    if (host === undefined) return refuse(req, res, 400, 'The request names a malformed host.');
     const origin = toOrigin(host, scheme, origins);
-    if (origin === undefined) {
-      refuse(req, res, 421);
-      return;
-    }
+    if (origin === undefined) return refuse(req, res, 421);
     if (trusted && scheme === 'http' && origin.startsWith('https:') && req.headers['x-forwarded-proto'] !== undefined) {
       sayPlain({ peer: req.socket.remoteAddress });
     }

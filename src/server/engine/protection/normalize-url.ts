@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MAX_TARGET_LENGTH } from '../../limits.ts';
-import { describeBadFrame } from '../connection/frame.ts';
-import { refuse, sendAllowed, sendText } from '../request/refuse.ts';
+import { decodePercent } from '../request/decode-percent.ts';
+import { refuse, sendAllowed } from '../request/refuse.ts';
 import { requestInfo } from '../request/request-info.ts';
+import { sendText } from '../request/send-body.ts';
 import type { Step } from '../request/step.ts';
-import { decodeStrictly, readPath, type Spelling, spellPath } from './path-spelling.ts';
+import { readPath, type Spelling, spellPath } from './path-spelling.ts';
 
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const ALLOW = [...METHODS].join(', ');
@@ -22,30 +23,22 @@ export interface NormalizeUrlOptions {
  */
 export function normalizeUrl({ isReserved = () => true, rawPaths = false }: NormalizeUrlOptions = {}): Step {
   return function normalizeUrl(req, res, next) {
-    if (req.method === 'TRACE') {
-      refuseMethod(req, res);
-      return;
-    }
+    if (req.method === 'TRACE') return refuseMethod(req, res);
     const badFrame = describeBadFrame(req);
     if (badFrame !== undefined) {
       res.setHeader('Connection', 'close');
       refuse(req, res, 400, badFrame);
       return;
     }
-    if (countHosts(req) > 1) {
-      refuse(req, res, 400, 'The request names more than one host.');
+    if (countHosts(req) > 1) return refuse(req, res, 400, 'The request names more than one host.');
+    if (req.url === '*') {
+      if (req.method === 'OPTIONS') sendAllowed(res, ALLOW);
+      else refuseMethod(req, res);
       return;
     }
-    const raw = req.url ?? '';
-    if (raw === '*') {
-      answerAsterisk(req, res);
-      return;
-    }
-    const target = toOriginForm(raw, req.headers.host);
-    if (target === undefined) {
-      refuse(req, res, 400, 'The request names an address that is not one of this host.');
-      return;
-    }
+    const target = toOriginForm(req.url ?? '', req.headers.host);
+    if (target === undefined)
+      return refuse(req, res, 400, 'The request names an address that is not one of this host.');
     enter(req, res, next, target);
   };
 
@@ -58,14 +51,14 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
       return;
     }
     const reading = readPathOf(rawPath);
-    if ('elsewhere' in reading) {
-      const refusal = refuseSearch(search);
-      if (refusal === undefined) redirect(res, reading.elsewhere + search);
-      else refuse(req, res, 400, refusal);
-      return;
-    }
     if ('refusal' in reading) {
       refuse(req, res, 400, reading.refusal);
+      return;
+    }
+    const badSearch = refuseSearch(search);
+    if ('elsewhere' in reading) {
+      if (badSearch === undefined) redirect(res, reading.elsewhere + search);
+      else refuse(req, res, 400, badSearch);
       return;
     }
     const { path } = reading;
@@ -81,9 +74,8 @@ export function normalizeUrl({ isReserved = () => true, rawPaths = false }: Norm
         refuse(req, res, 414);
         return;
       }
-      const refusal = refuseSearch(search);
-      if (refusal !== undefined) {
-        refuse(req, res, 400, refusal);
+      if (badSearch !== undefined) {
+        refuse(req, res, 400, badSearch);
         return;
       }
     }
@@ -113,14 +105,6 @@ function redirect(res: ServerResponse, location: string): void {
   sendText(res, 308, 'This address has another spelling.');
 }
 
-function answerAsterisk(req: IncomingMessage, res: ServerResponse): void {
-  if (req.method === 'OPTIONS') {
-    sendAllowed(res, ALLOW);
-    return;
-  }
-  refuseMethod(req, res);
-}
-
 /** RFC 9112 section 3.2: the absolute form is taken where it names the same host as `Host` does. */
 function toOriginForm(raw: string, host: string | undefined): string | undefined {
   if (raw.startsWith('/')) return raw;
@@ -134,7 +118,7 @@ function toOriginForm(raw: string, host: string | undefined): string | undefined
 function refuseSearch(search: string): string | undefined {
   if (search === '' || /^[\x21-\x22\x24\x26-\x7e]*$/.test(search)) return undefined;
   if (/[^\x21-\x22\x24-\x7e]/.test(search)) return 'The address has a character that must be percent-encoded.';
-  if (/%00/.test(search) || decodeStrictly(search) === undefined) {
+  if (/%00/.test(search) || decodePercent(search) === undefined) {
     return 'The address has a malformed or forbidden percent-encoding.';
   }
   return undefined;
@@ -149,4 +133,23 @@ function countHosts(req: IncomingMessage): number {
     if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count;
+}
+
+/**
+ * Why nobody can be sure where a request ends: Node has found its end by then, but a proxy may have
+ * found another one, and what one of the two takes for a body the other takes for the next request.
+ * Node lets every coding in front of `chunked` through, undoes none of them, and takes chunks from
+ * HTTP/1.0, which has none (RFC 9112, section 6.1).
+ *
+ * @returns a sentence for who asked; undefined where nothing is wrong
+ */
+function describeBadFrame(req: IncomingMessage): string | undefined {
+  const { headers } = req;
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || req.httpVersion === '1.0')) {
+    return 'The Transfer-Encoding of the request is not supported. Send chunks, or a Content-Length.';
+  }
+  // Some proxy on the way may take them for those with a hyphen.
+  const hasTwin = headers.transfer_encoding !== undefined || headers.content_length !== undefined;
+  return hasTwin ? 'The request says twice where its body ends.' : undefined;
 }

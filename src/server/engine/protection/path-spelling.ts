@@ -1,3 +1,5 @@
+import { decodePercent } from '../request/decode-percent.ts';
+
 /** What became of a request's path: its one spelling, or a sentence for who asked. */
 export type Spelling = { readonly path: string } | { readonly refusal: string };
 
@@ -14,7 +16,7 @@ export function spellPath(raw: string): Spelling {
   if (raw.includes('//') || raw.includes('\\')) return { refusal: 'The address has a doubled slash or a backslash.' };
   if (/%(?:2f|5c|2e)/i.test(raw)) return { refusal: 'The address has an encoded slash, backslash or dot.' };
   if (DOT_SEGMENT.test(raw)) return { refusal: 'The address has a dot segment.' };
-  const decoded = decodeStrictly(raw);
+  const decoded = decodePercent(raw);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
   if (decoded === undefined || /[\u0000-\u001f\u007f-\u009f]/.test(decoded)) {
     return { refusal: 'The address has a malformed or forbidden percent-encoding.' };
@@ -25,15 +27,6 @@ export function spellPath(raw: string): Spelling {
 /** Letters that need no encoding in a path, one slash at a time. */
 const SPELT = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@]*)+$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
-
-/** Undefined for a broken escape, and for bytes that are no UTF-8. */
-export function decodeStrictly(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Encodings within encodings that are looked into; honest addresses have two. */
 const MAX_LEVELS = 4;

@@ -72,174 +72,167 @@ const TURNS_FOR_OTHERS = 7;
  * answers, bodies that come in, new connections) goes on between them.
  */
 export function createRenderLimiter(options: RenderLimiterOptions = {}): RenderLimiter {
-  return new Limiter(options);
-}
-
-class Limiter implements RenderLimiter {
-  pages = 0;
-  readonly #maxWaitMs: number;
-  readonly #onRefuse: (() => void) | undefined;
-  readonly #now: () => number;
-  readonly #onNextTurn: (callback: () => void) => void;
-  /** The queue begins here; what stands before it is cut off now and then. */
-  #head = 0;
-  #queue: Place[] = [];
-  /** `#open` is called in the next turn. */
-  #isWatching = false;
-  /** When this slice began and until when it may begin renders (ms): 0 in turns for others. */
-  #sliceBegan = 0;
-  #sliceEnd = 0;
-  /** Renders that this slice has begun, and that the one before it had (counts). */
-  #begun = 0;
-  #begunBefore = 0;
-  /** Calls of `#step` that are due in the next turn (a count). */
-  #steps = 0;
-  /** Turns that others have before the next slice, and when their time is over (ms). */
-  #turnsForOthers = 0;
-  #othersUntil = 0;
-  #hasNewConnection = false;
-  #isCrowded = false;
-  /** From one render to the next while there is a queue (ms): it, and all that happened beside it. */
-  #stepMs = 0;
+  const { maxWaitMs = Number.POSITIVE_INFINITY, onRefuse, now: readClock = () => performance.now() } = options;
+  const onNextTurn: (callback: () => void) => void = options.onNextTurn ?? setImmediate;
   /** The next turn belongs to no visitor: it must not keep one's request in memory. */
-  readonly #asNobody = AsyncLocalStorage.snapshot();
+  const asNobody = AsyncLocalStorage.snapshot();
+  let pages = 0;
+  /** The queue begins at `head`. Earlier places are removed now and then. */
+  let queue: Place[] = [];
+  let head = 0;
+  /** `open` is called in the next turn. */
+  let isWatching = false;
+  /** When this slice began and until when it may begin renders (ms): 0 in turns for others. */
+  let sliceBegan = 0;
+  let sliceEnd = 0;
+  /** Renders that this slice has begun, and that the one before it had (counts). */
+  let begun = 0;
+  let begunBefore = 0;
+  /** Calls of `step` that are due in the next turn (a count). */
+  let steps = 0;
+  /** Turns that others have before the next slice, and when their time is over (ms). */
+  let turnsForOthers = 0;
+  let othersUntil = 0;
+  let hasNewConnection = false;
+  let isCrowded = false;
+  /** From one render to the next while there is a queue (ms): it, and all that happened beside it. */
+  let stepMs = 0;
 
-  constructor({ maxWaitMs, onRefuse, now, onNextTurn }: RenderLimiterOptions) {
-    this.#maxWaitMs = maxWaitMs ?? Number.POSITIVE_INFINITY;
-    this.#onRefuse = onRefuse;
-    this.#now = now ?? (() => performance.now());
-    this.#onNextTurn = onNextTurn ?? setImmediate;
+  function countQueued(): number {
+    return queue.length - head;
   }
 
-  get queued(): number {
-    return this.#queue.length - this.#head;
-  }
-
-  get waitMs(): number {
-    const oldest = this.#queue[this.#head];
-    return oldest ? Math.max(this.#now() - oldest.since, this.queued * this.#stepMs) : 0;
-  }
-
-  enter(): () => void {
-    this.pages += 1;
-    let isIn = true;
-    return () => {
-      if (isIn) this.pages -= 1;
-      isIn = false;
-    };
-  }
-
-  noteConnection(): void {
-    this.#hasNewConnection = true;
-  }
-
-  acquire(waiting: Waiting, mayRefuse: boolean): Promise<boolean> | undefined {
-    const now = this.#now();
-    if (!this.#isWatching) {
-      this.#isWatching = true;
-      this.#isCrowded = false;
-      this.#beginSlice(now);
-      this.#asNobody(this.#onNextTurn, this.#open);
-    }
-    if (this.queued === 0 && now < this.#sliceEnd) {
-      this.#begun += 1;
-      return undefined;
-    }
-    if (mayRefuse && this.waitMs > this.#maxWaitMs) {
-      this.#onRefuse?.();
-      return Promise.resolve(false);
-    }
-    return new Promise((resolve) => {
-      this.#queue.push({ waiting, mayRefuse, since: now, resolve });
-      this.#asNobody(this.#scheduleSteps);
-    });
+  function readWait(): number {
+    const oldest = queue[head];
+    return oldest ? Math.max(readClock() - oldest.since, countQueued() * stepMs) : 0;
   }
 
   /** The first of each turn. */
-  readonly #open = (): void => {
-    const now = this.#now();
-    if (this.#begun > 0) this.#endSlice(now);
-    const areOthersWaiting = this.#isCrowded || this.#hasNewConnection;
-    this.#hasNewConnection = false;
-    if (areOthersWaiting && this.#turnsForOthers > 0 && now < this.#othersUntil) {
-      this.#turnsForOthers -= 1;
-      this.#onNextTurn(this.#open);
+  function open(): void {
+    const now = readClock();
+    if (begun > 0) endSlice(now);
+    const areOthersWaiting = isCrowded || hasNewConnection;
+    hasNewConnection = false;
+    if (areOthersWaiting && turnsForOthers > 0 && now < othersUntil) {
+      turnsForOthers -= 1;
+      onNextTurn(open);
       return;
     }
-    this.#beginSlice(now);
-    this.#isWatching = this.#beginNext(now);
-    if (!this.#isWatching) return;
-    this.#onNextTurn(this.#open);
-    this.#scheduleSteps();
-  };
-
-  /** Between two of these all that a render does in one piece is done: its promises are settled. */
-  readonly #step = (): void => {
-    this.#steps -= 1;
-    if (this.#sliceEnd === 0) return;
-    const now = this.#now();
-    if (now < this.#sliceEnd) this.#beginNext(now);
-    this.#scheduleSteps();
-  };
-
-  readonly #scheduleSteps = (): void => {
-    if (this.#isCrowded) return;
-    for (const wanted = Math.min(this.queued, MAX_STEPS); this.#steps < wanted; this.#steps++) {
-      this.#onNextTurn(this.#step);
-    }
-  };
-
-  #beginSlice(now: number): void {
-    if (this.queued > 0 && this.#begunBefore > 0) {
-      const stepMs = (now - this.#sliceBegan) / this.#begunBefore;
-      this.#stepMs += (stepMs - this.#stepMs) * Math.min(1, WEIGHT * this.#begunBefore);
-    }
-    this.#sliceBegan = now;
-    this.#sliceEnd = this.#isCrowded ? now : now + SLICE;
+    beginSlice(now);
+    isWatching = beginNext(now);
+    if (!isWatching) return;
+    onNextTurn(open);
+    scheduleSteps();
   }
 
-  #endSlice(now: number): void {
-    this.#turnsForOthers = this.#begun * (this.#isCrowded ? TURNS_FOR_OTHERS : 1);
-    this.#othersUntil = now + (now - this.#sliceBegan);
-    this.#sliceEnd = 0;
-    this.#begunBefore = this.#begun;
-    this.#begun = 0;
+  /** Between two of these all that a render does in one piece is done: its promises are settled. */
+  function step(): void {
+    steps -= 1;
+    if (sliceEnd === 0) return;
+    const now = readClock();
+    if (now < sliceEnd) beginNext(now);
+    scheduleSteps();
+  }
+
+  function scheduleSteps(): void {
+    if (isCrowded) return;
+    for (const wanted = Math.min(countQueued(), MAX_STEPS); steps < wanted; steps++) onNextTurn(step);
+  }
+
+  function beginSlice(now: number): void {
+    if (countQueued() > 0 && begunBefore > 0) {
+      const lastMs = (now - sliceBegan) / begunBefore;
+      stepMs += (lastMs - stepMs) * Math.min(1, WEIGHT * begunBefore);
+    }
+    sliceBegan = now;
+    sliceEnd = isCrowded ? now : now + SLICE;
+  }
+
+  function endSlice(now: number): void {
+    turnsForOthers = begun * (isCrowded ? TURNS_FOR_OTHERS : 1);
+    othersUntil = now + (now - sliceBegan);
+    sliceEnd = 0;
+    begunBefore = begun;
+    begun = 0;
   }
 
   /** @returns false where nobody waits */
-  #beginNext(now: number): boolean {
-    const place = this.#takeWanted(now);
+  function beginNext(now: number): boolean {
+    const place = takeWanted(now);
     if (!place) return false;
-    this.#begun += 1;
-    this.#isCrowded = now - place.since > CROWDED * this.#maxWaitMs;
-    if (this.#isCrowded) this.#sliceEnd = now;
+    begun += 1;
+    isCrowded = now - place.since > CROWDED * maxWaitMs;
+    if (isCrowded) sliceEnd = now;
     // Who comes now has not waited: with what is left of this slice alone, there would be a queue for ever.
-    else if (this.queued === 0) this.#sliceEnd = now + SLICE;
+    else if (countQueued() === 0) sliceEnd = now + SLICE;
     place.resolve(true);
     return true;
   }
 
   /** The next one that somebody still waits for, and not for too long. */
-  #takeWanted(now: number): Place | undefined {
-    for (;;) {
-      const place = this.#shift();
-      if (!place) return undefined;
-      const isLate = place.mayRefuse && now - place.since > 2 * this.#maxWaitMs;
+  function takeWanted(now: number): Place | undefined {
+    for (let place = shift(); place; place = shift()) {
+      const isLate = place.mayRefuse && now - place.since > 2 * maxWaitMs;
       const isGone = place.waiting.endedBy instanceof VisitorGone;
       if (!isLate && !isGone) return place;
-      if (!isGone) this.#onRefuse?.();
+      if (!isGone) onRefuse?.();
       place.resolve(false);
     }
+    return undefined;
   }
 
-  #shift(): Place | undefined {
-    const place = this.#queue[this.#head];
+  function shift(): Place | undefined {
+    const place = queue[head];
     if (!place) return undefined;
-    this.#head += 1;
-    if (this.#head === this.#queue.length || this.#head > 1000) {
-      this.#queue = this.#queue.slice(this.#head);
-      this.#head = 0;
+    head += 1;
+    if (head === queue.length || head > 1000) {
+      queue = queue.slice(head);
+      head = 0;
     }
     return place;
   }
+
+  return {
+    get pages() {
+      return pages;
+    },
+    get queued() {
+      return countQueued();
+    },
+    get waitMs() {
+      return readWait();
+    },
+    enter() {
+      pages += 1;
+      let isIn = true;
+      return () => {
+        if (isIn) pages -= 1;
+        isIn = false;
+      };
+    },
+    noteConnection() {
+      hasNewConnection = true;
+    },
+    acquire(waiting, mayRefuse) {
+      const now = readClock();
+      if (!isWatching) {
+        isWatching = true;
+        isCrowded = false;
+        beginSlice(now);
+        asNobody(onNextTurn, open);
+      }
+      if (countQueued() === 0 && now < sliceEnd) {
+        begun += 1;
+        return undefined;
+      }
+      if (mayRefuse && readWait() > maxWaitMs) {
+        onRefuse?.();
+        return Promise.resolve(false);
+      }
+      return new Promise((resolve) => {
+        queue.push({ waiting, mayRefuse, since: now, resolve });
+        asNobody(scheduleSteps);
+      });
+    },
+  };
 }

@@ -27,16 +27,10 @@ export interface ShedOptions {
 export function shed({ overload, isRendered, isExempt, count }: ShedOptions): Step {
   return function shed(req, res, next) {
     const { level } = overload;
-    if (level === 0) {
-      next();
-      return;
-    }
+    if (level === 0) return next();
     const { path } = requestInfo(req);
     const what = toWhat(req, path, isRendered);
-    if (level < LEVELS[what] || isExempt(path)) {
-      next();
-      return;
-    }
+    if (level < LEVELS[what] || isExempt(path)) return next();
     count?.('spillway_requests_shed_total', { what, reason: overload.reason ?? 'renders' });
     sendBusy(req, res);
   };

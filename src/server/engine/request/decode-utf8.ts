@@ -1,4 +1,5 @@
 import { badRequest } from '../errors/http-error.ts';
+import { decodePercent } from './decode-percent.ts';
 
 /** @throws HttpError 400, where `toString('utf8')` would put other characters in the place of bytes that are none */
 export function decodeUtf8(bytes: Uint8Array): string {
@@ -18,16 +19,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
 export function decodeFormText(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   for (const [encoded] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
-    if (/%[89a-f]/i.test(encoded) && !isUtf8(encoded))
+    if (/%[89a-f]/i.test(encoded) && decodePercent(encoded) === undefined)
       throw badRequest('The form has a percent-encoding that is not UTF-8.');
   }
   return text;
-}
-
-function isUtf8(encoded: string): boolean {
-  try {
-    return decodeURIComponent(encoded) !== '';
-  } catch {
-    return false;
-  }
 }

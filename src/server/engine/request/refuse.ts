@@ -3,6 +3,7 @@ import { describeStatus } from '../errors/http-error.ts';
 import { sendProblem } from '../errors/problem.ts';
 import { isApiPath } from './api-path.ts';
 import { requestInfo } from './request-info.ts';
+import { sendText } from './send-body.ts';
 
 /**
  * Answers before any handler has run, without reading the body: problem+json under `/api`, else a
@@ -25,13 +26,4 @@ export function sendAllowed(res: ServerResponse, allowed: string): void {
   res.setHeader('Allow', allowed);
   res.setHeader('Cache-Control', 'no-store');
   res.end();
-}
-
-export function sendText(res: ServerResponse, status: number, message: string): void {
-  const body = Buffer.from(`${message}\n`, 'utf8');
-  res.statusCode = status;
-  res.setHeader('Content-Type', 'text/plain; charset=utf-8');
-  res.setHeader('Content-Length', body.length);
-  res.setHeader('Cache-Control', 'no-store');
-  res.end(body);
 }

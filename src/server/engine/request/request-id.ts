@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Origins } from '../protection/origins.ts';
 import { isFromProxy, type ProxyTrust, toClientAddress } from '../protection/proxy-trust.ts';
-import { RequestInfo, setRequestInfo } from './request-info.ts';
+import { RequestInfo, runForRequest, setRequestInfo } from './request-info.ts';
 import type { Step } from './step.ts';
 
 /** A line of a log is read by machines: nothing but dull characters, and not too many. */
 const SAFE_ID = /^[A-Za-z0-9][\w.:-]{7,127}$/;
 
-/** Gives each request its id and its trace. A trusted proxy may bring the id along. */
+/** Gives each request its id, its trace and the context that its work runs in. A trusted proxy can set the id. */
 export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTrust }): Step {
   return function requestId(req, res, next) {
     const { headers } = req;
@@ -15,18 +15,16 @@ export function requestId({ origins, trust }: { origins: Origins; trust: ProxyTr
     const accepted = typeof given === 'string' && SAFE_ID.test(given) && isFromProxy(req, trust);
     const id = accepted ? given : randomUUID();
     const traceparent = headers.traceparent;
-    setRequestInfo(
-      req,
-      new RequestInfo({
-        requestId: id,
-        method: req.method ?? '',
-        headers,
-        address: toClientAddress(req, trust),
-        origin: origins.fallback,
-        traceparent: typeof traceparent === 'string' ? traceparent : undefined,
-      }),
-    );
+    const info = new RequestInfo({
+      requestId: id,
+      method: req.method ?? '',
+      headers,
+      address: toClientAddress(req, trust),
+      origin: origins.fallback,
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    });
+    setRequestInfo(req, info);
     res.setHeader('X-Request-Id', id);
-    next();
+    runForRequest(info, next);
   };
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { MAX_BREADCRUMBS } from '../../../shared/engine/limits.ts';
 import type { Breadcrumb } from '../errors/failure.ts';
@@ -139,6 +140,22 @@ interface CarriesInfo {
 
 export function setRequestInfo(req: IncomingMessage, info: RequestInfo): void {
   (req as IncomingMessage & CarriesInfo)[INFO] = info;
+}
+
+const current = new AsyncLocalStorage<RequestInfo>();
+
+/**
+ * Lets everything that `work` starts be traced back to its request: an unhandled rejection is that
+ * request's failure. The context holds the info and not the request, because the timer of an idle connection
+ * keeps it for as long as the visitor stays.
+ */
+export function runForRequest(info: RequestInfo, work: () => void): void {
+  current.run(info, work);
+}
+
+/** The request that the running code works for. */
+export function currentRequest(): RequestInfo | undefined {
+  return current.getStore();
 }
 
 /** @throws where no `requestId()` step ran before */

@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Express, Request, Response } from 'express';
-import type { ErrorHandler } from '../errors/error-handler.ts';
 import { notFoundHere } from '../errors/http-error.ts';
 
 /** One thing that happens to a request. It answers, or calls `next()`; it fits in an Express app and in front of one. */
 export type Step = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+
+/** Answers a request that failed. It fits at the end of an Express app and in front of it, and passes nothing on. */
+export type ErrorHandler = (error: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
 
 /**
  * Runs the steps in order and hands what none of them answered to `last`. What one of them throws goes

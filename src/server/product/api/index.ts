@@ -3,7 +3,7 @@ import type { AppParts } from '../context.ts';
 import { failRouter } from './fail/router.ts';
 import { todosRouter } from './todos/router.ts';
 
-/** Everything under `/api`, a line for each resource. */
+/** The API, one line for each resource. */
 export function createApi({ settings, services }: AppParts): Router {
   const api = Router();
   api.use('/tour', todosRouter(services.todos));

@@ -3,7 +3,7 @@ import type { ZodError } from 'zod';
 import { PROBLEM_TYPE } from '#engine/server';
 import { toFieldErrors } from '../field-errors.ts';
 
-/** 422, with what is wrong by field; the empty name is the body as a whole. */
+/** Sends 422 with an error message for each field. The empty name stands for the whole body. */
 export function sendInvalid(response: Response, error: ZodError): void {
   response
     .status(422)
@@ -12,7 +12,7 @@ export function sendInvalid(response: Response, error: ZodError): void {
       type: 'about:blank',
       title: 'Unprocessable Content',
       status: 422,
-      detail: 'What was sent is not valid.',
+      detail: 'Some fields are not valid.',
       errors: toFieldErrors(error),
     });
 }

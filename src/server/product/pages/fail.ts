@@ -2,7 +2,7 @@ import { notFound } from '#engine';
 import type { ServerPage } from '#engine/server';
 import type { AppContext } from '../context.ts';
 
-/** Stands before every page below it. */
+/** Guards every page below it. */
 export const fail = {
   guard: ({ context }) => {
     if (!context.settings.tourFailures) notFound();

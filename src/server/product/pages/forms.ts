@@ -9,13 +9,13 @@ import type { AppContext } from '../context.ts';
 const MAX_GATES = 20;
 
 const Message = z.object({
-  name: z.string().trim().min(1, 'Please say who you are.').max(100, 'Please keep it below 100 characters.'),
-  email: z.email('Please give a whole e-mail address, such as ada@example.org.'),
-  message: z.string().trim().min(10, 'Please write at least ten characters.').max(2000, 'Please keep it below 2,000.'),
+  name: z.string().trim().min(1, 'Enter your name.').max(100, 'Use at most 100 characters.'),
+  email: z.email('Enter a full email address, such as ada@example.org.'),
+  message: z.string().trim().min(10, 'Write at least ten characters.').max(2000, 'Use at most 2,000 characters.'),
 });
 
 const NewGate = z.object({
-  name: z.string().trim().min(1, 'A gate needs a name.').max(60, 'Please keep it below 60 characters.'),
+  name: z.string().trim().min(1, 'Enter a name.').max(60, 'Use at most 60 characters.'),
 });
 
 const gates: Gate[] = [
@@ -29,17 +29,17 @@ export const forms = {
   loader: () => ({ gates: [...gates], likes }),
   actions: {
     send: formAction(Message, async ({ signal }) => {
-      // So that you see it pending.
+      // Slow enough to show the pending state.
       await setTimeout(400 * Millisecond, undefined, { signal });
       return { sentAt: new Date() };
     }),
 
     add: formAction(NewGate, ({ data: { name } }) => {
       if (gates.some((other) => other.name === name)) {
-        return conflict({ errors: { name: 'There is a gate of that name already.' } });
+        return conflict({ errors: { name: 'A gate with this name already exists.' } });
       }
       if (gates.length === MAX_GATES) {
-        return conflict({ errors: { name: `There are ${MAX_GATES} gates. Remove one first.` } });
+        return conflict({ errors: { name: `The list is full (${MAX_GATES} gates). Remove one first.` } });
       }
       lastGate += 1;
       gates.push({ id: `gate-${lastGate}`, name });
@@ -48,13 +48,13 @@ export const forms = {
 
     remove: ({ form }) => {
       const index = gates.findIndex(({ id }) => id === form.get('id'));
-      if (index >= 0) gates.splice(index, 1); // gone already is as good
+      if (index >= 0) gates.splice(index, 1); // if it is gone already, nothing is left to do
       redirect('/tour/forms#gates');
     },
 
     upload: ({ form }) => {
       const file = form.get('file');
-      if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Please choose a file.' } });
+      if (!(file instanceof File) || file.name === '') return invalid({ errors: { file: 'Choose a file.' } });
       return { name: file.name, bytes: file.size, type: file.type };
     },
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { notFound } from '#engine';
 import type { ServerPage } from '#engine/server';
-import type { LateNotFoundData } from '#product/pages/late-outcomes/late-not-found.tsx';
+import type { LateNotFoundData } from '#product/pages/late-responses/late-not-found.tsx';
 import { Millisecond } from '../../../shared/units.ts';
 
 export const lateNotFound = {

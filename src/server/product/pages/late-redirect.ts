@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { redirect } from '#engine';
 import type { ServerPage } from '#engine/server';
-import type { LateRedirectData } from '#product/pages/late-outcomes/late-redirect.tsx';
+import type { LateRedirectData } from '#product/pages/late-responses/late-redirect.tsx';
 import { Millisecond } from '../../../shared/units.ts';
 
 export const lateRedirect = {

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { formAction, type ServerPage } from '#engine/server';
-import type { RootActions } from '#product/pages/root/newsletter.tsx';
+import type { RootActions } from '#product/pages/root/page-note.tsx';
 import type { AppContext } from '../context.ts';
 
-const Subscription = z.object({ email: z.email('Please give a whole e-mail address, such as ada@example.org.') });
+const Note = z.object({ text: z.string().trim().min(3, 'Write at least three characters.').max(200) });
 
 export const root = {
   actions: {
-    subscribe: formAction(Subscription, ({ data }) => ({ email: data.email })),
+    note: formAction(Note, ({ data }) => ({ text: data.text })),
   },
 } satisfies ServerPage<unknown, AppContext, RootActions>;

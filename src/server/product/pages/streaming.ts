@@ -17,12 +17,12 @@ export const streaming = {
   },
 } satisfies ServerPage<StreamingData>;
 
-/** Says of each answer how long after the request it came. */
+/** Adds the time since the request to each reading. */
 function startClock() {
   const asked = performance.now();
   const afterMs = () => Math.round(performance.now() - asked);
   return {
     read: (gauge: string, centimetres: number): Reading => ({ gauge, centimetres, afterMs: afterMs() }),
-    giveUp: () => publicError(503, `This gauge is out of order. It said so after ${afterMs()} ms.`),
+    giveUp: () => publicError(503, `This gauge is out of order. (Rejected after ${afterMs()} ms.)`),
   };
 }

@@ -1,7 +1,7 @@
 import { Component, type ReactNode, Suspense, use, useEffect } from 'react';
 import { useNavigate } from 'react-router';
 import type { PageError } from '../wire/payload.ts';
-import { useEngine } from './engine-context.ts';
+import type { LatePromise } from '../wire/wire.ts';
 import { ErrorView } from './error-view.tsx';
 import { useShownError } from './use-shown-error.ts';
 
@@ -38,8 +38,7 @@ function AwaitValue<Value>({
 }
 
 function AwaitFailure({ thrown, failed }: { thrown: unknown; failed: (error: PageError) => ReactNode }): ReactNode {
-  const { toPageError } = useEngine();
-  const error = useShownError(toPageError(thrown), thrown);
+  const error = useShownError(thrown);
   if (error.kind === 'redirect') return <AwaitRedirect to={error.location ?? '/'} />;
   return (
     <>
@@ -66,7 +65,9 @@ function showFailure(error: PageError): ReactNode {
 }
 
 type Settled<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown };
-type Tracked<T> = Promise<T> & { status?: 'pending' | 'fulfilled' | 'rejected'; value?: T; reason?: unknown };
+
+const toValue = <Value,>(value: Value): Settled<Value> => ({ ok: true, value });
+const toError = (error: unknown): Settled<never> => ({ ok: false, error });
 
 const settledByPromise = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>>();
 
@@ -75,21 +76,14 @@ const settledByPromise = new WeakMap<Promise<unknown>, Promise<Settled<unknown>>
  * no second render in the browser and no JavaScript to be read. The same promise gives the same
  * answer, which `use` depends on.
  */
-function settle<Value>(promise: Tracked<Value>): Promise<Settled<Value>> {
+function settle<Value>(promise: Promise<Value> & LatePromise): Promise<Settled<Value>> {
   const known = settledByPromise.get(promise);
   if (known) return known as Promise<Settled<Value>>; // set below, for this very promise
-  const settled: Tracked<Settled<Value>> = promise.then(
-    (value): Settled<Value> => ({ ok: true, value }),
-    (error: unknown): Settled<Value> => ({ ok: false, error }),
-  );
+  const settled = promise.then(toValue, toError);
   // A value that was there before the first render is read at once, without a fallback's flash.
-  if (promise.status === 'fulfilled') {
-    settled.status = 'fulfilled';
-    settled.value = { ok: true, value: promise.value as Value };
-  } else if (promise.status === 'rejected') {
-    settled.status = 'fulfilled';
-    settled.value = { ok: false, error: promise.reason };
-  }
+  const { status, value, reason } = promise;
+  if (status === 'fulfilled') Object.assign(settled, { status, value: toValue(value) });
+  if (status === 'rejected') Object.assign(settled, { status: 'fulfilled', value: toError(reason) });
   settledByPromise.set(promise, settled);
   return settled;
 }
@@ -103,18 +97,16 @@ interface AwaitBoundaryProps {
   readonly children: ReactNode;
 }
 
-class AwaitBoundary extends Component<AwaitBoundaryProps, { error?: unknown; caught: boolean }> {
-  override state: { error?: unknown; caught: boolean } = { caught: false };
+class AwaitBoundary extends Component<AwaitBoundaryProps, { readonly caught?: { readonly thrown: unknown } }> {
+  override state: { readonly caught?: { readonly thrown: unknown } } = {};
 
-  static getDerivedStateFromError(error: unknown): { error: unknown; caught: boolean } {
-    return { error, caught: true };
+  static getDerivedStateFromError(thrown: unknown) {
+    return { caught: { thrown } };
   }
 
   override render(): ReactNode {
-    return this.state.caught ? (
-      <AwaitFailure thrown={this.state.error} failed={this.props.failed} />
-    ) : (
-      this.props.children
-    );
+    const { failed, children } = this.props;
+    const { caught } = this.state;
+    return caught ? <AwaitFailure thrown={caught.thrown} failed={failed} /> : children;
   }
 }

@@ -2,7 +2,6 @@ import { type ComponentType, createContext, useContext } from 'react';
 import type { Location } from 'react-router';
 import type { PageModule } from '../routing/routes.ts';
 import type { PageError, ToldAddress } from '../wire/payload.ts';
-import type { FailureHelpProps } from './failure-help.tsx';
 
 /** Props of a page for an error, one of `ErrorPages`. */
 export interface ErrorPageProps {
@@ -18,6 +17,13 @@ export interface ErrorPages {
   readonly unauthorized: ComponentType<ErrorPageProps>;
   readonly public: ComponentType<ErrorPageProps>;
   readonly failure: ComponentType<ErrorPageProps>;
+}
+
+/** Props of `FailureHelp`. */
+export interface FailureHelpProps {
+  readonly error: PageError;
+  /** `false` leaves out the form. Operators still get their link. */
+  readonly form?: boolean;
 }
 
 /** How the router stands after a navigation was committed to the page. */

@@ -1,8 +1,8 @@
-import { type ReactNode, type SubmitEvent, useState } from 'react';
+import { type ReactNode, type SubmitEvent, startTransition, useActionState } from 'react';
 import { FEEDBACK_FIELDS, FEEDBACK_KEY, FEEDBACK_TRAP, MAX_FEEDBACK_LENGTH } from '../reporting/feedback-protocol.ts';
-import type { FailureHelpProps } from './failure-help.tsx';
+import type { FailureHelpProps } from './engine-context.ts';
 
-/** What `FailureHelp` shows. By default, because `lazy()` of React asks for it so. */
+/** The content of `FailureHelp`. A default export, because React's `lazy()` needs one. */
 export default function FailureHelpView({ error: { digest = '', desk }, form = true }: FailureHelpProps): ReactNode {
   return (
     <>
@@ -16,21 +16,25 @@ export default function FailureHelpView({ error: { digest = '', desk }, form = t
   );
 }
 
-const UNSENT = 'It could not be sent. What you wrote is still here: check the connection, and send it again.';
+const UNSENT = 'Your message was not sent. It is still here. Check your connection, then send it again.';
+
+interface Answer {
+  readonly words: string;
+  readonly isTaken: boolean;
+}
+
+const UNANSWERED: Answer = { words: '', isTaken: false };
 
 function FeedbackForm({ address }: { readonly address: string }): ReactNode {
-  const [words, setWords] = useState('');
-  const [isTaken, setTaken] = useState(false);
-  const [isSending, setSending] = useState(false);
+  const [{ words, isTaken }, send, isSending] = useActionState(
+    (_last: Answer, form: HTMLFormElement) => post(form).catch((): Answer => ({ words: UNSENT, isTaken: false })),
+    UNANSWERED,
+  );
 
-  async function send(event: SubmitEvent<HTMLFormElement>): Promise<void> {
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    if (isSending) return;
-    setSending(true);
-    const answer = await post(event.currentTarget).catch(() => ({ words: UNSENT, isTaken: false }));
-    setSending(false);
-    setWords(answer.words);
-    setTaken(answer.isTaken);
+    const form = event.currentTarget;
+    if (!isSending) startTransition(() => send(form));
   }
 
   return (
@@ -41,7 +45,7 @@ function FeedbackForm({ address }: { readonly address: string }): ReactNode {
           method="post"
           action={`?${FEEDBACK_KEY}`}
           aria-label="What were you doing?"
-          onSubmit={(event) => void send(event)}
+          onSubmit={submit}
         >
           <input type="hidden" name={FEEDBACK_FIELDS.address} value={address} />
           <label>
@@ -49,7 +53,7 @@ function FeedbackForm({ address }: { readonly address: string }): ReactNode {
             <textarea name={FEEDBACK_FIELDS.text} rows={3} required maxLength={MAX_FEEDBACK_LENGTH} />
           </label>
           <label>
-            Your e-mail address, if we may ask back
+            Your email (optional, so that we can follow up)
             <input type="email" name={FEEDBACK_FIELDS.email} maxLength={254} autoComplete="email" />
           </label>
           <label hidden>
@@ -64,7 +68,7 @@ function FeedbackForm({ address }: { readonly address: string }): ReactNode {
   );
 }
 
-async function post(form: HTMLFormElement): Promise<{ words: string; isTaken: boolean }> {
+async function post(form: HTMLFormElement): Promise<Answer> {
   const fields = [...new FormData(form)].filter((field): field is [string, string] => typeof field[1] === 'string');
   const answer = await fetch(form.action, {
     method: 'POST',

@@ -1,12 +1,5 @@
 import { type ReactNode, Suspense, useContext } from 'react';
-import type { PageError } from '../wire/payload.ts';
-import { EngineContext } from './engine-context.ts';
-
-export interface FailureHelpProps {
-  readonly error: PageError;
-  /** False leaves the form out; operators get their link all the same. */
-  readonly form?: boolean;
-}
+import { EngineContext, type FailureHelpProps } from './engine-context.ts';
 
 /**
  * For the page of a failure: a form "What were you doing?" that works without scripts, and the way into

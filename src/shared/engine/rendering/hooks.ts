@@ -1,6 +1,6 @@
 import { useContext } from 'react';
 import { UNSAFE_DataRouterDataContext as DataContext, useLoaderData, useRouteError } from 'react-router';
-import type { ActionOutcome, PageError } from '../wire/payload.ts';
+import type { ActionResult, PageError } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 import { isPageError, UNKNOWN_FAILURE } from './page-error.ts';
 
@@ -16,10 +16,10 @@ export function useData<Data>(): Data {
  * @param action `<route id>.<name>`
  * @returns undefined until this action has answered on this page
  */
-export function useActionOutcome(action: string): ActionOutcome | undefined {
-  const outcomes = useContext(DataContext)?.actionData;
-  for (const outcome of Object.values(outcomes ?? {}) as (ActionOutcome | undefined)[]) {
-    if (outcome?.action === action) return outcome;
+export function useActionResult(action: string): ActionResult | undefined {
+  const results = useContext(DataContext)?.actionData;
+  for (const result of Object.values(results ?? {}) as (ActionResult | undefined)[]) {
+    if (result?.action === action) return result;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-import { isOutcome, type Outcome } from '../routing/outcome.ts';
+import { type ControlFlowResponse, isControlFlow } from '../routing/control-flow.ts';
 import type { PageError } from '../wire/payload.ts';
 
 const STATUS_KINDS = new Set(['not-found', 'forbidden', 'unauthorized', 'public', 'failure', 'redirect']);
@@ -12,11 +12,11 @@ export function isPageError(value: unknown): value is PageError {
   return 'kind' in value && 'status' in value && STATUS_KINDS.has(String(value.kind));
 }
 
-/** An outcome in the form in which it is shown. */
-export function toOutcomeError(outcome: Outcome): PageError {
-  const { kind, status } = outcome;
-  if (kind === 'redirect') return { kind, status, location: outcome.location };
-  return kind === 'public' ? { kind, status, message: outcome.message } : { kind, status };
+/** A control-flow response as it is shown. */
+export function toControlFlowError(response: ControlFlowResponse): PageError {
+  const { kind, status } = response;
+  if (kind === 'redirect') return { kind, status, location: response.location };
+  return kind === 'public' ? { kind, status, message: response.message } : { kind, status };
 }
 
 /** A failure of which the visitor learns nothing but that it happened. */
@@ -28,7 +28,7 @@ export const BROWSER_FAILURE: PageError = { ...UNKNOWN_FAILURE, inBrowser: true 
 /** The browser's side of the funnel: what of an error may be shown, whichever way it came. */
 export function toShownError(error: unknown): PageError {
   if (isPageError(error)) return error;
-  if (isOutcome(error)) return toOutcomeError(error);
+  if (isControlFlow(error)) return toControlFlowError(error);
   if (error instanceof Error && 'pageError' in error && isPageError(error.pageError)) return error.pageError;
   return BROWSER_FAILURE;
 }

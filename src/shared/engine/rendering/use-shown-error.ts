@@ -3,13 +3,12 @@ import type { PageError, ToldAddress } from '../wire/payload.ts';
 import { useEngine } from './engine-context.ts';
 
 /**
- * Tells the engine that an error is shown, and gives the error its address where that comes later: a
- * failure of the browser's own has one once the server has heard of it.
- *
- * @param thrown what `error` was made of
+ * Returns the error that the page may show for something thrown, and notifies the engine that it is
+ * shown. A failure in the browser gets its address later, once the server has received the report.
  */
-export function useShownError(error: PageError, thrown: unknown): PageError {
-  const { onShownError } = useEngine();
+export function useShownError(thrown: unknown): PageError {
+  const { onShownError, toPageError } = useEngine();
+  const error = toPageError(thrown);
   const [told, setTold] = useState<ToldAddress>();
   useEffect(() => onShownError?.(error, thrown, setTold), [thrown, onShownError]);
   return told && error.digest === undefined ? { ...error, ...told } : error;

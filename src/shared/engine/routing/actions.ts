@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { useActionOutcome } from '../rendering/hooks.ts';
-import type { ActionOutcome } from '../wire/payload.ts';
+import { useActionResult } from '../rendering/hooks.ts';
+import type { ActionResult } from '../wire/payload.ts';
 import { ACTION_FIELD } from '../wire/protocol.ts';
 import { Form, type FormProps } from './form.tsx';
 
@@ -21,9 +21,9 @@ type ReturnedBy<Action> = Action extends () => infer Data ? Data : never;
 /** What pages use to post to actions and to hear of them; a name that the table does not have does not compile. */
 export interface ActionUses<Actions> {
   readonly Form: (props: FormProps<ActionName<Actions>>) => ReactNode;
-  readonly useActionOutcome: <Name extends ActionName<Actions>>(
+  readonly useActionResult: <Name extends ActionName<Actions>>(
     action: Name,
-  ) => ActionOutcome<ActionData<Actions, Name>> | undefined;
+  ) => ActionResult<ActionData<Actions, Name>> | undefined;
   /** For a button that posts another action than its form names: `<button {...submitAs('people.remove')}>`. */
   readonly submitAs: (action: ActionName<Actions>) => {
     readonly type: 'submit';
@@ -41,7 +41,7 @@ export function createActionUses<Actions>(): ActionUses<Actions> {
   return {
     Form,
     // The server half promises the shape: ServerPages<typeof routes, AppContext, Actions>.
-    useActionOutcome: useActionOutcome as ActionUses<Actions>['useActionOutcome'],
+    useActionResult: useActionResult as ActionUses<Actions>['useActionResult'],
     submitAs: (action) => ({ type: 'submit', name: ACTION_FIELD, value: action }),
   };
 }

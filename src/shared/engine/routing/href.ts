@@ -1,13 +1,10 @@
-import type { RouteLine } from './routes.ts';
+import type { LineOf, RouteLine } from './routes.ts';
 
 /** Every path in a table. */
-export type PathOf<Table extends readonly RouteLine[]> = Table[number] extends infer Route
-  ? Route extends unknown
-    ?
-        | (Route extends { readonly path: infer Path extends string } ? Path : never)
-        | (Route extends { readonly children: infer Children extends readonly RouteLine[] } ? PathOf<Children> : never)
-    : never
-  : never;
+export type PathOf<Table extends readonly RouteLine[]> = Extract<
+  LineOf<Table[number]>,
+  { readonly path: string }
+>['path'];
 
 type Segment<Path extends string> = Path extends `${infer First}/${infer Rest}` ? First | Segment<Rest> : Path;
 type RequiredName<Part extends string> = Part extends `:${string}?`

@@ -17,14 +17,16 @@ export interface RouteTree {
  */
 export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
   const byId: Record<string, DataRouteObject> = Object.create(null) as Record<string, DataRouteObject>;
-  const parents = new Map<string, string>();
+  const branches = new Map<string, readonly string[]>();
   const definitions = new Map<string, RouteDefinition>();
 
-  function register(object: DataRouteObject, parent: string | undefined): DataRouteObject {
+  const branchOf = (id: string | undefined): readonly string[] => branches.get(id ?? '') ?? [];
+
+  function register(object: DataRouteObject, parent?: string): DataRouteObject {
     if (byId[object.id])
       throw new Error(`Two routes have the id "${object.id}". Give each route of the table an id of its own.`);
     byId[object.id] = object;
-    if (parent !== undefined) parents.set(object.id, parent);
+    branches.set(object.id, [...branchOf(parent), object.id]);
     return object;
   }
 
@@ -36,17 +38,13 @@ export function createRouteTree(table: readonly RouteDefinition[]): RouteTree {
     return object;
   }
 
-  const frame = register({ id: FRAME_ROUTE, ...SHARED }, undefined);
+  const frame = register({ id: FRAME_ROUTE, ...SHARED });
   frame.children = table.map((definition) => toObject(definition, FRAME_ROUTE));
 
   const home = frame.children.find((route) => !route.path) ?? frame;
   home.children ??= [];
   home.children.push(register({ id: NOT_FOUND_ROUTE, path: '*', ...SHARED }, home.id));
 
-  function branchOf(id: string): string[] {
-    const parent = parents.get(id);
-    return parent === undefined ? [id] : [...branchOf(parent), id];
-  }
   return { objects: [frame], byId, definitions, branchOf };
 }
 

@@ -23,7 +23,6 @@ import {
   useState,
 } from 'react';
 import type { DataRouteMatch, DataRouter, Location, RouterState } from 'react-router';
-import { useEngine } from '../rendering/engine-context.ts';
 import { useShownError } from '../rendering/use-shown-error.ts';
 import { RouteErrorView, RouteView } from './route-view.tsx';
 
@@ -54,47 +53,29 @@ export function RouterView({ router }: { router: DataRouter }): ReactNode {
     return router.subscribe(show);
   }, [router, fetcherData]);
 
-  const { location, matches, errors, revalidation, historyAction } = state;
+  const { location, historyAction, fetchers } = state;
   const navigation = useMemo(() => createNavigation(router), [router]);
   const routerContext = useMemo(
     () => ({ router, navigator: navigation.navigator, static: false, basename: '/' }),
     [router, navigation],
   );
-  const { initialized, renderFallback, restoreScrollPosition, preventScrollReset, blockers } = state;
-  const stateContext = useMemo(
-    () => ({
-      historyAction,
-      location,
-      matches,
-      initialized,
-      renderFallback,
-      restoreScrollPosition,
-      preventScrollReset,
-      blockers,
-    }),
-    [
-      historyAction,
-      location,
-      matches,
-      initialized,
-      renderFallback,
-      restoreScrollPosition,
-      preventScrollReset,
-      blockers,
-    ],
+  const stateContext = useParts(
+    state,
+    'historyAction',
+    'location',
+    'matches',
+    'initialized',
+    'renderFallback',
+    'restoreScrollPosition',
+    'preventScrollReset',
+    'blockers',
   );
-  const navigationContext = useMemo(
-    () => ({ navigation: state.navigation, revalidation }),
-    [state.navigation, revalidation],
-  );
-  const { loaderData, actionData } = state;
-  const dataContext = useMemo(() => ({ loaderData, actionData, errors }), [loaderData, actionData, errors]);
-  const fetchersContext = useMemo(() => ({ fetchers: state.fetchers, fetcherData }), [state.fetchers, fetcherData]);
+  const navigationContext = useParts(state, 'navigation', 'revalidation');
+  const dataContext = useParts(state, 'loaderData', 'actionData', 'errors');
+  const fetchersContext = useMemo(() => ({ fetchers, fetcherData }), [fetchers, fetcherData]);
   const locationContext = useMemo(() => ({ location, navigationType: historyAction }), [location, historyAction]);
-  const routes = useMemo(
-    () => renderRoutes({ matches, errors, location, revalidation }, router.encodeLocation),
-    [matches, errors, location, revalidation, router],
-  );
+  const shown = useParts(state, 'matches', 'errors', 'location', 'revalidation');
+  const routes = useMemo(() => renderRoutes(shown, router.encodeLocation), [shown, router]);
 
   return (
     <DataRouterContext value={routerContext}>
@@ -115,6 +96,14 @@ export function RouterView({ router }: { router: DataRouter }): ReactNode {
   );
 }
 
+/** These fields of the state: the same object for as long as none of them changes. */
+function useParts<Key extends keyof RouterState>(state: RouterState, ...keys: Key[]): Pick<RouterState, Key> {
+  return useMemo(
+    () => Object.fromEntries(keys.map((key) => [key, state[key]])) as Pick<RouterState, Key>,
+    keys.map((key) => state[key]),
+  );
+}
+
 type Navigation = NonNullable<ContextType<typeof NavigationContext>>;
 
 function createNavigation(router: DataRouter): Navigation {
@@ -125,7 +114,6 @@ function createNavigation(router: DataRouter): Navigation {
     future: {},
     navigator: {
       createHref: router.createHref,
-      createURL: router.createURL,
       encodeLocation: router.encodeLocation,
       go: (delta) => void router.navigate(delta),
       push: (to, state, options) =>
@@ -216,8 +204,7 @@ class RouteBoundary extends Component<RouteBoundaryProps, RouteBoundaryState> {
 }
 
 function RouteFailure({ id, thrown }: { id: string; thrown: unknown }): ReactNode {
-  const { toPageError } = useEngine();
-  const error = useShownError(toPageError(thrown), thrown);
+  const error = useShownError(thrown);
   return (
     <RouteErrorContext value={error}>
       <RouteErrorView id={id} error={error} />

@@ -48,17 +48,15 @@ export interface RouteLine extends Omit<RouteDefinition, 'page' | 'children'> {
   readonly children?: readonly RouteLine[];
 }
 
+/** A line of a table and all lines below it. */
+export type LineOf<Line extends RouteLine> = Line extends {
+  readonly children: infer Children extends readonly RouteLine[];
+}
+  ? Line | LineOf<Children[number]>
+  : Line;
+
 /** Every id in a table, layouts included: what the table of server halves must cover. */
-export type RouteIdOf<Table extends readonly RouteLine[]> = Table[number] extends infer Route
-  ? Route extends {
-      readonly id: infer Id extends string;
-      readonly children: infer Children extends readonly RouteLine[];
-    }
-    ? Id | RouteIdOf<Children>
-    : Route extends { readonly id: infer Id extends string }
-      ? Id
-      : never
-  : never;
+export type RouteIdOf<Table extends readonly RouteLine[]> = LineOf<Table[number]>['id'];
 
 /** Keeps the literal types of a route table while checking its shape. */
 export function defineRoutes<const Table extends readonly RouteLine[]>(table: Table): Table {

@@ -16,7 +16,7 @@ export interface AssetManifest extends AppAssets {
 /** What browsers get of one set of pages. */
 export interface AppAssets {
   /** The module that hydrates a page, and what it imports statically. */
-  readonly entry: { readonly script: string; readonly preloads: readonly string[]; readonly styles: readonly string[] };
+  readonly entry: RouteAssets;
   /** By route id: the chunk of the page, what that chunk imports beyond `entry`, and its style sheets. */
   readonly routes: Readonly<Record<string, RouteAssets>>;
 }

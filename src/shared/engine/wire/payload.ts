@@ -11,7 +11,7 @@ export interface PagePayload {
   readonly data: Readonly<Record<string, unknown>>;
   /** By route id, where a loader, guard or render failed. */
   readonly errors?: Readonly<Record<string, PageError>>;
-  readonly action?: ActionOutcome;
+  readonly action?: ActionResult;
   /** Style sheets by route id, for the matched routes that have any. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The page is static: its data may be reused for `STATIC_STALE_TIME`. */
@@ -47,7 +47,7 @@ export interface PageError {
 export type ToldAddress = Pick<PageError, 'digest' | 'desk'>;
 
 /** What a server action answered. `Data` is what it returns where it refuses nothing. */
-export interface ActionOutcome<Data = unknown> {
+export interface ActionResult<Data = unknown> {
   /** `<route id>.<name>` */
   readonly action: string;
   readonly status: number;

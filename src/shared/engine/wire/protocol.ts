@@ -39,10 +39,10 @@ export function readAction(form: FormData): string | undefined {
 export const PAYLOAD_ID = 'spillway-payload';
 export const LATE_ATTRIBUTE = 'data-late';
 
-/** The URL under which hashed assets are served, immutable. */
 /** Names the failure (by its address) after which a request is made again, so that it counts once. */
 export const RETRY_HEADER = 'X-Retry-Of';
 
+/** The URL under which hashed assets are served, immutable. */
 export const ASSET_PREFIX = '/assets/';
 
 /** Ids of the routes that the engine puts around the table: the frame, and the page for what is not found. */

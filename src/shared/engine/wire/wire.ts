@@ -232,24 +232,25 @@ function createLateLines({ toError, signal: toSignal }: EncodeOptions) {
 
     async *lines(): AsyncGenerator<string, void, undefined> {
       const signal = toSignal?.();
-      const onAbort = () => wake();
-      signal?.addEventListener('abort', onAbort);
+      const giveUp = () => {
+        for (const id of pending) addRejected(id, signal?.reason);
+      };
+      signal?.addEventListener('abort', giveUp);
       try {
-        if (signal?.aborted) await undefined; // what has settled by now is told
+        if (signal?.aborted) {
+          await undefined; // what has settled by now comes first
+          giveUp();
+        }
         while (ready.length > 0 || pending.size > 0) {
           const line = ready.shift();
-          if (line !== undefined) {
-            yield line;
-          } else if (signal?.aborted) {
-            for (const id of pending) addRejected(id, signal.reason);
-          } else {
+          if (line !== undefined) yield line;
+          else
             await new Promise<void>((resolve) => {
               wake = resolve;
             });
-          }
         }
       } finally {
-        signal?.removeEventListener('abort', onAbort);
+        signal?.removeEventListener('abort', giveUp);
       }
     },
   };
@@ -390,8 +391,8 @@ function toPathText(path: readonly Segment[]): string {
 
 interface Deferred {
   readonly promise: LatePromise;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+  /** Does nothing after the first time. */
+  settle(status: 'fulfilled' | 'rejected', outcome: unknown): void;
 }
 
 /**
@@ -401,16 +402,16 @@ interface Deferred {
  */
 export function createDecoder(): Decoder {
   const deferreds = new Map<number, Deferred>();
-  const waiting = new Set<number>();
   let aborted: { readonly error: unknown } | undefined;
+
+  const listPending = () => [...deferreds.values()].filter(({ promise }) => promise.status === 'pending');
 
   function toPromise(id: number): LatePromise {
     const known = deferreds.get(id);
     if (known) return known.promise;
     const deferred = createDeferred();
     deferreds.set(id, deferred);
-    if (aborted) settle(deferred.promise, deferred.reject, 'rejected', aborted.error);
-    else waiting.add(id);
+    if (aborted) deferred.settle('rejected', aborted.error);
     return deferred.promise;
   }
 
@@ -419,10 +420,8 @@ export function createDecoder(): Decoder {
     const deferred = deferreds.get(id);
     if (!deferred || (failed !== 0 && failed !== 1)) throw new Error(`unknown promise ${id}`);
     const value = toValue(frame, toPromise);
-    const outcome = failed ? new WireFailure(toPageError(value)) : value;
-    if (!waiting.delete(id)) return;
-    if (failed) settle(deferred.promise, deferred.reject, 'rejected', outcome);
-    else settle(deferred.promise, deferred.resolve, 'fulfilled', outcome);
+    if (failed) deferred.settle('rejected', new WireFailure(toPageError(value)));
+    else deferred.settle('fulfilled', value);
   }
 
   return {
@@ -430,14 +429,10 @@ export function createDecoder(): Decoder {
     late: (line) => guard(() => readLate(line)),
     abort(error) {
       aborted ??= { error };
-      for (const id of waiting) {
-        const deferred = deferreds.get(id);
-        if (deferred) settle(deferred.promise, deferred.reject, 'rejected', error);
-      }
-      waiting.clear();
+      for (const deferred of listPending()) deferred.settle('rejected', error);
     },
     get pending() {
-      return waiting.size;
+      return listPending().length;
     },
   };
 }
@@ -459,18 +454,15 @@ function createDeferred(): Deferred {
   });
   promise.status = 'pending';
   promise.catch(noop); // what nobody renders is no unhandled rejection
-  return { promise, resolve, reject };
-}
-
-function settle(
-  promise: LatePromise,
-  finish: (outcome: unknown) => void,
-  status: 'fulfilled' | 'rejected',
-  outcome: unknown,
-): void {
-  promise.status = status;
-  promise[status === 'fulfilled' ? 'value' : 'reason'] = outcome;
-  finish(outcome);
+  return {
+    promise,
+    settle(status, outcome) {
+      if (promise.status !== 'pending') return;
+      promise.status = status;
+      promise[status === 'fulfilled' ? 'value' : 'reason'] = outcome;
+      (status === 'fulfilled' ? resolve : reject)(outcome);
+    },
+  };
 }
 
 type ToPromise = (id: number) => LatePromise;

@@ -1,36 +1,49 @@
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import styles from './ask.module.css';
 import { Code } from './code.tsx';
 
-interface Answer {
+export interface ApiRequest {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
+  /** Sent as JSON. */
+  body?: object;
+}
+
+interface Answer {
+  title: string;
   status: string;
   body: string;
 }
 
-/** Asks addresses of this server and shows what they answer. Without JavaScript the browser goes there. */
-export function Ask({ paths }: { paths: string[] }) {
+/** Sends requests to this server and shows the responses. */
+export function Ask({ requests }: { requests: ApiRequest[] }) {
   const [answer, setAnswer] = useState<Answer>();
 
-  async function ask(event: SubmitEvent, path: string) {
-    event.preventDefault();
-    const response = await fetch(path);
+  async function send({ method, path, body }: ApiRequest) {
+    const headers = body && { 'Content-Type': 'application/json' };
+    const response = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
     const type = response.headers.get('content-type') ?? '';
-    setAnswer({ path, status: `${response.status} ${type.split(';')[0]}`, body: await response.text() });
+    setAnswer({
+      title: `${method} ${path}`,
+      status: `${response.status} ${type.split(';')[0]}`,
+      body: await response.text(),
+    });
   }
 
   return (
     <div className={styles.ask}>
-      {paths.map((path) => (
-        <form key={path} action={path} onSubmit={(event) => ask(event, path)}>
-          <button type="submit" className="quiet">
-            GET {path}
+      {requests.map((request) => {
+        const { method, path, body } = request;
+        const text = [method, path, body && JSON.stringify(body)].filter(Boolean).join(' ');
+        return (
+          <button key={text} type="button" className="quiet" onClick={() => send(request)}>
+            {text}
           </button>
-        </form>
-      ))}
+        );
+      })}
       <div role="status">
         {answer && (
-          <Code title={answer.path} note={answer.status}>
+          <Code title={answer.title} note={answer.status}>
             {answer.body}
           </Code>
         )}

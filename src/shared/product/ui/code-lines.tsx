@@ -1,10 +1,10 @@
 import { type CSSProperties, Fragment } from 'react';
 import styles from './code-lines.module.css';
 
-/** Plain text, or text of a kind that has a colour. */
+/** Plain text, or text with a syntax class. */
 export type Span = string | [kind: string, text: string];
 
-/** Lines of code that are broken where there is no room for them, and go on further in than they began. */
+/** Lines of code that wrap with extra indentation. */
 export function CodeLines({ of: spans }: { of: Span[] }) {
   return toLines(spans).map(({ indent, rest }, index) => (
     <Fragment key={index}>
@@ -26,7 +26,7 @@ export function CodeLines({ of: spans }: { of: Span[] }) {
 }
 
 interface Line {
-  /** The blanks that it begins with. */
+  /** Leading white space. */
   indent: string;
   rest: Span[];
 }

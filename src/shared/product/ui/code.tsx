@@ -7,7 +7,7 @@ interface CodeProps {
   children: ReactNode;
 }
 
-/** Code or an answer as it came, under a line that says what it is. */
+/** Code or a response, with a title. */
 export function Code({ title, note, children }: CodeProps) {
   return (
     <figure className={styles.figure}>

@@ -1,16 +1,16 @@
 import { Code } from './code.tsx';
 import { CodeLines, type Span } from './code-lines.tsx';
 
-/** What an import of `excerpt:<file>#<name>` gives. */
+/** The default export of `excerpt:<file>#<name>`. */
 export interface Source {
-  /** From the root of the project. */
+  /** Relative to the project's root. */
   file: string;
   firstLine: number;
   lastLine: number;
   spans: Span[];
 }
 
-/** Lines of a file of this project, as they are. */
+/** Shows lines of a source file of this project. */
 export function Excerpt({ of: { file, firstLine, lastLine, spans } }: { of: Source }) {
   const name = file.lastIndexOf('/') + 1;
   const title = (

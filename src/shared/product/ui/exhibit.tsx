@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import styles from './exhibit.module.css';
 
 interface ExhibitProps {
-  /** The lines that do it. */
+  /** The code behind it. */
   code: ReactNode;
   children: ReactNode;
 }
 
-/** One thing at work, and the lines that do it: beside it where there is room, else under it. */
+/** A demonstration and its code, side by side if there is room. */
 export function Exhibit({ code, children }: ExhibitProps) {
   return (
     <div className={styles.exhibit}>

@@ -1,22 +1,22 @@
 import { useId } from 'react';
-import type { ActionOutcome } from '#engine';
+import type { ActionResult } from '#engine';
 import styles from './field.module.css';
 
 interface FieldProps {
   label: string;
   name: string;
-  /** What the form's action answered: brings back what was typed, and what was wrong with it. */
-  outcome?: ActionOutcome;
+  /** The result of the form's action, with errors and typed values. */
+  result?: ActionResult;
   type?: 'text' | 'email';
   multiline?: boolean;
   autoComplete?: string;
 }
 
-/** A labelled input that shows its own error and is announced with it. */
-export function Field({ label, name, outcome, type = 'text', multiline = false, autoComplete }: FieldProps) {
+/** A labelled input with its error message. */
+export function Field({ label, name, result, type = 'text', multiline = false, autoComplete }: FieldProps) {
   const id = useId();
-  const error = outcome?.errors?.[name];
-  const typed = outcome?.errors ? outcome.values?.[name] : undefined;
+  const error = result?.errors?.[name];
+  const typed = result?.errors ? result.values?.[name] : undefined;
   const shared = {
     id,
     name,

@@ -6,7 +6,7 @@ interface PageProps {
   children?: ReactNode;
 }
 
-/** What every page of the tour begins with: its title, its heading and one paragraph that says what it shows. */
+/** The frame of a tour page: title, heading and introduction. */
 export function Page({ title, lead, children }: PageProps) {
   return (
     <article>

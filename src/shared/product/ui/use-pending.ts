@@ -3,7 +3,7 @@ import type { ActionName } from '#engine';
 import { readAction } from '#engine';
 import type { Actions } from '../actions.ts';
 
-/** Whether the form that posts this action (`<route id>.<name>`) is on its way. */
+/** Returns true while a form with this action (`<route id>.<name>`) is being sent. */
 export function usePending(action: ActionName<Actions>): boolean {
   const { state, formData } = useNavigation();
   return state !== 'idle' && formData !== undefined && readAction(formData) === action;

@@ -1,15 +1,15 @@
 import { useEffect, useState } from 'react';
 
-/** A navigation's timing is a resource's, and more. Node's types, which hold here too, do not know of it. */
+/** A navigation entry extends a resource entry. Node's types, which apply here too, do not know the name. */
 const DOCUMENT = 'navigation' as 'resource';
 
-/** What the browser has measured of the requests for these paths, oldest first; more come as they happen. */
+/** Returns the browser's timings of requests for these paths, oldest first, and updates with new requests. */
 export function useTimings(isWanted: (path: string) => boolean): PerformanceResourceTiming[] {
   const [timings, setTimings] = useState<PerformanceResourceTiming[]>([]);
   useEffect(() => {
     const observer = new PerformanceObserver((list) => {
       const entries = list.getEntries() as PerformanceResourceTiming[]; // of the two types below
-      // A document that still streams in has a timing without an end; it comes again with one.
+      // The entry of a document that is still loading has no end. The browser reports it again when it has one.
       const wanted = entries.filter(({ name, responseEnd }) => responseEnd > 0 && isWanted(new URL(name).pathname));
       if (wanted.length > 0) setTimings((before) => [...before, ...wanted]);
     });
@@ -19,7 +19,7 @@ export function useTimings(isWanted: (path: string) => boolean): PerformanceReso
   return timings;
 }
 
-/** A document's timing has no end while it streams in. */
+/** Returns true while the document is still loading. */
 export function isDocumentOpen(): boolean {
   const [document] = performance.getEntriesByType(DOCUMENT) as PerformanceResourceTiming[];
   return document?.responseEnd === 0;

@@ -1,5 +1,5 @@
 import type { DataStrategyFunction } from 'react-router';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createDataStrategy } from '../../../../src/client/engine/navigation/data-strategy.ts';
 import type { PageDataStore } from '../../../../src/client/engine/page-data/store.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
@@ -8,6 +8,8 @@ const ORIGIN = 'http://weir.example';
 const PAGE: PagePayload = { build: 'b1', routes: ['page'], params: {}, data: { page: 'loaded' }, styles: {} };
 
 type Args = Parameters<DataStrategyFunction>[0];
+
+afterEach(() => void vi.unstubAllGlobals());
 
 /** A strategy whose server answers each action with this payload. */
 function createStrategy(answer: object) {
@@ -22,23 +24,27 @@ function createStrategy(answer: object) {
     recall: () => undefined,
     dropAll: () => {},
     dropPrefetches: () => {},
+    isSkewed: () => false,
   } as unknown as PageDataStore; // what a strategy uses of one
   const strategy = createDataStrategy({
     build: 'b1',
     store,
-    loader: { modules: new Map(), load: async () => {}, loadStyles: async () => {} },
-    router: () => {
-      throw new Error('Nothing here goes back.');
+    loader: {
+      modules: new Map(),
+      styles: new Map(),
+      load: async () => {},
+      loadStyles: async () => {},
+      prepare: async () => {},
     },
-    isSkewed: () => false,
-    onPage: () => {},
+    onRecall: () => {},
     onFailure: () => {},
     onAnswer: (isTaken) => void answers.push(isTaken),
-    fetch: async () =>
-      new Response(`${JSON.stringify({ d: answer })}\n`, {
-        headers: { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' },
-      }),
   });
+  const response = () =>
+    new Response(`${JSON.stringify({ d: answer })}\n`, {
+      headers: { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' },
+    });
+  vi.stubGlobal('fetch', async () => response());
   const ask = (path: string, init: RequestInit = {}, fetcherKey: string | null = null) =>
     strategy({
       request: new Request(ORIGIN + path, init),

@@ -1,11 +1,22 @@
-import { describe, expect, it, vi } from 'vitest';
-import { createPageDataStore, type PageDataStoreOptions } from '../../../../src/client/engine/page-data/store.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  createPageDataStore,
+  type PageDataStoreOptions,
+  type VisitedPage,
+} from '../../../../src/client/engine/page-data/store.ts';
 import type { PagePayload } from '../../../../src/shared/engine/wire/payload.ts';
 
 const WIRE = { 'Content-Type': 'application/x-ndjson', 'X-Build-Id': 'b1' };
 
 function makePage(url: string): PagePayload {
-  return { build: 'b1', routes: ['home'], params: {}, data: { home: url }, styles: {} };
+  return {
+    build: 'b1',
+    routes: ['home'],
+    params: {},
+    data: { home: url },
+    styles: {},
+    ...(url.includes('/static') && { static: true }),
+  };
 }
 
 interface Call {
@@ -20,31 +31,38 @@ interface Call {
 function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
   const calls: Call[] = [];
   const clock = { ms: 0 };
-  const onSkew = vi.fn();
-  const fetch = (input: RequestInfo | URL, init: RequestInit = {}) =>
-    new Promise<Response>((resolve, reject) => {
-      const { method = 'GET', signal } = init;
-      const url = String(input);
-      signal?.addEventListener('abort', () => reject(signal.reason));
-      calls.push({
-        method,
-        url,
-        isPrefetch: new Headers(init.headers).get('Purpose') === 'prefetch',
-        signal: signal as AbortSignal,
-        answer: (body = `${JSON.stringify({ d: makePage(url) })}\n`, answer = { headers: WIRE }) =>
-          resolve(new Response(body, answer)),
-      });
-    });
+  vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  vi.stubGlobal(
+    'fetch',
+    (input: RequestInfo | URL, init: RequestInit = {}) =>
+      new Promise<Response>((resolve, reject) => {
+        const { method = 'GET', signal } = init;
+        const url = String(input);
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        calls.push({
+          method,
+          url,
+          isPrefetch: new Headers(init.headers).get('Purpose') === 'prefetch',
+          signal: signal as AbortSignal,
+          answer: (body = `${JSON.stringify({ d: makePage(url) })}\n`, answer = { headers: WIRE }) =>
+            resolve(new Response(body, answer)),
+        });
+      }),
+  );
   const store = createPageDataStore({
-    fetch,
-    now: () => clock.ms,
+    base: '',
     build: 'b1',
-    isStatic: (url) => url.startsWith('/static'),
-    onSkew,
+    isServerRendered: () => false,
+    onPage: () => {},
     ...options,
   });
-  return { store, calls, clock, onSkew, urls: () => calls.map((call) => call.url) };
+  return { store, calls, clock };
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
 
 const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 
@@ -67,8 +85,6 @@ describe('a prefetch', () => {
     expect(await loaded).toMatchObject({ kind: 'page', payload: { data: { home: '/_data/a' } } });
     expect(calls).toHaveLength(1);
     expect(calls[0]?.isPrefetch).toBe(true);
-    await flush();
-    expect(store.stats()).toMatchObject({ answers: 0, navigations: 0 });
   });
 
   it('of a dynamic page serves one navigation', async () => {
@@ -115,7 +131,6 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(5);
     void store.load('/nav');
     expect(calls.at(-1)).toMatchObject({ url: '/_data/nav', isPrefetch: false });
-    expect(store.stats()).toMatchObject({ prefetches: 5, waiting: 4, navigations: 1 });
     calls[0]?.answer();
     await flush();
     expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
@@ -139,7 +154,8 @@ describe('a prefetch', () => {
     calls[0]?.answer('busy', { status: 503 });
     calls[1]?.answer(undefined, { status: 500, headers: WIRE });
     await flush();
-    expect(store.stats()).toEqual({ waiting: 0, prefetches: 0, navigations: 0, answers: 0, pages: 0 });
+    for (const url of ['/a', '/b']) void store.load(url);
+    expect(calls).toHaveLength(4);
   });
 
   it('of a redirect serves a navigation too', async () => {
@@ -147,7 +163,7 @@ describe('a prefetch', () => {
     store.prefetch('/a', 'intent');
     calls[0]?.answer('{"d":{"build":"b1","redirect":"/b"}}\n');
     await flush();
-    expect(await store.load('/a')).toMatchObject({ kind: 'redirect', location: '/b' });
+    expect(await store.load('/a')).toMatchObject({ kind: 'redirect', payload: { redirect: '/b' } });
     expect(calls).toHaveLength(1);
   });
 
@@ -171,14 +187,6 @@ describe('a prefetch', () => {
     expect(onPage).toHaveBeenCalledExactlyOnceWith(makePage('/_data/a'));
   });
 
-  it('is not made with Save-Data', async () => {
-    const { store, calls } = createTestStore({ saveData: true });
-    store.prefetch('/a', 'intent');
-    expect(calls).toEqual([]);
-    void store.load('/a');
-    expect(calls).toHaveLength(1);
-  });
-
   it('goes on streaming for the navigation that takes it', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
@@ -193,7 +201,6 @@ describe('a prefetch', () => {
     write('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}');
     calls[0]?.answer(body);
     await flush();
-    expect(store.stats()).toMatchObject({ prefetches: 1, answers: 1 });
     const result = await store.load('/a');
     aborter.abort();
     expect(calls[0]?.signal.aborted).toBe(false);
@@ -202,7 +209,8 @@ describe('a prefetch', () => {
     if (result.kind !== 'page') throw new Error(result.kind);
     expect(await result.payload.data.home).toBe('late');
     expect(calls).toHaveLength(1);
-    expect(store.stats().answers).toBe(0);
+    void store.load('/a');
+    expect(calls).toHaveLength(2);
   });
 
   it('whose stream breaks is not kept', async () => {
@@ -211,7 +219,8 @@ describe('a prefetch', () => {
     calls[0]?.answer('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}\n');
     await flush();
     await flush();
-    expect(store.stats()).toMatchObject({ answers: 0, prefetches: 0 });
+    void store.load('/static');
+    expect(calls).toHaveLength(2);
   });
 });
 
@@ -219,11 +228,11 @@ describe('load', () => {
   it('throws what it was aborted with, and ends the request', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
-    const loaded = store.load('/a', { signal: aborter.signal });
+    const loaded = store.load('/a', aborter.signal);
     aborter.abort(new Error('superseded'));
     await expect(loaded).rejects.toThrow('superseded');
     expect(calls[0]?.signal.aborted).toBe(true);
-    await expect(store.load('/a', { signal: aborter.signal })).rejects.toThrow('superseded');
+    await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
   });
 
   it('passes on what failed', async () => {
@@ -262,26 +271,24 @@ describe('load', () => {
 describe('dropAll', () => {
   it('forgets what was fetched before an action, and what is on its way', async () => {
     const { store, calls } = await prefetched('/static');
-    store.remember('/a', { payload: makePage('/a'), status: 200 });
+    store.remember('/a', { payload: makePage('/a'), etag: undefined });
     store.prefetch('/b', 'intent');
     const before = store.load('/static/other');
     store.dropAll();
     expect(calls[1]?.signal.aborted).toBe(true);
     calls[2]?.answer();
     expect(await before).toMatchObject({ kind: 'page' });
-    expect(store.stats()).toEqual({ waiting: 0, prefetches: 0, navigations: 0, answers: 0, pages: 0 });
+    expect(store.recall('/a')).toBeUndefined();
     void store.load('/static/other');
-    expect(calls).toHaveLength(4);
+    void store.load('/static');
+    expect(calls).toHaveLength(5);
   });
 });
 
 describe('revalidate', () => {
-  const visited = { payload: makePage('/a'), status: 200, etag: 'W/"1"' };
+  const visited = { payload: makePage('/a'), etag: 'W/"1"' };
 
-  async function revalidateWith(
-    init: ResponseInit,
-    page: { payload: PagePayload; status: number; etag?: string } = visited,
-  ) {
+  async function revalidateWith(init: ResponseInit, page: VisitedPage = visited) {
     const test = createTestStore();
     test.store.remember('/a', page);
     const outcome = test.store.revalidate('/a');
@@ -303,14 +310,15 @@ describe('revalidate', () => {
 
   it('keeps the page where the server cannot say', async () => {
     expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
-    const { store } = createTestStore({ fetch: () => Promise.reject(new TypeError('offline')) });
+    const { store } = createTestStore();
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('offline')));
     store.remember('/a', visited);
     expect(await store.revalidate('/a')).toBe('failed');
   });
 
   it('does not ask for a static page within 300 s of the last answer', async () => {
     const { store, calls, clock } = createTestStore();
-    store.remember('/static', { ...visited });
+    store.remember('/static', { ...visited, payload: makePage('/static') });
     clock.ms = 299_999;
     expect(await store.revalidate('/static')).toBe('unchanged');
     clock.ms = 300_000;
@@ -333,31 +341,157 @@ describe('revalidate', () => {
 });
 
 describe('another build', () => {
-  it('is told of, and its answers are not kept', async () => {
-    const { store, calls, onSkew } = createTestStore();
+  it('is noticed, and its answers are not kept', async () => {
+    const { store, calls } = createTestStore();
     store.prefetch('/static', 'intent');
-    calls[0]?.answer(undefined, { headers: { ...WIRE, 'X-Build-Id': 'b2' } });
+    calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
     await flush();
-    expect(onSkew).toHaveBeenCalledExactlyOnceWith('b2');
-    expect(store.stats().answers).toBe(0);
-    store.remember('/a', { payload: makePage('/a'), status: 200, etag: '"1"' });
+    expect(store.isSkewed()).toBe(true);
+    void store.load('/static');
+    expect(calls).toHaveLength(2);
+  });
+
+  it('is noticed when a page is compared', async () => {
+    const { store, calls } = createTestStore();
+    store.remember('/a', { payload: makePage('/a'), etag: '"1"' });
     const outcome = store.revalidate('/a');
-    calls[1]?.answer(null, { headers: { ETag: '"1"', 'X-Build-Id': 'b3' } });
+    calls[0]?.answer(null, { headers: { ETag: '"1"', 'X-Build-Id': 'b3' } });
     await outcome;
-    expect(onSkew).toHaveBeenLastCalledWith('b3');
+    expect(store.isSkewed()).toBe(true);
   });
 
   it('is not seen in answers of this one', async () => {
-    const { onSkew } = await prefetched('/a');
-    expect(onSkew).not.toHaveBeenCalled();
+    const { store } = await prefetched('/a');
+    expect(store.isSkewed()).toBe(false);
   });
 });
 
 describe('remember', () => {
   it('gives the page back, whatever place on it is asked for', () => {
     const { store } = createTestStore();
-    const page = { payload: makePage('/a'), status: 200 };
+    const page = { payload: makePage('/a'), etag: undefined };
     store.remember('/a?x=1#top', page);
-    expect([store.recall('/a?x=1'), store.recall('/a')]).toEqual([page, undefined]);
+    expect([store.recall('/a?x=1'), store.recall('/a')]).toEqual([{ ...page, at: 0 }, undefined]);
+  });
+});
+
+describe('what is kept', () => {
+  it('is the 50 that were used last', async () => {
+    const { store, calls } = createTestStore();
+    const page = { payload: makePage('/a'), etag: undefined };
+    const use = async (url: string) => {
+      store.remember(url, page);
+      const loaded = store.load(`/static${url}`);
+      calls.find((call) => call.url === `/_data/static${url}`)?.answer();
+      await loaded;
+      await flush();
+    };
+    for (let i = 0; i < 50; i++) await use(`/${i}`);
+    store.recall('/0');
+    await store.load('/static/0');
+    await use('/50');
+    expect(['/0', '/1', '/2'].map((url) => store.recall(url) !== undefined)).toEqual([true, false, true]);
+    expect(calls).toHaveLength(51);
+    await store.load('/static/0');
+    await store.load('/static/2');
+    expect(calls).toHaveLength(51);
+    void store.load('/static/1');
+    expect(calls).toHaveLength(52);
+  });
+});
+
+describe('requests at the same time', () => {
+  const names = (calls: readonly Call[]) => calls.map(({ url }) => url.replace('/_data/', ''));
+
+  /** Five prefetches that run. */
+  function createBusyStore() {
+    const test = createTestStore();
+    for (let i = 0; i < 5; i++) test.store.prefetch(`/p${i}`, 'viewport');
+    const answer = async (index: number) => {
+      test.calls[index]?.answer();
+      await flush();
+    };
+    return { ...test, answer, more: () => names(test.calls).slice(5) };
+  }
+
+  it('take intent before viewport and render, and each in its order', async () => {
+    const { store, answer, more } = createBusyStore();
+    store.prefetch('/r', 'render');
+    store.prefetch('/v', 'viewport');
+    store.prefetch('/i1', 'intent');
+    store.prefetch('/i2', 'intent');
+    for (let i = 0; i < 4; i++) await answer(i);
+    expect(more()).toEqual(['i1', 'i2', 'r', 'v']);
+  });
+
+  it('raise a waiting prefetch that is wanted more, and start at once what a navigation wants', async () => {
+    const { store, answer, more } = createBusyStore();
+    for (const url of ['/a', '/b', '/c']) store.prefetch(url, 'viewport');
+    store.prefetch('/b', 'intent');
+    void store.load('/c');
+    await answer(0);
+    expect(more()).toEqual(['c', 'b']);
+  });
+
+  it('give the place of a prefetch that a navigation joins to the next', () => {
+    const { store, more } = createBusyStore();
+    store.prefetch('/next', 'render');
+    void store.load('/p0');
+    store.prefetch('/other', 'render');
+    expect(more()).toEqual(['next']);
+  });
+
+  it('keep a prefetch that is wanted for another reason, and start none of those that are dropped', () => {
+    const { store, calls, more } = createBusyStore();
+    const hover = new AbortController();
+    store.prefetch('/p0', 'intent', hover.signal);
+    hover.abort();
+    expect(calls[0]?.signal.aborted).toBe(false);
+    store.prefetch('/waits', 'viewport');
+    store.dropPrefetches();
+    expect(calls.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(more()).toEqual([]);
+  });
+
+  it('make one a prefetch again when its navigation is cancelled, if there is a place', async () => {
+    const { store, calls } = createBusyStore();
+    const [first, second] = [new AbortController(), new AbortController()];
+    store.load('/p0', first.signal).catch(() => {});
+    first.abort();
+    expect(calls[0]?.signal.aborted).toBe(false);
+    store.load('/p0', second.signal).catch(() => {});
+    store.prefetch('/other', 'viewport');
+    second.abort();
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('end for one of two navigations alone', async () => {
+    const { store, calls } = createTestStore();
+    const aborter = new AbortController();
+    const left = store.load('/a', aborter.signal);
+    const stays = store.load('/a');
+    aborter.abort(new Error('superseded'));
+    calls[0]?.answer();
+    await expect(left).rejects.toThrow('superseded');
+    expect(await stays).toMatchObject({ kind: 'page' });
+    expect(calls).toHaveLength(1);
+  });
+
+  it('start nothing for a signal that is aborted already', async () => {
+    const { store, calls } = createTestStore();
+    store.prefetch('/a', 'intent', AbortSignal.abort());
+    await expect(store.load('/a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    expect(calls).toEqual([]);
+  });
+
+  it('raise no unhandled rejection', async () => {
+    const onUnhandled = vi.fn();
+    process.on('unhandledRejection', onUnhandled);
+    const { store } = createTestStore();
+    store.prefetch('/a', 'intent');
+    store.dropPrefetches();
+    await flush();
+    process.off('unhandledRejection', onUnhandled);
+    expect(onUnhandled).not.toHaveBeenCalled();
   });
 });

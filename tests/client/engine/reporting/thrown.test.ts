@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isMeant, isNetworkFailure, read } from '../../../../src/client/engine/reporting/thrown.ts';
-import { notFound, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import { notFound, publicError, redirect } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { WireFailure } from '../../../../src/shared/engine/wire/wire.ts';
 
 function thrownBy(run: () => never): unknown {

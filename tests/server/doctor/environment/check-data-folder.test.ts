@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   checkDataFolder,
+  FOLDER_CHECKS,
+  type FolderFacts,
   findMount,
   isInContainer,
-  judgeMount,
-  judgeRoom,
 } from '../../../../src/server/doctor/environment/check-data-folder.ts';
 import { MiB } from '../../../../src/shared/units.ts';
 import { createFolder } from '../../../support/desk.ts';
@@ -19,7 +19,16 @@ const MOUNTS = `
 26 24 0:43 / /data/fast rw - tmpfs tmpfs rw
 `;
 
-const container = { dataDir: '/data', isContainer: true, isServing: true, isShared: false, maxStoreBytes: 500 * MiB };
+const container: FolderFacts = {
+  dataDir: '/data',
+  mounts: '',
+  isContainer: true,
+  isServing: true,
+  isShared: false,
+  maxStoreBytes: 500 * MiB,
+  mount: undefined,
+  free: 2048 * MiB,
+};
 
 it('finds the mount that a folder lies on', () => {
   expect(findMount('/data/journal', MOUNTS)).toEqual({ point: '/data', type: 'ext4' });
@@ -29,7 +38,7 @@ it('finds the mount that a folder lies on', () => {
   expect(findMount('/data', '')).toBeUndefined();
 });
 
-describe('what a folder lies on', () => {
+describe('the volume of a folder', () => {
   it.each([
     ['a volume', { point: '/data', type: 'ext4' }, {}, 'ok'],
     ["the container's own files", { point: '/', type: 'overlay' }, {}, 'wrong'],
@@ -39,7 +48,9 @@ describe('what a folder lies on', () => {
     ["a developer's container", { point: '/', type: 'overlay' }, { isServing: false }, 'warning'],
     ["the container's own files, with PostgreSQL", { point: '/', type: 'overlay' }, { isShared: true }, 'warning'],
     ['what is not known', undefined, {}, 'unknown'],
-  ])('%s', (_name, mount, change, mark) => expect(judgeMount(mount, { ...container, ...change }).mark).toBe(mark));
+  ])('%s', (_name, mount, change, mark) =>
+    expect(FOLDER_CHECKS.Volume({ ...container, mount, ...change }).mark).toBe(mark),
+  );
 });
 
 it('knows a container by what it is made of, or by what its maker leaves', () => {
@@ -47,14 +58,14 @@ it('knows a container by what it is made of, or by what its maker leaves', () =>
   expect(isInContainer('', { KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBe(true);
 });
 
-it('wants room', () => {
-  const judge = (free: number) => judgeRoom(free, 1020 * MiB).mark;
+it('wants free space', () => {
+  const judge = (free: number) => FOLDER_CHECKS['Free space']({ ...container, free }).mark;
   expect([judge(2048 * MiB), judge(300 * MiB), judge(10 * MiB)]).toEqual(['ok', 'warning', 'wrong']);
 });
 
-it('makes no folder, and says that a file stands in its place', () => {
+it('creates no folder, and says when a file is in its place', () => {
   const folder = createFolder(onTestFinished);
-  const options = { ...container, mounts: '', dataDir: join(folder, 'not/there') };
+  const options = { ...container, dataDir: join(folder, 'not/there') };
   expect(checkDataFolder(options)[0]).toMatchObject({ mark: 'ok', found: expect.stringContaining('first start') });
   writeFileSync(join(folder, 'not'), '');
   expect(checkDataFolder(options)).toEqual([

@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest';
 import {
-  judgeConnections,
-  judgeMemory,
-  judgeNode,
+  type Memory,
+  PROCESS_CHECKS,
+  type ProcessFacts,
   toHeapLimit,
 } from '../../../../src/server/doctor/environment/check-process.ts';
 import { MiB } from '../../../../src/shared/units.ts';
+
+const facts: ProcessFacts = {
+  version: '26.12.1',
+  memory: { limit: undefined, heap: 4096 * MiB },
+  openFiles: undefined,
+  perAddress: undefined,
+};
 
 it.each([
   ['24.22.0', 'warning'],
@@ -15,9 +22,10 @@ it.each([
   ['26.10.0', 'warning'],
   ['26.12.1', 'ok'],
   ['27.0.0', 'ok'],
-])('judges Node %s', (version, mark) => expect(judgeNode(version).mark).toBe(mark));
+])('judges Node %s', (version, mark) => expect(PROCESS_CHECKS.Node({ ...facts, version }).mark).toBe(mark));
 
-it('holds the heap against the memory that there is', () => {
+it('compares the heap with the memory', () => {
+  const judgeMemory = (memory: Memory) => PROCESS_CHECKS.Memory({ ...facts, memory });
   expect(judgeMemory({ limit: undefined, heap: 4096 * MiB }).mark).toBe('ok');
   expect(judgeMemory({ limit: 512 * MiB, heap: 307 * MiB }).mark).toBe('ok');
   expect(judgeMemory({ limit: 512 * MiB, heap: 500 * MiB })).toMatchObject({
@@ -30,8 +38,9 @@ it('holds the heap against the memory that there is', () => {
   });
 });
 
-it('holds connections against the files that may be open, and one address against all', () => {
-  const judge = (openFiles?: number, perAddress?: number) => judgeConnections({ openFiles, perAddress });
+it('compares connections with the limit of open files, and those of one address with all', () => {
+  const judge = (openFiles?: number, perAddress?: number) =>
+    PROCESS_CHECKS.Connections({ ...facts, openFiles, perAddress });
   expect(judge()).toMatchObject({ mark: 'ok', found: 'The server holds up to 8192 connections, 2048 of one address.' });
   expect(judge(1024)).toMatchObject({
     mark: 'warning',
@@ -42,7 +51,7 @@ it('holds connections against the files that may be open, and one address agains
   });
   expect(judge(undefined, 9000)).toMatchObject({
     mark: 'warning',
-    remedies: [{ place: 'setting', line: 'MAX_CONNECTIONS_PER_ADDRESS=2048' }],
+    lines: { setting: 'MAX_CONNECTIONS_PER_ADDRESS=2048' },
   });
 });
 

@@ -9,7 +9,7 @@ const product = { table, read: (env: Environment) => readSettings(table, env) };
 const resolve = async (host: string) => [{ address: host.endsWith('.internal') ? '10.0.0.9' : '93.184.216.34' }];
 
 const check = (env: Environment): Promise<Finding[]> =>
-  checkSettings({ env, read: readEnvironment(env), product, resolve });
+  checkSettings({ env, read: readEnvironment(env), product, resolve, isContainer: false });
 
 /** What is not well: its subject and its words. */
 async function listIll(env: Environment): Promise<string[]> {
@@ -72,9 +72,9 @@ it('says everything that a start would refuse, one wrong setting behind the othe
 });
 
 it.each([
-  [{ PUBLIC_ORIGINS: '' }, 'PUBLIC_ORIGINS: It is not set'],
+  [{ PUBLIC_ORIGINS: '' }, 'PUBLIC_ORIGINS: Not set'],
   [{ PUBLIC_ORIGINS: 'http://www.example.com' }, 'http://www.example.com is plain http'],
-  [{ TRUST_PROXY: '' }, 'TRUST_PROXY: It is not set, and TLS ends at a proxy'],
+  [{ TRUST_PROXY: '' }, 'TRUST_PROXY: Not set, although a proxy terminates TLS'],
   [{ TRUST_PROXY: '', TRUST_PROXIES: '1' }, 'TRUST_PROXIES: Nothing reads this variable'],
   [{ WITH_CAT: '1' }, 'WITH_CAT: Nothing reads this variable'],
   [{ OPERATOR_TOKEN: 'ada:aaaaaaaaaaaaaaaaaaaa' }, 'The token of ada can be guessed'],
@@ -105,6 +105,7 @@ it('looks whether those who are told may be sent to', async () => {
     env,
     read: readEnvironment(env),
     product,
+    isContainer: false,
     resolve: () => Promise.reject(new Error('ENOTFOUND')),
   });
   expect(lost.filter(({ mark }) => mark === 'wrong').map(({ found }) => found)).toEqual([
@@ -117,6 +118,7 @@ it('goes on where the settings of the product cannot be loaded', async () => {
     env: good,
     read: readEnvironment(good),
     product: new Error('no such file'),
+    isContainer: false,
     resolve,
   });
   expect(broken.filter(({ mark }) => mark === 'wrong')).toEqual([

@@ -1,12 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  checkStore,
-  judgeAge,
-  judgeSkew,
-  judgeSurvival,
-} from '../../../../src/server/doctor/environment/check-store.ts';
+import { checkStore, judgeAge, judgeSkew, judgeStarts } from '../../../../src/server/doctor/environment/check-store.ts';
 import { Minute, Second } from '../../../../src/shared/units.ts';
 import { createFolder, openTestDesk } from '../../../support/desk.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
@@ -23,28 +18,25 @@ async function startAndStop(dataDir: string, databaseUrl?: string): Promise<void
 }
 
 describe('whether DATA_DIR survived the last restart', () => {
-  const SURVIVED = 'Survived the last restart';
+  const KEPT = 'Kept by restarts';
 
   it('is known from the second start on, beside a server that runs too', async () => {
     const sqlite = { dataDir: createFolder(onTestFinished), databaseUrl: undefined };
-    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'unknown' });
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [KEPT]: 'unknown' });
     expect(existsSync(join(sqlite.dataDir, 'desk.sqlite'))).toBe(false);
     await startAndStop(sqlite.dataDir);
-    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'unknown' });
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [KEPT]: 'unknown' });
     const desk = await openTestDesk({ dataDir: sqlite.dataDir });
     onTestFinished(() => desk.close());
     await desk.flush();
-    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [SURVIVED]: 'ok' });
+    expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [KEPT]: 'ok' });
   });
 
   it('is judged by the starts that the store knows', () => {
-    const found = judgeSurvival([
-      { startedAt: Date.parse('2026-11-20T10:00:00Z') },
-      { startedAt: Date.parse('2026-11-01T10:00:00Z') },
-    ]);
+    const found = judgeStarts([Date.parse('2026-11-20T10:00:00Z'), Date.parse('2026-11-01T10:00:00Z')]);
     expect(found).toMatchObject({
       mark: 'ok',
-      found: expect.stringContaining('of 2 starts the last one was 2026-11-20 10:00:00 UTC'),
+      found: expect.stringContaining('2 starts, the last one at 2026-11-20 10:00:00 UTC'),
     });
   });
 

@@ -1,22 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/server/doctor/site/ask.ts';
-import {
-  findAsset,
-  judgeAssetAge,
-  judgeAssetBytes,
-  judgeCompression,
-  judgePageCache,
-  judgeRevalidation,
-} from '../../../../src/server/doctor/site/check-bytes.ts';
+import { type AssetAnswers, BYTES_CHECKS, findAsset } from '../../../../src/server/doctor/site/check-bytes.ts';
 
 function answer(change: Partial<Answer> = {}): Answer {
   const body = Buffer.from('<p>page</p>');
   return {
     status: 200,
     headers: {},
-    fields: [],
-    raw: body,
+    distinct: {},
     body,
     arrivals: [],
     local: { address: '', port: 0 },
@@ -25,18 +17,24 @@ function answer(change: Partial<Answer> = {}): Answer {
   };
 }
 
+const ofPages = (one: Answer, other = one) => ({ pages: [one, other] as const, asset: undefined });
+const ofAsset = (change: Partial<AssetAnswers>) => ({
+  ...ofPages(answer()),
+  asset: { plain: answer(), packed: answer(), again: answer(), ...change },
+});
+
 const packed = gzipSync('<p>page</p>');
 const asGzip = { 'content-encoding': 'gzip' };
 
 describe('compression', () => {
   it.each([
-    ['is there', answer({ headers: asGzip, raw: packed }), 'ok'],
+    ['is there', answer({ headers: asGzip }), 'ok'],
     ['is not there', answer(), 'warning'],
-    ['is not said', answer({ raw: packed, body: packed }), 'wrong'],
-    ['is there twice', answer({ headers: asGzip, raw: gzipSync(packed), body: packed }), 'wrong'],
+    ['is not said', answer({ body: packed }), 'wrong'],
+    ['is there twice', answer({ headers: asGzip, body: packed }), 'wrong'],
     ['is said twice', answer({ headers: { 'content-encoding': 'gzip, gzip' } }), 'wrong'],
     ['is not what it says', answer({ headers: asGzip, body: undefined }), 'wrong'],
-  ])('%s', (_name, page, mark) => expect(judgeCompression(page).mark).toBe(mark));
+  ])('%s', (_name, page, mark) => expect(BYTES_CHECKS.Compression(ofPages(page)).mark).toBe(mark));
 });
 
 describe('a page out of a cache', () => {
@@ -44,13 +42,13 @@ describe('a page out of a cache', () => {
     answer({ headers: { 'x-request-id': id, ...(says !== undefined && { 'cache-control': says }) } });
 
   it('is known by the id of its request', () => {
-    expect(judgePageCache([page('a'), page('b')]).mark).toBe('ok');
-    expect(judgePageCache([page('a', 'private, no-cache'), page('a')])).toMatchObject({
+    expect(BYTES_CHECKS['Page cache'](ofPages(page('a'), page('b'))).mark).toBe('ok');
+    expect(BYTES_CHECKS['Page cache'](ofPages(page('a', 'private, no-cache'), page('a')))).toMatchObject({
       mark: 'wrong',
       advice: expect.stringContaining('private, no-cache'),
     });
-    expect(judgePageCache([page('a', 'public, max-age=60'), page('a')]).mark).toBe('ok');
-    expect(judgePageCache([answer(), answer()]).mark).toBe('unknown');
+    expect(BYTES_CHECKS['Page cache'](ofPages(page('a', 'public, max-age=60'), page('a'))).mark).toBe('ok');
+    expect(BYTES_CHECKS['Page cache'](ofPages(answer())).mark).toBe('unknown');
   });
 });
 
@@ -67,19 +65,20 @@ describe('assets', () => {
     ['no-cache, max-age=31536000, immutable', 'warning'],
     [undefined, 'warning'],
   ])('with Cache-Control %s', (says, mark) => {
-    expect(judgeAssetAge({ headers: says === undefined ? {} : { 'cache-control': says } }).mark).toBe(mark);
+    const headers = says === undefined ? {} : { 'cache-control': says };
+    expect(BYTES_CHECKS['Asset cache'](ofAsset({ packed: answer({ headers }) }))?.mark).toBe(mark);
   });
 
   it('are asked for again by their ETag', () => {
     const first = answer({ headers: { etag: '"x"' } });
-    expect(judgeRevalidation({ packed: first, again: answer({ status: 304 }) }).mark).toBe('ok');
-    expect(judgeRevalidation({ packed: first, again: answer() }).mark).toBe('warning');
-    expect(judgeRevalidation({ packed: answer(), again: answer({ status: 304 }) }).mark).toBe('warning');
+    expect(BYTES_CHECKS.ETag(ofAsset({ packed: first, again: answer({ status: 304 }) }))?.mark).toBe('ok');
+    expect(BYTES_CHECKS.ETag(ofAsset({ packed: first }))?.mark).toBe('warning');
+    expect(BYTES_CHECKS.ETag(ofAsset({ again: answer({ status: 304 }) }))?.mark).toBe('warning');
   });
 
   it('are the same bytes in each coding', () => {
-    expect(judgeAssetBytes({ plain: answer(), packed: answer({ headers: asGzip }) }).mark).toBe('ok');
-    expect(judgeAssetBytes({ plain: answer(), packed: answer({ body: packed }) }).mark).toBe('wrong');
-    expect(judgeAssetBytes({ plain: answer(), packed: answer({ body: undefined }) }).mark).toBe('wrong');
+    expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ headers: asGzip }) }))?.mark).toBe('ok');
+    expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ body: packed }) }))?.mark).toBe('wrong');
+    expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ body: undefined }) }))?.mark).toBe('wrong');
   });
 });

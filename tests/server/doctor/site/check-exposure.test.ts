@@ -1,27 +1,35 @@
 import { expect, it } from 'vitest';
-import {
-  judgeDesk,
-  judgeForgedName,
-  judgeMetrics,
-  judgeSecurityHeaders,
-  judgeStrangeHost,
-} from '../../../../src/server/doctor/site/check-exposure.ts';
+import { EXPOSURE_CHECKS, type ExposureFacts } from '../../../../src/server/doctor/site/check-exposure.ts';
 import { SECURITY_HEADERS } from '../../../../src/server/engine/protection/security-headers.ts';
 
 const site = new URL('https://www.example.com');
 const ours = { 'x-request-id': 'an-id' };
+const facts: ExposureFacts = {
+  site,
+  home: { distinct: {} },
+  metrics: { status: 401 },
+  deskApi: { status: 401, headers: {} },
+  deskPages: [],
+  forgedPages: [],
+  strange: { status: 421, headers: ours },
+};
 
 it('wants each security header once', () => {
-  const fields = SECURITY_HEADERS.map(([name, value]) => [name.toLowerCase(), value] as const);
-  expect(judgeSecurityHeaders({ fields }).mark).toBe('ok');
-  const doubled = judgeSecurityHeaders({ fields: [...fields, ['x-frame-options', 'SAMEORIGIN']] });
+  const distinct = Object.fromEntries(SECURITY_HEADERS.map(([name, value]) => [name.toLowerCase(), [value]]));
+  const judge = (change: Record<string, string[] | undefined>) =>
+    EXPOSURE_CHECKS['Security headers']({ ...facts, home: { distinct: { ...distinct, ...change } } });
+  expect(judge({}).mark).toBe('ok');
+  const doubled = judge({ 'x-frame-options': ['DENY', 'SAMEORIGIN'] });
   expect(doubled).toMatchObject({ mark: 'warning', found: expect.stringContaining('x-frame-options') });
-  const missing = judgeSecurityHeaders({ fields: fields.filter(([name]) => name !== 'content-security-policy') });
+  const missing = judge({ 'content-security-policy': undefined });
   expect(missing).toMatchObject({ mark: 'warning', found: expect.stringContaining('content-security-policy') });
 });
 
-it('lets nobody read the metrics, nor the desk', () => {
-  expect([judgeMetrics({ status: 401 }).mark, judgeMetrics({ status: 200 }).mark]).toEqual(['ok', 'wrong']);
+it('lets no visitor read the metrics or the desk', () => {
+  const judgeMetrics = (status: number) => EXPOSURE_CHECKS.Metrics({ ...facts, metrics: { status } });
+  const judgeDesk = (deskApi: ExposureFacts['deskApi'], deskPages: ExposureFacts['deskPages']) =>
+    EXPOSURE_CHECKS.Desk({ ...facts, deskApi, deskPages });
+  expect([judgeMetrics(401).mark, judgeMetrics(200).mark]).toEqual(['ok', 'wrong']);
   const json = { 'content-type': 'application/json; charset=utf-8' };
   const closed = [{ status: 401, headers: { 'x-robots-tag': 'noindex, nofollow' } }];
   const open = [{ status: 200, headers: { 'x-robots-tag': 'noindex, nofollow' } }];
@@ -34,6 +42,8 @@ it('lets nobody read the metrics, nor the desk', () => {
 });
 
 it('believes no name that a visitor sends', () => {
+  const judgeForgedName = (deskPages: ExposureFacts['deskPages'], forgedPages: ExposureFacts['forgedPages']) =>
+    EXPOSURE_CHECKS['Forged sign-in']({ ...facts, deskPages, forgedPages });
   const closed = { status: 401, headers: {} };
   const open = { status: 200, headers: { 'x-robots-tag': 'noindex, nofollow' } };
   expect(judgeForgedName([closed, closed], [closed, closed]).mark).toBe('ok');
@@ -44,12 +54,14 @@ it('believes no name that a visitor sends', () => {
   expect(judgeForgedName([open, open], [open, open]).mark).toBe('unknown');
 });
 
-it('is not served under a stranger’s name', () => {
-  expect(judgeStrangeHost({ status: 421, headers: ours }, site).mark).toBe('ok');
-  expect(judgeStrangeHost({ status: 404, headers: {} }, site).mark).toBe('ok');
-  expect(judgeStrangeHost({ status: 500, headers: ours }, site).mark).toBe('unknown');
-  expect(judgeStrangeHost({ status: 200, headers: ours }, site)).toMatchObject({
+it('is served only under its own names', () => {
+  const judge = (status: number, headers: ExposureFacts['strange']['headers']) =>
+    EXPOSURE_CHECKS['Other hosts']({ ...facts, strange: { status, headers } });
+  expect(judge(421, ours).mark).toBe('ok');
+  expect(judge(404, {}).mark).toBe('ok');
+  expect(judge(500, ours).mark).toBe('unknown');
+  expect(judge(200, ours)).toMatchObject({
     mark: 'warning',
-    remedies: [{ place: 'setting', line: 'PUBLIC_ORIGINS=https://www.example.com' }],
+    lines: { setting: 'PUBLIC_ORIGINS=https://www.example.com' },
   });
 });

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import type { Verdict } from '../../../../src/server/doctor/finding.ts';
 import {
   FORGED_ADDRESS,
   FORGED_HOST,
-  judgeAddress,
-  judgeHost,
-  judgeScheme,
   judgeSockets,
   judgeToken,
+  REQUEST_CHECKS,
+  type RequestFacts,
   readSeen,
-  type SeenRequests,
 } from '../../../../src/server/doctor/site/check-request.ts';
 import type { Seen } from '../../../../src/server/engine/monitoring/doctor-protocol.ts';
 
@@ -26,7 +25,7 @@ const seen: Seen = {
   headers: ['host', 'upgrade', 'x-forwarded-for', 'x-forwarded-proto'],
 };
 
-const good: SeenRequests = {
+const good: RequestFacts = {
   site: new URL('https://www.example.com'),
   siteAddress: '8.8.8.8',
   local: { address: '192.168.1.2', port: 50_000 },
@@ -34,14 +33,15 @@ const good: SeenRequests = {
   forged: seen,
 };
 
-const plain = (change: Partial<Seen>): SeenRequests => ({
+const plain = (change: Partial<Seen>): RequestFacts => ({
   ...good,
   plain: { ...seen, ...change },
   forged: { ...seen, ...change },
 });
-const forged = (change: Partial<Seen>): SeenRequests => ({ ...good, forged: { ...seen, ...change } });
-const lines = ({ remedies = [] }: { remedies?: readonly { line: string }[] }) =>
-  remedies.map(({ line }) => line).join('\n');
+const forged = (change: Partial<Seen>): RequestFacts => ({ ...good, forged: { ...seen, ...change } });
+const judgeAddress = REQUEST_CHECKS["Visitor's address"];
+const { Scheme: judgeScheme, Host: judgeHost } = REQUEST_CHECKS;
+const toLines = ({ lines = {} }: Verdict) => Object.values(lines).join('\n');
 
 it('finds nothing where all is as it should be', () => {
   const findings = [judgeAddress(good), judgeScheme(good), judgeHost(good), judgeSockets({ status: 200 }, seen)];
@@ -51,15 +51,15 @@ it('finds nothing where all is as it should be', () => {
 describe("the visitor's address", () => {
   it('can be forged where a proxy passes on what it was sent', () => {
     const finding = judgeAddress(forged({ address: FORGED_ADDRESS }));
-    expect(finding).toMatchObject({ mark: 'wrong', found: expect.stringContaining('Whoever sends') });
-    expect(lines(finding)).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
+    expect(finding).toMatchObject({ mark: 'wrong', found: expect.stringContaining('A visitor who sends') });
+    expect(toLines(finding)).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
   });
 
   it('can be forged from here where here is among the proxies, which says nothing of strangers', () => {
     const listed = { ...plain({ isVisitorListed: true }), forged: { ...seen, address: FORGED_ADDRESS } };
     expect(judgeAddress(listed)).toMatchObject({
       mark: 'warning',
-      found: expect.stringContaining('stands where a proxy'),
+      found: expect.stringContaining('trusts this machine'),
     });
     const direct = { ...forged({ address: FORGED_ADDRESS }), local: { address: seen.peer, port: seen.peerPort } };
     expect(judgeAddress(direct).mark).toBe('warning');
@@ -68,7 +68,7 @@ describe("the visitor's address", () => {
   it("is the proxy's where that is not trusted", () => {
     const finding = judgeAddress(plain({ isPeerTrusted: false, address: '10.0.0.5' }));
     expect(finding.mark).toBe('wrong');
-    expect(lines(finding)).toBe('TRUST_PROXY=10.0.0.5');
+    expect(toLines(finding)).toBe('TRUST_PROXY=10.0.0.5');
   });
 
   it("is the proxy's where that says nothing", () => {
@@ -76,13 +76,13 @@ describe("the visitor's address", () => {
     expect(judgeAddress(plain(quiet)).mark).toBe('wrong');
     const finding = judgeAddress(plain({ ...quiet, isPeerTrusted: false }));
     expect(finding.mark).toBe('warning');
-    expect(lines(finding)).toContain('option forwardfor');
+    expect(toLines(finding)).toContain('option forwardfor');
   });
 
   it('is one of an inner network where a proxy is not counted', () => {
     expect(judgeAddress(plain({ address: '10.0.0.9' }))).toMatchObject({
       mark: 'wrong',
-      found: expect.stringContaining('inner'),
+      found: expect.stringContaining('internal'),
     });
     expect(judgeAddress({ ...plain({ address: '10.0.0.9' }), siteAddress: '10.0.0.1' }).mark).toBe('ok');
   });
@@ -95,8 +95,8 @@ describe("the visitor's address", () => {
 
 describe('the scheme', () => {
   it('is wrong where the proxy does not say it, or is not believed', () => {
-    expect(lines(judgeScheme(plain({ scheme: 'http', headers: [] })))).toContain('X-Forwarded-Proto $scheme');
-    expect(lines(judgeScheme(plain({ scheme: 'http', isPeerTrusted: false })))).toBe('TRUST_PROXY=10.0.0.5');
+    expect(toLines(judgeScheme(plain({ scheme: 'http', headers: [] })))).toContain('X-Forwarded-Proto $scheme');
+    expect(toLines(judgeScheme(plain({ scheme: 'http', isPeerTrusted: false })))).toBe('TRUST_PROXY=10.0.0.5');
   });
 
   it('can be forged', () => {
@@ -108,7 +108,7 @@ describe('the host', () => {
   it('is not the one that visitors ask for', () => {
     const finding = judgeHost(plain({ host: '127.0.0.1:3000', origin: undefined }));
     expect(finding.mark).toBe('wrong');
-    expect(lines(finding)).toContain('proxy_set_header Host $http_host;');
+    expect(toLines(finding)).toContain('proxy_set_header Host $http_host;');
   });
 
   it('is in none of PUBLIC_ORIGINS, or there under another scheme', () => {
@@ -138,7 +138,7 @@ it('tells a wrong token from one that does not arrive', () => {
     advice: 'Try again in 12 s.',
   });
   const lost = judgeToken({ status: 404, headers: {} });
-  expect(lines(lost)).toContain('$http_authorization');
+  expect(toLines(lost)).toContain('$http_authorization');
 });
 
 it('takes no other page for what the server saw', () => {

@@ -12,7 +12,7 @@ const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cook
 it('knows the secrets of the request, wherever an error repeats them', () => {
   const toFailure = createFailureRecorder({ build: 'b', scrubber });
   const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
-  const failure = toFailure({ error, extra: { looked: ['session-of-ann'] } }, contextOf('id=session-of-ann'));
+  const { failure } = toFailure({ error, extra: { looked: ['session-of-ann'] } }, contextOf('id=session-of-ann'));
   expect(JSON.stringify(failure)).not.toContain('session-of-ann');
   expect(failure.title).toBe('Error: No row for [redacted]');
 });
@@ -20,8 +20,11 @@ it('knows the secrets of the request, wherever an error repeats them', () => {
 it('lets no cookie wipe out the digest, kind and build of a failure', () => {
   const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber });
   const error = new Error('boom');
-  const before = toFailure({ error }, contextOf(''));
-  const after = toFailure({ error }, contextOf(`a=${before.digest}; b=exception; c=a29092e775f1; d=${before.title}`));
+  const { failure: before } = toFailure({ error }, contextOf(''));
+  const { failure: after } = toFailure(
+    { error },
+    contextOf(`a=${before.digest}; b=exception; c=a29092e775f1; d=${before.title}`),
+  );
   for (const field of ['digest', 'kind', 'build', 'release', 'rule'] as const) expect(after[field]).toBe(before[field]);
 });
 

@@ -21,7 +21,7 @@ it('keeps no half of a secret, wherever a message is cut', () => {
   const toFailure = createFailureRecorder({ build: 'b', scrubber });
   for (const length of [170, 190, 230, 240, 280, 295, 2030, 2045]) {
     const error = new Error(`${'a b '.repeat(600).slice(0, length)}${secret} and more`);
-    expect(JSON.stringify(toFailure({ error }, { origin: 'loader' })), String(length)).not.toContain('quite');
+    expect(JSON.stringify(toFailure({ error }, { origin: 'loader' }).failure), String(length)).not.toContain('quite');
     fail(error, { origin: 'loader' });
   }
   expect(lines).toHaveLength(8);

@@ -4,7 +4,12 @@ import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { HttpError } from '../../../../src/server/engine/errors/http-error.ts';
 import { VisitorGone } from '../../../../src/server/engine/errors/visitor-gone.ts';
 import { RequestInfo } from '../../../../src/server/engine/request/request-info.ts';
-import { notFound, Outcome, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import {
+  ControlFlowResponse,
+  notFound,
+  publicError,
+  redirect,
+} from '../../../../src/shared/engine/routing/control-flow.ts';
 import { spyOnLog } from '../../../support/app.ts';
 import { noScrubber } from '../../../support/unguarded.ts';
 
@@ -17,8 +22,8 @@ function createTestFunnel() {
   const fail = (error: unknown, of = info) =>
     funnel.fail(error, { origin: 'loader', route: '/orders/:id', url: '/orders/7?token=canary', info: of });
   const addressOf = (error: unknown) => {
-    const verdict = fail(error);
-    return verdict.kind === 'error' ? verdict.error.digest : undefined;
+    const disposition = fail(error);
+    return disposition.kind === 'error' ? disposition.error.digest : undefined;
   };
   return { fail, addressOf, lines };
 }
@@ -111,10 +116,10 @@ describe('what is hostile', () => {
     ['a message that looks like frames', new Error(`x\n${'    at '.repeat(100_000)}`)],
     [
       'an imitation of an outcome',
-      Object.assign(Object.create(Outcome.prototype), {
+      Object.assign(Object.create(ControlFlowResponse.prototype), {
         kind: 'redirect',
         status: 'x',
-        [Symbol.for('spillway.outcome')]: true,
+        [Symbol.for('spillway.control-flow')]: true,
       }),
     ],
     ['lone surrogates and controls', new Error('\ud800\u0000\u001b[2J')],
@@ -131,8 +136,8 @@ describe('what is hostile', () => {
 describe('a request that is made again', () => {
   const failAgain = ({ fail }: ReturnType<typeof createTestFunnel>, error: unknown, named: string) => {
     const info = createInfo({ 'x-retry-of': named });
-    const verdict = fail(error, info);
-    return verdict.kind === 'error' ? (verdict.error.digest ?? '') : '';
+    const disposition = fail(error, info);
+    return disposition.kind === 'error' ? (disposition.error.digest ?? '') : '';
   };
   const boom = () => new Error('boom');
 
@@ -209,13 +214,13 @@ describe('a failure', () => {
     info.addBreadcrumb({ at: 1, category: 'fetch', message: 'GET https://api.example/' });
     const error = new Error('boom');
     const headers = { 'user-agent': 'canary-agent', cookie: 'sid=canary' };
-    const verdict = funnel.fail(error, { origin: 'action', routeId: 'cart', info, headers });
+    const disposition = funnel.fail(error, { origin: 'action', routeId: 'cart', info, headers });
     funnel.fail(error, { origin: 'render' });
 
     expect(told).toHaveLength(2);
     const { failure } = told[0] ?? {};
     expect(told[0]?.error).toBe(error);
-    expect(verdict).toMatchObject({ error: { digest: `${failure?.digest}-${failure?.occurrence}` } });
+    expect(disposition).toMatchObject({ error: { digest: `${failure?.digest}-${failure?.occurrence}` } });
     expect(failure).toMatchObject({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       kind: 'exception',
@@ -243,8 +248,8 @@ describe('a failure', () => {
       },
     };
     const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1', reporters: [broken] });
-    const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
-    expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
+    const disposition = funnel.fail(new Error('boom'), { origin: 'api' });
+    expect(disposition).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
     expect(lines).toMatchObject([
       { msg: 'A failure could not be reported.', stack: expect.stringContaining('no space left') },
       { lost: expect.any(String), failure: { title: 'Error: boom', errors: [{ message: 'boom' }] } },
@@ -312,7 +317,7 @@ describe('what is no failure', () => {
     ],
     [
       Object.assign(new Error('canary'), { status: 413, expose: true, body: 'canary' }),
-      { kind: 'error', error: { kind: 'public', status: 413, message: 'What was sent is too large.' } },
+      { kind: 'error', error: { kind: 'public', status: 413, message: 'The request is too large.' } },
     ],
     [new VisitorGone(), { kind: 'visitor-gone' }],
     [
@@ -323,9 +328,9 @@ describe('what is no failure', () => {
       Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
       { kind: 'visitor-gone' },
     ],
-  ])('%s is neither logged nor given an address', (error, verdict) => {
+  ])('%s is neither logged nor given an address', (error, disposition) => {
     const { fail, lines } = createTestFunnel();
-    expect(fail(error)).toEqual(verdict);
+    expect(fail(error)).toEqual(disposition);
     expect(lines).toEqual([]);
   });
 
@@ -349,10 +354,10 @@ it('tells standard error where the log throws', () => {
     },
   };
   const funnel = createFunnel({ scrubber: noScrubber, log: log as never, build: 'test' });
-  const verdict = funnel.fail(new Error('boom'), { origin: 'api' });
+  const disposition = funnel.fail(new Error('boom'), { origin: 'api' });
   const [line] = written.mock.calls[0] ?? [];
   written.mockRestore();
-  expect(verdict).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
+  expect(disposition).toMatchObject({ kind: 'error', error: { kind: 'failure' } });
   expect(line).toMatch(/^The log could not be written \(disk full\): \{"digest":/);
 });
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { PLAIN_PAGE_POLICY, renderLastResort } from '../../../../src/server/engine/errors/last-resort.ts';
 
-it('has the sentence with the host as its heading, the digest below it, and what to do', () => {
+it('has a heading, the sentence with the host, the digest below it, and what to do', () => {
   const html = renderLastResort({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' }, 'example.com');
-  expect(html).toContain(
-    '<h1>Application error: a client-side exception has occurred while loading the host example.com</h1>',
-  );
+  const sentence = 'Application error: a client-side exception has occurred while loading the host example.com';
+  expect(html).toContain(`<h1>Something went wrong on our side</h1><p>${sentence}</p>`);
+  expect(html).toContain(`<title>${sentence}</title>`);
   expect(html).toMatch(
-    /<\/h1><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p>It happened on our server.*<a href="">Try again/,
+    /<\/p><p>Digest: <code>7K3QM2XA-9F4W0R6B<\/code><\/p><p>Your browser is not the cause.*<a href="">Try again/,
   );
   expect(html).toContain('noindex');
 });

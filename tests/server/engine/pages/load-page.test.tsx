@@ -7,7 +7,7 @@ import {
   publicError,
   redirect,
   unauthorized,
-} from '../../../../src/shared/engine/routing/outcome.ts';
+} from '../../../../src/shared/engine/routing/control-flow.ts';
 import {
   CanaryError,
   leakIn,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { oncePerRequest } from '../../../../src/server/engine/pages/once-per-request.ts';
 import type { EngineContext, LoaderArgs } from '../../../../src/server/engine/pages/server-page.ts';
 import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
-import { unauthorized } from '../../../../src/shared/engine/routing/outcome.ts';
+import { unauthorized } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { parseData, startPages, type TestPage } from '../../../support/pages-app.tsx';
 
 const POST = { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } };

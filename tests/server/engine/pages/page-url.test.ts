@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { toPageUrl } from '../../../../src/server/engine/pages/page-url.ts';
+import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { seenAsPage, toPageUrl } from '../../../../src/server/engine/pages/page-url.ts';
 import { toDataUrl } from '../../../../src/shared/engine/wire/protocol.ts';
 
 it.each([
@@ -23,4 +25,61 @@ it.each([
   ['/desk', '/desk/_database'],
 ])('below "%s" %s is not page data', (base, url) => {
   expect(toPageUrl(url, base)).toBeUndefined();
+});
+
+/** An app of one step, behind which everything says under which URL it was asked for. */
+function appOf(step: RequestHandler) {
+  const app = express();
+  app.use(seenAsPage(step));
+  app.use((req, res) => void res.send(req.url));
+  app.use(((error, _req, res, _next) => void res.status(500).send(error.message)) as ErrorRequestHandler);
+  return app;
+}
+
+describe('a step that is seen as for the page', () => {
+  it.each([
+    ['/_data/orders', '/orders'],
+    ['/_data/orders?page=2', '/orders?page=2'],
+    ['/_data/', '/'],
+    ['/_data', '/'],
+    ['/_data?page=2', '/?page=2'],
+    ['/orders?page=2', '/orders?page=2'],
+    ['/_database', '/_database'],
+    ['/orders/_data/x', '/orders/_data/x'],
+    ['/', '/'],
+  ])('sees %s as %s, and what comes behind it sees what was asked for', async (asked, seen) => {
+    const urls: string[] = [];
+    const app = appOf((req, _res, next) => {
+      urls.push(req.url);
+      next();
+    });
+    const reply = await request(app).get(asked).expect(200);
+    expect([urls, reply.text]).toEqual([[seen], asked]);
+  });
+
+  it('at a path of its own stands before the page data of that path', async () => {
+    const gate = Router();
+    gate.all('/', (_req, res) => void res.status(403).send('gate'));
+    gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
+    const app = appOf(gate);
+    for (const path of ['/', '/_data', '/_data/', '/_data?a=1', '/admin', '/_data/admin', '/_data/admin/x?a=1']) {
+      expect([path, (await request(app).get(path)).status]).toEqual([path, 403]);
+    }
+    await request(app).get('/_data/orders').expect(200, '/_data/orders');
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('shut');
+      },
+    ],
+    ['is rejected later', () => Promise.resolve().then(() => Promise.reject(new Error('shut')))],
+    ['says so to next()', (_req, _res, next) => next(new Error('shut'))],
+  ] satisfies [string, RequestHandler][])('that fails, and %s, ends there', async (_name, step) => {
+    for (const path of ['/orders', '/_data/orders']) {
+      await request(appOf(step)).get(path).expect(500, 'shut');
+    }
+  });
 });

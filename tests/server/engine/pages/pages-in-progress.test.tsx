@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { Outlet } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { createRenderLimiter } from '../../../../src/server/engine/protection/render-limiter.ts';
-import { publicError } from '../../../../src/shared/engine/routing/outcome.ts';
+import { publicError } from '../../../../src/shared/engine/routing/control-flow.ts';
 import {
   createGate,
   type PagesApp,

@@ -10,15 +10,13 @@ it.each([
   ['an undefined half', { order: undefined }],
 ])('names a route with %s, and the file to mend', (_, halves) => {
   expect(() => requireBothHalves(['root', 'order'], { root: null, ...halves })).toThrow(
-    new WiringError(
-      'The route "order" has no server half. Give it one in src/server/product/pages/index.ts, or null there if it needs nothing of the server.',
-    ),
+    new WiringError('The route "order" is missing in src/server/product/pages/index.ts. Add its server half, or null.'),
   );
 });
 
 it('names a half without a route, which what every object has is none of', () => {
   expect(() => requireBothHalves(['toString'], { ordr: null })).toThrow(
-    /^The route "toString" has no server half\..*\nThe server half "ordr" has no route\. Mend its id in src\/server\/product\/pages\/index\.ts/,
+    /^The route "toString" is missing in .*\nsrc\/server\/product\/pages\/index\.ts has a server half "ordr", but there is no such route\./,
   );
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { toMaxPages } from '../../../../src/server/engine/protection/open-overload.ts';
 import { createOverload, type Reading } from '../../../../src/server/engine/protection/overload.ts';
-import { toMaxPages } from '../../../../src/server/engine/protection/watch-overload.ts';
 
 /** With 500 ms of delay and 100 pages, read four times a second. */
 function createTestOverload() {

@@ -99,7 +99,7 @@ describe('when there is too much to do', () => {
     overload.level = 3;
     const reply = await request(app).post('/orders').type('form').send({ text: 'typed' });
     expect(reply.headers.refresh).toBeUndefined();
-    expect(reply.text).toContain('nothing was done with what you sent');
+    expect(reply.text).toContain('your form was not processed');
     const background = await request(app).post('/orders').set('Accept', ACTION_ACCEPT).send('a=b');
     expect([background.status, background.body]).toEqual([503, { busy: true }]);
   });

@@ -8,9 +8,9 @@ const { add, like, remove, send, upload } = forms.actions;
 async function run(act: () => unknown): Promise<unknown> {
   try {
     return await act();
-  } catch (outcome) {
-    if (outcome instanceof Error && 'location' in outcome) return outcome.location;
-    throw outcome;
+  } catch (result) {
+    if (result instanceof Error && 'location' in result) return result.location;
+    throw result;
   }
 }
 

@@ -2,15 +2,15 @@ import { expect, it } from 'vitest';
 import { root } from '#product-server/pages/root.ts';
 import { actionArgs } from '../../../support/product/page-args.ts';
 
-const { subscribe } = root.actions;
+const { note } = root.actions;
 
-it('takes an e-mail address', async () => {
-  expect(await subscribe(actionArgs({ email: 'ada@weir.example' }))).toEqual({ email: 'ada@weir.example' });
+it('takes a note', async () => {
+  expect(await note(actionArgs({ text: ' Good page. ' }))).toEqual({ text: 'Good page.' });
 });
 
-it.each<Record<string, string>>([{}, { email: '' }, { email: 'ada' }])(
+it.each<Record<string, string>>([{}, { text: '' }, { text: ' a ' }])(
   'refuses %j and names the field',
   async (fields) => {
-    expect(await subscribe(actionArgs(fields))).toMatchObject({ status: 422, errors: { email: expect.any(String) } });
+    expect(await note(actionArgs(fields))).toMatchObject({ status: 422, errors: { text: expect.any(String) } });
   },
 );

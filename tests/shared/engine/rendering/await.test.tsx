@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Await } from '../../../../src/shared/engine/rendering/await.tsx';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
 import { toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
-import { notFound, publicError } from '../../../../src/shared/engine/routing/outcome.ts';
+import { notFound, publicError } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { createDecoder } from '../../../../src/shared/engine/wire/wire.ts';
 
 const nothing = () => null;

@@ -1,7 +1,8 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, it } from 'vitest';
+import type { FailureHelpProps } from '../../../../src/shared/engine/rendering/engine-context.ts';
 import { type Engine, EngineContext } from '../../../../src/shared/engine/rendering/engine-context.ts';
-import { FailureHelp, type FailureHelpProps } from '../../../../src/shared/engine/rendering/failure-help.tsx';
+import { FailureHelp } from '../../../../src/shared/engine/rendering/failure-help.tsx';
 import FailureHelpView from '../../../../src/shared/engine/rendering/failure-help-view.tsx';
 
 const ERROR = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BROWSER_FAILURE, isPageError, toShownError } from '../../../../src/shared/engine/rendering/page-error.ts';
-import { forbidden, publicError, redirect } from '../../../../src/shared/engine/routing/outcome.ts';
+import { forbidden, publicError, redirect } from '../../../../src/shared/engine/routing/control-flow.ts';
 import { WireFailure } from '../../../../src/shared/engine/wire/wire.ts';
 
 function thrownBy(run: () => never): unknown {

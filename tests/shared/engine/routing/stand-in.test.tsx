@@ -2,7 +2,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { type Location, Outlet, useLocation, useMatches, useNavigation, useParams } from 'react-router';
 import { describe, expect, it, vi } from 'vitest';
 import { type Engine, EngineContext, type ErrorPages } from '../../../../src/shared/engine/rendering/engine-context.ts';
-import { useActionOutcome, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
+import { useActionResult, useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { createRouteTree } from '../../../../src/shared/engine/routing/route-objects.ts';
 import { RouterView } from '../../../../src/shared/engine/routing/router-view.tsx';
 import { createStandIn, toMatches } from '../../../../src/shared/engine/routing/stand-in.ts';
@@ -58,7 +58,7 @@ function render(payload: PagePayload, views: Record<string, React.ComponentType>
   };
   return renderToStaticMarkup(
     <EngineContext value={engine}>
-      <RouterView router={createStandIn(tree, payload, LOCATION, createHandlers())} />
+      <RouterView router={createStandIn({ tree, payload, location: LOCATION, ...createHandlers() })} />
     </EngineContext>,
   );
 }
@@ -105,7 +105,7 @@ describe('createStandIn', () => {
   it('has the outcome of an action for every component that asks for it by name', () => {
     const Say = () => (
       <i>
-        {useActionOutcome('root.subscribe')?.status ?? 'none'} {useActionOutcome('order.save')?.status ?? 'none'}
+        {useActionResult('root.subscribe')?.status ?? 'none'} {useActionResult('order.save')?.status ?? 'none'}
         <Outlet />
       </i>
     );
@@ -115,7 +115,7 @@ describe('createStandIn', () => {
 
   it('hands on what it cannot do itself', () => {
     const handlers = createHandlers();
-    const router = createStandIn(tree, PAYLOAD, LOCATION, handlers);
+    const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...handlers });
     void router.navigate('/fixed');
     void router.revalidate();
     expect(handlers.navigate).toHaveBeenCalledWith('/fixed');
@@ -125,7 +125,7 @@ describe('createStandIn', () => {
   });
 
   it('writes addresses as the router does', () => {
-    const router = createStandIn(tree, PAYLOAD, LOCATION, createHandlers());
+    const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...createHandlers() });
     expect(router.createHref({ ...LOCATION, hash: '#b' })).toBe('/orders/7?a=1#b');
   });
 });
@@ -134,8 +134,7 @@ describe('toMatches', () => {
   it('gives each route its part of the path, and all parameters', () => {
     const matches = toMatches(
       tree,
-      ['@frame', 'root', 'order', 'line'],
-      { id: 'ä', line: '2' },
+      { routes: ['@frame', 'root', 'order', 'line'], params: { id: 'ä', line: '2' } },
       '/orders/%C3%A4/lines/2',
     );
     expect(matches.map(({ pathname }) => pathname)).toEqual(['/', '/', '/orders/%C3%A4', '/orders/%C3%A4/lines/2']);
@@ -144,7 +143,7 @@ describe('toMatches', () => {
   });
 
   it('says which route it does not know', () => {
-    expect(() => toMatches(tree, ['gone'], {}, '/')).toThrow(
+    expect(() => toMatches(tree, { routes: ['gone'], params: {} }, '/')).toThrow(
       'The server named the route "gone", which this build does not have.',
     );
   });

@@ -1,3 +1,5 @@
+import { decodePercent } from '../../request/decode-percent.ts';
+
 export interface FramePaths {
   /** The folder of the build, absolute. The folder around it is the project. */
   readonly dist: string;
@@ -42,16 +44,9 @@ function toPath(location: string): string {
   const end = location.search(/[?#]/);
   const path = end < 0 ? location : location.slice(0, end);
   if (!path.startsWith('file:')) return path;
-  const decoded = decode(path.replace(/^file:(?:\/\/[^/]*)?/, ''));
+  const local = path.replace(/^file:(?:\/\/[^/]*)?/, '');
+  const decoded = decodePercent(local) ?? local;
   return /^\/[A-Za-z]:\//.test(decoded) ? decoded.slice(1) : decoded;
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path; // a percent sign that is no escape
-  }
 }
 
 function toForeignFile(location: string, origins: readonly string[] | undefined): string {

@@ -116,23 +116,8 @@ function toPlace(location: string): Place {
   // WebAssembly: `https://x.example/a.wasm:wasm-function[3]:0x1a`.
   const wasm = location.indexOf(':wasm-function[');
   if (wasm >= 0) return { file: location.slice(0, wasm), line: 0, column: 0 };
-  const last = cutNumber(location);
-  if (!last) return { ...NOWHERE, file: location };
-  const first = cutNumber(last.rest);
-  return first
-    ? { file: first.rest, line: first.number, column: last.number }
-    : { file: last.rest, line: last.number, column: 0 };
-}
-
-function cutNumber(text: string): { rest: string; number: number } | undefined {
-  let start = text.length;
-  while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1;
-  if (start === text.length || text.length - start > 9 || text[start - 1] !== ':') return undefined;
-  return { rest: text.slice(0, start - 1), number: Number(text.slice(start)) };
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
+  const [, file = '', line = 0, column = 0] = /^(.*?)(?::(\d{1,9}))?(?::(\d{1,9}))?$/s.exec(location) ?? [];
+  return { file, line: Number(line), column: Number(column) };
 }
 
 function toFrame(name: string, place: Place, isAsync: boolean, paths: FramePaths): StackFrame {

@@ -16,34 +16,24 @@ const MAX_CLASS_LENGTH = 100;
 /** How many errors of an `AggregateError` are looked at (a count). */
 const MAX_MEMBERS = 100;
 
-/** What can be learned of anything thrown without trusting it. */
-export interface ErrorFacts {
-  /** `TypeError`; `NonError` for what is no Error. */
-  readonly className: string;
+/** The text of a thrown value, for the log. */
+export interface ErrorText {
   readonly message: string;
-  /** Message and frames as the engine wrote them, cut; for the server's log alone. */
+  /** Class, message and frames as the engine wrote them, cut. */
   readonly stack: string;
-  /** Lines `at name (file:1:2)`, from the throw outwards. */
-  readonly frames: readonly string[];
 }
 
 /** Never throws: a Proxy, a throwing getter and a stack of a megabyte are all answered. */
-export function readError(error: unknown): ErrorFacts {
+export function readError(error: unknown): ErrorText {
   if (!isError(error)) {
     const message = describe(error);
-    return { className: 'NonError', message, stack: message, frames: [] };
+    return { message, stack: message };
   }
   const message = cutMessage(readString(error, 'message'));
-  const className = readClass(error);
   const stack = readString(error, 'stack');
   const start = stack.indexOf('\n    at ');
-  const framesText = start < 0 ? '' : stack.slice(start + 1, start + 1 + MAX_FRAMES_LENGTH);
-  return {
-    className,
-    message,
-    stack: `${className}: ${message}\n${framesText}`,
-    frames: framesText.split('\n').filter((line) => /^\s+at /.test(line)),
-  };
+  const frames = start < 0 ? '' : stack.slice(start + 1, start + 1 + MAX_FRAMES_LENGTH);
+  return { message, stack: `${readClass(error)}: ${message}\n${frames}` };
 }
 
 /** Something thrown and its causes, outermost first, as they are journaled. Never throws, and always has one entry. */

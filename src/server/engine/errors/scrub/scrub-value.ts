@@ -23,36 +23,27 @@ interface ValueScrubber {
  * what is past depth or size `[cut]`.
  */
 export function scrubValue(value: unknown, scrubber: ValueScrubber): unknown {
-  return new Walk(scrubber).visit(value, 0);
-}
+  const path = new Set<object>();
+  let nodes = 0;
+  let textLength = 0;
 
-class Walk {
-  readonly #scrubber: ValueScrubber;
-  readonly #path = new Set<object>();
-  #nodes = 0;
-  #text = 0;
-
-  constructor(scrubber: ValueScrubber) {
-    this.#scrubber = scrubber;
+  function visit(value: unknown, depth: number): unknown {
+    nodes += 1;
+    if (nodes > MAX_NODES || textLength > MAX_TEXT) return '[cut]';
+    if (typeof value === 'object' && value !== null) return visitObject(value, depth);
+    return visitPrimitive(value);
   }
 
-  visit(value: unknown, depth: number): unknown {
-    this.#nodes += 1;
-    if (this.#nodes > MAX_NODES || this.#text > MAX_TEXT) return '[cut]';
-    if (typeof value === 'object' && value !== null) return this.#visitObject(value, depth);
-    return this.#visitPrimitive(value);
-  }
-
-  #visitPrimitive(value: unknown): unknown {
+  function visitPrimitive(value: unknown): unknown {
     switch (typeof value) {
       case 'string':
-        return this.#toText(value);
+        return toText(value);
       case 'number':
-        return Number.isFinite(value) ? this.#toNumber(value) : String(value);
+        return Number.isFinite(value) ? toNumber(value) : String(value);
       case 'bigint':
-        return -MAX_BIGINT < value && value < MAX_BIGINT ? `${this.#toText(String(value))}n` : '[bigint]';
+        return -MAX_BIGINT < value && value < MAX_BIGINT ? `${toText(String(value))}n` : '[bigint]';
       case 'symbol':
-        return this.#toText(String(value));
+        return toText(String(value));
       case 'function':
         return '[function]';
       default:
@@ -61,93 +52,94 @@ class Walk {
   }
 
   /** A card's number is one as a number too. */
-  #toNumber(value: number): number | string {
+  function toNumber(value: number): number | string {
     if (!Number.isSafeInteger(value) || Math.abs(value) < 1e12) return value;
     const text = String(value);
-    const scrubbed = this.#scrubber.text(text);
+    const scrubbed = scrubber.text(text);
     return scrubbed === text ? value : scrubbed;
   }
 
-  #toText(text: string): string {
-    this.#text += Math.min(text.length, 16 * KiB);
-    return this.#scrubber.text(text);
+  function toText(text: string): string {
+    textLength += Math.min(text.length, 16 * KiB);
+    return scrubber.text(text);
   }
 
-  #visitObject(value: object, depth: number): unknown {
-    if (this.#path.has(value)) return '[circular]';
+  function visitObject(value: object, depth: number): unknown {
+    if (path.has(value)) return '[circular]';
     if (depth >= MAX_DEPTH) return '[cut]';
-    this.#path.add(value);
+    path.add(value);
     try {
-      return this.#copy(value, depth + 1);
+      return copy(value, depth + 1);
     } catch {
       return '[unreadable]';
     } finally {
-      this.#path.delete(value);
+      path.delete(value);
     }
   }
 
-  #copy(value: object, depth: number): unknown {
-    if (types.isProxy(value)) return this.#copyFields(value, depth);
-    if (Array.isArray(value)) return this.#copyArray(value, depth);
+  function copy(value: object, depth: number): unknown {
+    if (types.isProxy(value)) return copyFields(value, depth);
+    if (Array.isArray(value)) return copyArray(value, depth);
     if (types.isDate(value)) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-    if (types.isNativeError(value)) return this.#copyError(value, depth);
-    if (types.isMap(value)) return this.#copyEntries(Map.prototype.entries.call(value), depth);
-    if (types.isSet(value)) return this.#copyItems(Set.prototype.values.call(value), depth);
+    if (types.isNativeError(value)) return copyError(value, depth);
+    if (types.isMap(value)) return copyEntries(Map.prototype.entries.call(value), depth);
+    if (types.isSet(value)) return copyItems(Set.prototype.values.call(value), depth);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
-    if (types.isRegExp(value) || value instanceof URL) return this.#toText(String(value));
-    if (types.isBoxedPrimitive(value)) return this.visit(value.valueOf(), depth);
-    return this.#copyFields(value, depth);
+    if (types.isRegExp(value) || value instanceof URL) return toText(String(value));
+    if (types.isBoxedPrimitive(value)) return visit(value.valueOf(), depth);
+    return copyFields(value, depth);
   }
 
-  #copyArray(value: readonly unknown[], depth: number): unknown[] {
+  function copyArray(value: readonly unknown[], depth: number): unknown[] {
     const [name, second] = value;
     // An entry of a list of headers or fields.
-    if (value.length === 2 && typeof name === 'string' && this.#scrubber.hides(name)) {
-      return [this.#toText(name), this.#hide(second)];
+    if (value.length === 2 && typeof name === 'string' && scrubber.hides(name)) {
+      return [toText(name), hide(second)];
     }
-    return this.#copyItems(value, depth);
+    return copyItems(value, depth);
   }
 
-  #copyItems(items: Iterable<unknown>, depth: number): unknown[] {
+  function copyItems(items: Iterable<unknown>, depth: number): unknown[] {
     const copies: unknown[] = [];
     for (const item of items) {
-      copies.push(this.visit(item, depth));
-      if (this.#nodes > MAX_NODES) break;
+      copies.push(visit(item, depth));
+      if (nodes > MAX_NODES) break;
     }
     return copies;
   }
 
   /** What a built-in error carries is not listed among its fields. */
-  #copyError(error: Error, depth: number): object {
+  function copyError(error: Error, depth: number): object {
     const own = ['name', 'message', 'cause'].map((key) => [key, read(error, key)] as const);
-    return { ...this.#copyEntries(own, depth), ...this.#copyFields(error, depth) };
+    return { ...copyEntries(own, depth), ...copyFields(error, depth) };
   }
 
-  #copyFields(value: object, depth: number): object {
-    return this.#copyEntries(ownEntries(value), depth);
+  function copyFields(value: object, depth: number): object {
+    return copyEntries(ownEntries(value), depth);
   }
 
-  #copyEntries(entries: Iterable<readonly [unknown, unknown]>, depth: number): object {
+  function copyEntries(entries: Iterable<readonly [unknown, unknown]>, depth: number): object {
     const copies: [string, unknown][] = [];
     let name: unknown;
     for (const [key, field] of entries) {
       const text = typeof key === 'string' ? key : typeof key === 'object' ? '[object]' : String(key);
       if (text === 'name' || text === 'key') name = field;
-      const hidden =
-        this.#scrubber.hides(text) || (text === 'value' && typeof name === 'string' && this.#scrubber.hides(name));
-      copies.push([this.#toText(text), hidden ? this.#hide(field) : this.visit(field, depth)]);
-      if (this.#nodes > MAX_NODES) break;
+      const hidden = scrubber.hides(text) || (text === 'value' && typeof name === 'string' && scrubber.hides(name));
+      copies.push([toText(text), hidden ? hide(field) : visit(field, depth)]);
+      if (nodes > MAX_NODES) break;
     }
     // Unlike an assignment it makes `__proto__` a field like any other.
     return Object.fromEntries(copies);
   }
 
   /** That there is none, or whether there is one, is no secret. */
-  #hide(value: unknown): unknown {
-    this.#nodes += 1;
+  function hide(value: unknown): unknown {
+    nodes += 1;
     return value === undefined || value === null || typeof value === 'boolean' || value === '' ? value : REDACTED;
   }
+
+  return visit(value, 0);
 }
 
 function* ownEntries(value: object): Generator<readonly [string, unknown]> {

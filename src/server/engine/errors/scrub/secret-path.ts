@@ -1,11 +1,13 @@
 import { DATA_PREFIX } from '../../../../shared/engine/wire/protocol.ts';
+import { withDecoded } from '../../request/decode-percent.ts';
 import type { Scrubber } from '../scrub.ts';
+import { cutText } from '../trim.ts';
 import { REDACTED } from './secret-patterns.ts';
 
 /** How many paths are remembered (a count). */
 const MAX_REMEMBERED = 1000;
 
-/** Takes the secrets out of a path, by the route's pattern where one is known. */
+/** Takes the secrets out of a path, by the route's pattern if one is known, and cuts it. */
 export type ScrubPath = (path: string, route: string | undefined) => string;
 
 /** For lines of the log: most requests ask for what was asked before. */
@@ -15,7 +17,8 @@ export function createPathScrubber(scrubber: Scrubber): ScrubPath {
     const key = `${route} ${path}`;
     const known = answers.get(key);
     if (known !== undefined) return known;
-    const answer = scrubber.url(hidePathSecrets(path, route, scrubber));
+    // A path may be 8 KiB long, and a flood of such lines fills a disk.
+    const answer = cutText(scrubber.url(hidePathSecrets(path, route, scrubber)));
     if (answers.size >= MAX_REMEMBERED) answers.clear();
     answers.set(key, answer);
     return answer;
@@ -32,7 +35,7 @@ export function hidePathSecrets(url: string, route: string | undefined, scrubber
 /** Those values. */
 export function listPathSecrets(url: string, route: string | undefined, scrubber: Pick<Scrubber, 'hides'>): string[] {
   const { segments, hidden } = findHidden(url, route, scrubber);
-  return hidden.flatMap((index) => [segments[index] ?? '', decode(segments[index] ?? '')]);
+  return hidden.map((index) => segments[index] ?? '').flatMap(withDecoded);
 }
 
 /**
@@ -84,12 +87,4 @@ function findHidden(url: string, route: string | undefined, scrubber: Pick<Scrub
     return name && index + offset < segments.length && scrubber.hides(name) ? [index + offset] : [];
   });
   return { segments, hidden, rest: url.slice(path.length) };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

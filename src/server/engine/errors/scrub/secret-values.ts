@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
+import { withDecoded } from '../../request/decode-percent.ts';
 import type { Scrubber } from '../scrub.ts';
 import { listPathSecrets } from './secret-path.ts';
 
@@ -88,7 +89,7 @@ export function listBodySecrets(body: unknown, scrubber: Hides): string[] {
 function listCookieValues(cookie: string): string[] {
   return cookie.split(';').flatMap((pair) => {
     const value = pair.slice(pair.indexOf('=') + 1).trim();
-    return [value, value.replace(/^"(.*)"$/, '$1'), decode(value)];
+    return [value.replace(/^"(.*)"$/, '$1'), ...withDecoded(value)];
   });
 }
 
@@ -114,13 +115,5 @@ function listQuerySecrets(url = '', scrubber: HidesInQuery, depth = 0): string[]
 function listUrlCredentials(value: string): string[] {
   if (!value.includes('@') || !URL.canParse(value)) return [];
   const { username, password } = new URL(value);
-  return [password || username].flatMap((part) => [part, decode(part)]);
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return withDecoded(password || username);
 }

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { notFoundHere, resource } from '#engine/server';
 import type { Settings } from '../../settings.ts';
 
-/** A handler that throws: the answer carries a digest and nothing of the message. */
+/** A handler that throws. The response has a digest and no message. */
 export function failRouter({ tourFailures }: Settings): Router {
   return resource('/fail', {
     GET: () => {

@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import type { NewTodo, TodoPatch } from './schema.ts';
 
-/** The list is open to everybody, so it forgets its oldest entry rather than grow or refuse. */
+/** Everyone can add to the list, so it drops its oldest entry when it is full. */
 const MAX_TODOS = 100;
 
 export interface Todo {
@@ -19,7 +19,7 @@ export interface TodoStore {
   remove(todo: Todo): void;
 }
 
-/** In memory: a restart forgets it, and each replica has its own. */
+/** Kept in memory: lost on restart, and separate on each replica. */
 export function createTodoStore(): TodoStore {
   const todos = new Map<string, Todo>();
   let lastId = 0;

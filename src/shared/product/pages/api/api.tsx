@@ -1,49 +1,56 @@
 import list from 'excerpt:src/server/product/api/todos/router.ts#list';
 import { useHost } from '#engine';
-import { Ask } from '../../ui/ask.tsx';
+import { type ApiRequest, Ask } from '../../ui/ask.tsx';
 import { Code } from '../../ui/code.tsx';
 import { CodeLines } from '../../ui/code-lines.tsx';
 import { Excerpt } from '../../ui/excerpt.tsx';
 import { Exhibit } from '../../ui/exhibit.tsx';
 import { Page } from '../../ui/page.tsx';
 
+const REQUESTS: ApiRequest[] = [
+  { method: 'POST', path: '/api/tour/todos', body: { title: 'Open the gates' } },
+  { method: 'GET', path: '/api/tour/todos' },
+];
+
+const ERRORS: ApiRequest[] = [
+  { method: 'POST', path: '/api/tour/todos', body: { title: '' } },
+  { method: 'GET', path: '/api/tour/todos/999' },
+  { method: 'DELETE', path: '/api/tour/todos' },
+  { method: 'GET', path: '/api/tour/fail' },
+];
+
 export default function Api() {
   const todos = `${useHost()}/api/tour/todos`;
   return (
     <Page
       title="API"
-      lead="Whatever is under /api is JSON: resources, errors, and what is not there. The to-do list below lives in memory until the server restarts."
+      lead="Every response under /api is JSON, errors included. These to-dos are kept in memory until the server restarts."
     >
       <Exhibit code={<Excerpt of={list} />}>
-        <h2>Ask</h2>
-        <p>
-          Errors are <code>application/problem+json</code> (RFC 9457): 422 names the fields, 405 says what is allowed,
-          and a failure carries its digest instead of its message.
-        </p>
-        <Ask paths={['/api/tour/todos', '/api/tour/todos/999', '/api/tour/nothing', '/api/tour/fail']} />
+        <h2>Read and write</h2>
+        <Ask requests={REQUESTS} />
       </Exhibit>
       <Exhibit
         code={
-          <>
-            <Code title="Terminal">
-              <CodeLines
-                of={toLines([
-                  `curl ${todos}`,
-                  `curl ${todos} --json '{"title":"Open the gates"}'`,
-                  `curl ${todos}/1`,
-                  `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
-                  `curl -X DELETE ${todos}/1`,
-                ])}
-              />
-            </Code>
-            <Code title="Terminal">
-              <CodeLines of={toLines([`curl -i ${todos} --json '{"title":""}'`, `curl -i -X PUT ${todos}`])} />
-            </Code>
-          </>
+          <Code title="Terminal">
+            <CodeLines
+              of={toLines([
+                `curl ${todos} --json '{"title":"Open the gates"}'`,
+                `curl ${todos}`,
+                `curl -X PATCH ${todos}/1 --json '{"done":true}'`,
+                `curl -X DELETE ${todos}/1`,
+                `curl -i ${todos} --json '{"title":""}'`,
+              ])}
+            />
+          </Code>
         }
       >
-        <h2>Read and write</h2>
-        <p>The same from a terminal, where you can write too.</p>
+        <h2>Errors</h2>
+        <p>
+          Errors are <code>application/problem+json</code> (RFC 9457). A 422 names the fields, a 405 lists the allowed
+          methods, and a failure has a digest instead of a message.
+        </p>
+        <Ask requests={ERRORS} />
       </Exhibit>
     </Page>
   );

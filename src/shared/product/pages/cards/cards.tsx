@@ -12,11 +12,11 @@ export interface CardsData {
 export default function Cards() {
   const { cards } = useData<CardsData>();
   return (
-    <Page title="Cards" lead={`${cards.length} gauges from a loader, rendered for each request.`}>
+    <Page title="Cards" lead={`${cards.length} gauges from a loader, rendered for every request.`}>
       <Exhibit code={<Excerpt of={loader} />}>
         <p>
-          <code>npm run bench</code> asks for this page over and over, and for the same elements from React on a bare
-          Node server. It prints the ratios of requests and of CPU.
+          <code>npm run bench</code> measures a page like this one against the same elements rendered by React on a bare
+          Node server. It prints the ratios of requests and of CPU time.
         </p>
       </Exhibit>
       <CardList cards={cards} />

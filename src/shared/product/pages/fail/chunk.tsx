@@ -1,7 +1,7 @@
 import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react';
 import { Page } from '../../ui/page.tsx';
 
-/** What a tab asks for that was left open until its build was taken away. */
+/** A file that an old tab requests after its build was deleted. */
 const LOST_CHUNK = '/assets/lost-in-a-deploy.js';
 
 const Lost = lazy((): Promise<{ default: ComponentType }> => import(LOST_CHUNK));
@@ -11,11 +11,11 @@ export default function FailChunk() {
   useEffect(() => setInBrowser(true), []);
   return (
     <Page
-      title="A chunk that cannot be loaded"
-      lead="Part of this page is code that is no longer on the server, as after a deploy."
+      title="A file that cannot be loaded"
+      lead="Part of this page is a JavaScript file that is no longer on the server, as can happen after a deploy."
     >
       {inBrowser && (
-        <Suspense fallback={<p>Loading a chunk…</p>}>
+        <Suspense fallback={<p>Loading a file…</p>}>
           <Lost />
         </Suspense>
       )}

@@ -6,7 +6,7 @@ export default function FailClient() {
   return (
     <Page
       title="Errors in the browser"
-      lead="An error in an event handler leaves the page as it is. An error while rendering takes the page's place."
+      lead="An error in an event handler leaves the page as it is. An error while rendering replaces the page."
     >
       <p>
         <button type="button" onClick={throwInHandler}>

@@ -5,7 +5,5 @@ export default function FailEffect() {
   useEffect(() => {
     throw new Error('The tour threw this in an effect.');
   }, []);
-  return (
-    <Page title="An effect that throws" lead="The server rendered this page well. It fails in the browser alone." />
-  );
+  return <Page title="An effect that throws" lead="The server can render this page. It fails only in the browser." />;
 }

@@ -1,5 +1,5 @@
 import { Page } from '../../ui/page.tsx';
 
 export default function FailForbidden() {
-  return <Page title="For the lock keeper" lead="You should not be able to read this." />;
+  return <Page title="For administrators" lead="You should not be able to read this." />;
 }

@@ -5,7 +5,7 @@ export default function FailHydration() {
   return (
     <Page
       title="Two renders that differ"
-      lead="The browser must render what the server did. Here it does not: React notices, and renders the page anew."
+      lead="The browser must render the same as the server. Here it does not, so React renders the page again."
     >
       <p id="place">Rendered by {place}.</p>
     </Page>

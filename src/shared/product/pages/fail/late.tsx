@@ -10,9 +10,9 @@ export default function FailLate() {
   return (
     <Page
       title="A promise that is rejected"
-      lead="This page was sent before the promise failed. What was rendered stays; the failure takes its own place."
+      lead="This page was sent before the promise rejected. Only the place of the promise shows the failure."
     >
-      <Await value={level} fallback={<p>Asking a gauge that will break…</p>}>
+      <Await value={level} fallback={<p>Asking a broken gauge…</p>}>
         {(text) => <p>{text}</p>}
       </Await>
     </Page>

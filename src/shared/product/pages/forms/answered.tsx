@@ -1,21 +1,21 @@
 import { useState } from 'react';
-import type { ActionOutcome } from '#engine';
+import type { ActionResult } from '#engine';
 import styles from './forms.module.css';
 
-/** How a form was answered this time: an outcome that was there from the start came with the document. */
-export function Answered({ outcome }: { outcome: ActionOutcome | undefined }) {
-  const [loaded] = useState(outcome);
-  if (!outcome) return null;
+/** Shows how the form was answered. A result that the first render already has came with the document. */
+export function Answered({ result }: { result: ActionResult | undefined }) {
+  const [loaded] = useState(result);
+  if (!result) return null;
   return (
     <p className={styles.answered}>
-      Status {outcome.status},{' '}
-      {outcome === loaded ? (
+      Status {result.status},{' '}
+      {result === loaded ? (
         <>
-          answered with <strong>a document</strong>: the browser loaded this page anew, as it does without JavaScript.
+          answered with <strong>a document</strong>. The browser loaded this page again, as it does without JavaScript.
         </>
       ) : (
         <>
-          answered <strong>in the background</strong>: data alone was sent, and this document stayed.
+          answered <strong>in the background</strong>. Only data was sent, and the document stayed.
         </>
       )}
     </p>

@@ -21,7 +21,7 @@ export interface FormsData {
   likes: number;
 }
 
-/** What each action returns, where it refuses nothing. */
+/** What each action returns if the form is valid. */
 export interface FormsActions {
   send(): { sentAt: Date };
   add(): void;
@@ -34,7 +34,7 @@ export default function Forms() {
   return (
     <Page
       title="Forms"
-      lead="Every form here is a native one that is posted to this page. With JavaScript the post happens in the background; without it, the same actions answer with a page."
+      lead="Every form is a native form that posts to this page. With JavaScript it is sent in the background. Without it, the same actions answer with a page."
     >
       <Exhibit
         code={

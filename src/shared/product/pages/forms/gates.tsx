@@ -1,14 +1,14 @@
 import { useData } from '#engine';
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import { Field } from '../../ui/field.tsx';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';
 
-/** Two actions on one page, each by its name. The list belongs to all visitors until the server restarts. */
+/** Two actions on one page. All visitors share the list until the server restarts. */
 export function Gates() {
   const { gates } = useData<FormsData>();
-  const added = useActionOutcome('forms.add');
+  const added = useActionResult('forms.add');
   const adding = usePending('forms.add');
   return (
     <section className={styles.section} id="gates">
@@ -26,9 +26,9 @@ export function Gates() {
           </li>
         ))}
       </ul>
-      {gates.length === 0 && <p>No gates. The river goes where it wants.</p>}
+      {gates.length === 0 && <p>There are no gates.</p>}
       <Form action="forms.add" reset noValidate>
-        <Field label="Name of a gate" name="name" outcome={added} />
+        <Field label="Name of a gate" name="name" result={added} />
         <button type="submit" disabled={adding}>
           {adding ? 'Adding…' : 'Add'}
         </button>

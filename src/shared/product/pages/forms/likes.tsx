@@ -4,7 +4,7 @@ import { submitAs } from '../../actions.ts';
 import styles from './forms.module.css';
 import type { FormsData } from './forms.tsx';
 
-/** A fetcher posts without a navigation; the count is raised before the server has answered. */
+/** A fetcher posts without a navigation. The count goes up before the server answers. */
 export function Likes() {
   const { likes } = useData<FormsData>();
   const fetcher = useFetcher();

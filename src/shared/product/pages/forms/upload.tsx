@@ -1,19 +1,19 @@
-import { Form, useActionOutcome } from '../../actions.ts';
+import { Form, useActionResult } from '../../actions.ts';
 import { usePending } from '../../ui/use-pending.ts';
 import styles from './forms.module.css';
 
-/** Multipart, with a limit of 1 MB for the whole form. */
+/** A multipart form of up to 1 MB in total. */
 export function Upload() {
-  const outcome = useActionOutcome('forms.upload');
+  const result = useActionResult('forms.upload');
   const pending = usePending('forms.upload');
-  const file = outcome?.data;
-  const error = outcome?.errors?.file;
+  const file = result?.data;
+  const error = result?.errors?.file;
   return (
     <section className={styles.section} id="upload">
       <h2>A file</h2>
       <Form action="forms.upload" method="post" encType="multipart/form-data">
         <p>
-          <label htmlFor="upload-file">A file of less than 1 MB</label>
+          <label htmlFor="upload-file">A file under 1 MB</label>
           <input
             id="upload-file"
             type="file"
@@ -26,7 +26,7 @@ export function Upload() {
           {pending ? 'Uploading…' : 'Upload'}
         </button>
         <p id="upload-answer" role="status">
-          {error ?? (file && `${file.name}: ${file.bytes} bytes of ${file.type || 'no known type'}. It was not kept.`)}
+          {error ?? (file && `${file.name}: ${file.bytes} bytes, ${file.type || 'unknown type'}. It was not stored.`)}
         </p>
       </Form>
     </section>

@@ -2,43 +2,43 @@ import { Link, useData } from '#engine';
 import styles from './home.module.css';
 
 export interface HomeData {
+  failuresEnabled: boolean;
   renderedAt: Date;
 }
 
-const CLAIMS = [
-  ['streaming', 'Pages do not wait', 'Each slow value fills its place when it comes, in the same response.'],
-  ['layout', 'Layouts stay', 'Pages inside pages, each part with data of its own, all in one request.'],
-  ['navigation', 'The next page is there', 'Its data alone is fetched, often before the click. Back is instant.'],
-  ['forms', 'Forms need no JavaScript', 'One server action answers with a page, or in the background.'],
-  ['static', 'Static pages are kept', 'Rendered once, answered from memory, renewed in the background.'],
-  ['cards', 'Rendering is cheap', 'Fifty cards cost less CPU than React on bare Node does.'],
-  ['api', 'APIs are plain Express', 'JSON under /api, with its errors as problem+json.'],
-  ['failures', 'Failures are found', 'No message and no stack leave the server: an address does.'],
+const FEATURES = [
+  ['streaming', 'Pages stream', 'The page arrives immediately. Slow values follow in the same response.'],
+  ['layout', 'Layouts nest', 'Every layout and page has a loader. One request runs all of them.'],
+  ['navigation', 'Navigation is fast', 'Links prefetch the data of the next page. Back is instant.'],
+  ['forms', 'Forms work without JavaScript', 'One server action handles a form with and without it.'],
+  ['static', 'Static pages stay fresh', 'Rendered once, served from memory, refreshed in the background.'],
+  ['cards', 'Rendering is measured', 'Fifty cards per request. npm run bench compares them with plain React.'],
+  ['api', 'APIs are plain Express', 'JSON under /api, with errors as problem+json.'],
+  ['failures', 'Failures are found', 'Visitors see a digest. It leads you to the line of source.'],
 ] as const;
 
 const COMMANDS = [
   ['npm ci && npm start', 'serves this tour'],
-  ['npm run dev', 'shows each change as you make it'],
-  ['npm run own', 'leaves an empty app in its place'],
+  ['npm run dev', 'shows your changes as you make them'],
+  ['npm run own', 'replaces the tour with an empty app'],
 ] as const;
 
 export default function Home() {
-  const { renderedAt } = useData<HomeData>();
+  const { failuresEnabled, renderedAt } = useData<HomeData>();
   return (
     <article>
       <title>Spillway: React, streamed by Express</title>
       <meta
         name="description"
-        content="Spillway is a web app to start from: React pages, streamed by an Express server of your own. This is its tour."
+        content="Spillway is a starting point for web apps: React pages, streamed by your own Express server. This is its tour."
       />
       <div className={styles.hero}>
         <div>
           <h1>React, streamed by Express</h1>
           <p className={styles.motto}>Every failure has an address.</p>
           <p className="lead">
-            Spillway is a whole web app to start from: pages in React 19 on a server of your own, Express 5, all in
-            TypeScript. Clone it, put your pages and your API in the place of this tour, and read any line of the rest.
-            Pages stream, work without JavaScript, and say where to look when something breaks.
+            Spillway is a starting point for web apps: React 19 pages on your own Express 5 server, in TypeScript. Clone
+            it, replace this tour with your pages and your API, and run it as one container.
           </p>
           <ul className={styles.commands}>
             {COMMANDS.map(([command, effect]) => (
@@ -48,31 +48,39 @@ export default function Home() {
             ))}
           </ul>
         </div>
-        <dl className={styles.address}>
-          <dt>When something breaks, a visitor sees</dt>
-          <dd>
-            This could not be loaded. Digest: <strong>7K3QM2XA-9F4W0R6B</strong>
-          </dd>
-          <dt>Your log has the same address, and the stack</dt>
-          <dd>
-            <code>
-              "digest":"<strong>7K3QM2XA</strong>", "occurrence":"<strong>9F4W0R6B</strong>", "route":"/gauges/:id",
-              "stack":"TypeError: level is undefined at readGauge (…"
-            </code>
-          </dd>
-        </dl>
+        <section className={styles.failure} aria-labelledby="failure">
+          <h2 id="failure">Break something, then find out why</h2>
+          {failuresEnabled ? (
+            <ol>
+              <li>Open the sign-in link that the server printed when it started.</li>
+              <li>
+                <form action="/tour/fail/loader">
+                  <button type="submit">Break something</button>
+                </form>
+                You get an error page with a digest, which is all that visitors see.
+              </li>
+              <li>
+                Open the failure in the desk. It shows the line of source, the request, and how often it happened.
+              </li>
+            </ol>
+          ) : (
+            <p>
+              Set <code>TOUR_FAILURES=1</code> to try it.
+            </p>
+          )}
+        </section>
       </div>
       <h2>What you get</h2>
-      <ul className={styles.claims}>
-        {CLAIMS.map(([page, claim, text]) => (
+      <ul className={styles.features}>
+        {FEATURES.map(([page, feature, text]) => (
           <li key={page}>
-            <Link to={`/tour/${page}`}>{claim}</Link>
+            <Link to={`/tour/${page}`}>{feature}</Link>
             <p>{text}</p>
           </li>
         ))}
       </ul>
       <p className={styles.note}>
-        This page was rendered for you at <time dateTime={renderedAt.toISOString()}>{renderedAt.toISOString()}</time>.
+        Rendered for you at <time dateTime={renderedAt.toISOString()}>{renderedAt.toISOString()}</time>.
       </p>
     </article>
   );

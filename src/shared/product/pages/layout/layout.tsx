@@ -11,15 +11,15 @@ export interface LayoutData {
   tabs: { id: string; name: string }[];
 }
 
-/** Leaves the title to the pages inside it: a document has one. */
+/** Sets no title, because the pages inside it do. */
 export default function Layout() {
   const { tabs } = useData<LayoutData>();
   return (
     <article>
       <h1>Layouts</h1>
       <p className="lead">
-        The list is a layout with a loader of its own; what stands beside it is the page, with another. One request
-        brings the data of both.
+        The list is a layout, and the text beside it is a page. Each has its own loader. One request brings the data of
+        both.
       </p>
       <Exhibit
         code={
@@ -38,7 +38,7 @@ export default function Layout() {
               </NavLink>
             ))}
             <NavLink to="/tour/layout/castle-in-the-air" prefetch="none">
-              One that is not there
+              A dam that does not exist
             </NavLink>
           </nav>
           <section className={styles.detail}>
@@ -46,7 +46,7 @@ export default function Layout() {
           </section>
         </div>
         <p className={styles.note}>
-          <label htmlFor="note">A note in the layout: write something, then choose another dam</label>
+          <label htmlFor="note">A field in the layout: write something, then choose another dam</label>
           <input id="note" autoComplete="off" />
         </p>
       </Exhibit>

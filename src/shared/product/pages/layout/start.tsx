@@ -2,7 +2,7 @@ export default function LayoutStart() {
   return (
     <>
       <title>Layouts · Spillway</title>
-      <p>Choose a kind of dam from the list. The list stays as it is; only this place changes.</p>
+      <p>Choose a kind of dam from the list. Only this part of the page changes.</p>
     </>
   );
 }

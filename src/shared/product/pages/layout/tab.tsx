@@ -18,7 +18,7 @@ export default function LayoutTab() {
   );
 }
 
-/** Stands in the page's place, inside the layout: the list beside it goes on working. */
+/** Replaces the page only. The list in the layout still works. */
 export function ErrorBoundary() {
   const error = usePageError();
   const title = error.kind === 'not-found' ? 'There is no such dam' : 'This dam cannot be shown';
@@ -28,7 +28,7 @@ export function ErrorBoundary() {
       <meta name="robots" content="noindex" />
       <h2>{title}</h2>
       {error.digest && <p>Digest: {error.digest}</p>}
-      <p>The layout around this message was not touched by it. Choose another from the list.</p>
+      <p>The layout still works. Choose another dam from the list.</p>
     </>
   );
 }

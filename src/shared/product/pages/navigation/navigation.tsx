@@ -16,7 +16,7 @@ export default function Navigation() {
   return (
     <Page
       title="Navigation"
-      lead="A link is an ordinary link. With JavaScript, the data of the next page is fetched alone, often before you click, and the page is exchanged in place."
+      lead="A link is an ordinary link. With JavaScript, only the data of the next page is fetched, often before you click."
     >
       <Exhibit
         code={
@@ -35,13 +35,13 @@ export default function Navigation() {
             <Link to="/tour/navigation?from=spring">Another search</Link> (it is <code>{search || 'empty'}</code>)
           </li>
           <li>
-            <Link to="/tour/navigation#weir">A hash, by Link</Link> and <a href="#ferry">a hash, by hand</a> (it is{' '}
-            <code>{hash || 'empty'}</code> to React Router)
+            <Link to="/tour/navigation#weir">A hash, by Link</Link> and <a href="#ferry">a hash, by a plain link</a> (it
+            is <code>{hash || 'empty'}</code> to React Router)
           </li>
         </ul>
       </Exhibit>
       <h2>A long page</h2>
-      <p>Scroll down, follow a link, and come back: you are where you were.</p>
+      <p>Scroll down, follow a link, and come back. The page is scrolled to where you left it.</p>
       <div className={styles.river}>
         {STRETCHES.map((stretch) => (
           <section key={stretch} id={stretch.toLowerCase()} className={styles.stretch}>
@@ -54,7 +54,7 @@ export default function Navigation() {
       </div>
       <p>
         <Link to="/tour/static" prefetch="viewport">
-          Prefetched when it is seen
+          Prefetched when you see it
         </Link>{' '}
         · <a href="#spring">Back to the spring</a>
       </p>

@@ -13,7 +13,7 @@ export function Prefetches() {
         <Link to="/tour/layout/arch" prefetch="render">
           At render
         </Link>
-        : as soon as this page is there
+        : as soon as this page is shown
       </li>
       <li>
         <Link to="/tour/streaming" prefetch="none">
@@ -22,7 +22,7 @@ export function Prefetches() {
         : only when you click
       </li>
       <li>
-        In the viewport: <a href="#delta">at the end of this page</a> stands one that is fetched when you see it
+        In the viewport: a link <a href="#delta">at the end of this page</a> is prefetched when you see it
       </li>
     </ul>
   );

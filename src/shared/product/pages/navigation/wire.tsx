@@ -3,12 +3,12 @@ import styles from './wire.module.css';
 
 const SHOWN = 5;
 
-/** The requests for page data that this document has made, as the browser measures them. */
+/** Lists the latest requests for page data, as the browser measured them. */
 export function Wire() {
   const requests = useTimings(isPageData);
   return (
     <div className={styles.wire}>
-      <h3 id="wire">On the wire</h3>
+      <h3 id="wire">Requests for page data</h3>
       <div role="log" aria-labelledby="wire">
         <ol className={styles.requests}>
           {requests.slice(-SHOWN).map(({ name, startTime, duration }) => (
@@ -17,7 +17,7 @@ export function Wire() {
             </li>
           ))}
         </ol>
-        {requests.length === 0 && <p>Nothing has been fetched yet. Point at a link.</p>}
+        {requests.length === 0 && <p>No requests yet. Point at a link.</p>}
       </div>
     </div>
   );

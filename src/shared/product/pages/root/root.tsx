@@ -1,7 +1,7 @@
 import { Outlet, useLocation } from 'react-router';
 import { Link, NavLink } from '#engine';
 import './global.css';
-import { Newsletter } from './newsletter.tsx';
+import { PageNote } from './page-note.tsx';
 import styles from './root.module.css';
 
 const SECTIONS = [
@@ -15,7 +15,7 @@ const SECTIONS = [
   { to: '/tour/failures', text: 'Failures' },
 ];
 
-/** Around every page: the way to the others, and a form that can be posted from all of them. */
+/** The layout of every page: the menu, and a form that works on all of them. */
 export default function Root() {
   const { pathname } = useLocation();
   const stop = SECTIONS.findIndex(({ to }) => pathname.startsWith(to));
@@ -46,7 +46,7 @@ export default function Root() {
             <Link to={next.to}>Next: {next.text} →</Link>
           </p>
         )}
-        <Newsletter />
+        <PageNote />
       </footer>
     </>
   );

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Code } from '../../ui/code.tsx';
 
-/** Asks for this page as a browser that has never seen it, and then as one that has. */
+/** Requests this page twice: without its ETag, then with it. */
 export function Again() {
   const [answers, setAnswers] = useState<string[]>([]);
 
@@ -15,7 +15,7 @@ export function Again() {
     <>
       <p>
         <button type="button" onClick={ask}>
-          Ask for it without its ETag, then with it
+          Request it without its ETag, then with it
         </button>
       </p>
       <div role="status">{answers.length > 0 && <Code title="GET /tour/static">{answers.join('\n\n')}</Code>}</div>

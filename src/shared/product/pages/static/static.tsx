@@ -17,7 +17,7 @@ export default function Static() {
   return (
     <Page
       title="Static"
-      lead="This page is rendered once and kept in memory. Whoever asks after 300 seconds still gets it at once, and it is rendered anew behind them."
+      lead="This page is rendered once and kept in memory. A request after 300 seconds still gets it immediately, and it is rendered again in the background."
     >
       <Exhibit
         code={
@@ -35,8 +35,8 @@ export default function Static() {
           </time>
         </p>
         <p>
-          <a href="/tour/static">Load the page again</a>: the time stays. Nothing about a visitor can enter it: its
-          loader has no cookies, no session and no user to read.
+          <a href="/tour/static">Reload the page</a>: the time stays the same. The page is the same for every visitor,
+          so its loader cannot read cookies, a session or a user.
         </p>
         <Again />
       </Exhibit>

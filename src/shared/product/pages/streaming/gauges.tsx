@@ -7,7 +7,7 @@ export function Gauges() {
   const { near, upstream, mountains, broken } = useData<StreamingData>();
   return (
     <dl className={styles.gauges}>
-      <Place id="near" title="In the loader's data, at once">
+      <Place id="near" title="A value that is ready">
         <Level reading={near} />
       </Place>
       <Place id="upstream" title="A promise that takes 500 ms">
@@ -18,7 +18,7 @@ export function Gauges() {
       <Place id="broken" title="A promise that is rejected after 750 ms">
         <Await
           value={broken}
-          fallback={<p>Asking a gauge that will not answer…</p>}
+          fallback={<p>Asking a broken gauge…</p>}
           failed={(error) => <p className={styles.failed}>{error.message}</p>}
         >
           {(reading) => <Level reading={reading} />}

@@ -2,15 +2,15 @@ import { useEffect, useState } from 'react';
 import { isDocumentOpen, useTimings } from '../../ui/use-timings.ts';
 import styles from './stream-clock.module.css';
 
-/** Runs while the response is open, and says in the end what the browser has measured of it. */
+/** Counts while the response is open, then shows what the browser measured. */
 export function StreamClock() {
   const response = useTimings(isThisPage).at(-1);
   return (
     <div className={styles.clock}>
       <p>{response ? <Measured response={response} /> : <Running />}</p>
-      {/* An anchor of the document's own: a Link would ask for the data alone. */}
+      {/* A plain anchor, because a Link would fetch only the data. */}
       <p>
-        <a href="/tour/streaming">Load the page again</a>
+        <a href="/tour/streaming">Reload the page</a>
       </p>
     </div>
   );
@@ -31,7 +31,7 @@ function Measured({ response }: { response: PerformanceResourceTiming }) {
 function Running() {
   const [ms, setMs] = useState<number>();
   useEffect(() => {
-    const started = isDocumentOpen() ? 0 : performance.now(); // a document's time begins at zero
+    const started = isDocumentOpen() ? 0 : performance.now(); // the times of a document start at zero
     const timer = setInterval(() => setMs(Math.round(performance.now() - started)), 33);
     return () => clearInterval(timer);
   }, []);

@@ -9,7 +9,7 @@ import { StreamClock } from './stream-clock.tsx';
 export interface Reading {
   gauge: string;
   centimetres: number;
-  /** When the server had it, after it was asked for the page. */
+  /** Time from the request until the server had the value (ms). */
   afterMs: number;
 }
 
@@ -24,7 +24,7 @@ export default function Streaming() {
   return (
     <Page
       title="Streaming"
-      lead="A page does not wait for its slowest value. The loader of this one gives a value and three promises: the page is sent with the value, and each promise fills its place when it settles, in the same response."
+      lead="A page does not wait for its slowest value. This loader returns a value and three promises. The page is sent with the value, and each promise fills its place when it settles, in the same response."
     >
       <Exhibit
         code={

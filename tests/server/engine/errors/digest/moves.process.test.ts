@@ -29,7 +29,22 @@ async function digestOf(path: string, text: string, moves: readonly Move[] = [])
 describe('a digest stays the same', () => {
   const basket = CART.replace('const cart', 'const basket').replace('return cart', 'return basket');
   const renamed = CART.replace('function run', 'function start').concat('\nexport { start as run };');
+  const privateMethod = `class Cart {
+    static run() { return Cart.#check(); }
+    static #check() { throw new CartError('The cart is empty.'); }
+  }
+  class CartError extends Error {}
+  export const run = Cart.run;`;
   it.each<[string, string, string, Move[]]>([
+    [
+      'its function becomes a private method',
+      'server/product/cart.ts',
+      privateMethod,
+      [
+        ['src/server/product/cart.ts#run.cart.check', 'src/server/product/cart.ts#Cart.#check'],
+        ['src/server/product/cart.ts#run', 'src/server/product/cart.ts#Cart.run'],
+      ],
+    ],
     [
       'its file is moved',
       'shared/product/basket.ts',
@@ -75,6 +90,17 @@ describe('a digest stays the same', () => {
     // The desk names what is there now.
     expect(after.site?.path).toBe(`src/${path}`);
     expect((await digestOf(path, text)).digest).not.toBe(before.digest);
+  });
+
+  it('when a private method becomes a function', async () => {
+    const method = `class Cart { static #check() { throw new Error('Empty.'); } static start() { return Cart.#check(); } }
+      export function run() { return Cart.start(); }`;
+    const plain = "function check() { throw new Error('Empty.'); } export function run() { return check(); }";
+    const path = 'server/product/cart.ts';
+    const before = await digestOf(path, method);
+    const moves: Move[] = [[`src/${path}#Cart.#check`, `src/${path}#check`]];
+    expect((await digestOf(path, plain, moves)).digest).toBe(before.digest);
+    expect((await digestOf(path, plain)).digest).not.toBe(before.digest);
   });
 });
 

@@ -1,2 +1,2 @@
-/** Called once, when the page is hydrated: the place for what only the browser does. */
+/** Runs once in the browser, after hydration has started. */
 export function start(): void {}

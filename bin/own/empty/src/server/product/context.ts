@@ -1,8 +1,8 @@
 import type { ProductContext, ProductParts } from '#engine/server';
 import type { Settings } from './settings.ts';
 
-/** What the API, steps and routes are made with. */
+/** The argument of `createApi`, `steps` and `routes`. */
 export type AppParts = ProductParts<Settings>;
 
-/** What every loader, action and guard gets as `context`. */
+/** The `context` of every loader, action and guard. */
 export type AppContext = ProductContext<Settings>;

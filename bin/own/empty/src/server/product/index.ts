@@ -4,7 +4,7 @@ import { pages } from './pages/index.ts';
 import { settings } from './settings.ts';
 
 /**
- * Your side of the server. It also takes `services`, `context`, `steps`, `routes`, `upgrades`, `existingApp`,
+ * Your side of the server. Other options: `services`, `context`, `steps`, `routes`, `upgrades`, `existingApp`,
  * `contentSources`, `apiOrigins` and `reporting`.
  */
 export const product = defineProduct({

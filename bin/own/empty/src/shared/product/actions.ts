@@ -1,11 +1,11 @@
 import { createActionUses } from '#engine';
 
 /**
- * The actions of all pages, by route id, as the interfaces beside the pages declare them:
- * `export interface Actions { people: PeopleActions }`. What a form names and this does not have does
- * not compile, nor does a server half without an action that this has.
+ * The actions of all pages, by route id: `export interface Actions { people: PeopleActions }`. Each page declares its
+ * own. A form that names an action which is not listed here does not compile. Neither does a server half that lacks one
+ * of them.
  */
 export type Actions = Record<never, never>;
 
-/** Forms, and what became of them. */
-export const { Form, useActionOutcome, submitAs } = createActionUses<Actions>();
+/** Forms and their results, checked against `Actions`. */
+export const { Form, useActionResult, submitAs } = createActionUses<Actions>();

@@ -1,6 +1,6 @@
 import type { DocumentProps } from '#engine';
 
-/** The page around every page. `head` is the engine's: styles, preloads and scripts. */
+/** The HTML document of every page. `head` has the styles, preloads and scripts that Spillway adds. */
 export function Document({ lang, head, children }: DocumentProps) {
   return (
     <html lang={lang}>

@@ -1,8 +1,8 @@
 import { defineRoutes } from '#engine';
 
 /**
- * Every page of the product. The server joins the halves that load and act by id, in
- * `src/server/product/pages/index.ts`; a forgotten or misspelt id does not compile.
+ * All pages. `src/server/product/pages/index.ts` adds loaders, guards and actions by route id. A missing or misspelt id
+ * does not compile.
  */
 export const routes = defineRoutes([
   {

@@ -3,7 +3,7 @@ import { NavLink } from '#engine';
 import './global.css';
 import styles from './root.module.css';
 
-/** Around every page. */
+/** The layout of every page. */
 export default function Root() {
   return (
     <>

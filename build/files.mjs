@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+/**
+ * @param {string} folder
+ * @returns {string[]} the paths of all files in it and below, relative to it, with forward slashes, sorted; none if it
+ *   does not exist
+ */
+export function listFiles(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .sort();
+}
+
+/**
+ * @param {string} folder
+ * @returns {Promise<{ path: string, contents: Uint8Array }[]>} paths relative to `folder`
+ */
+export function readFiles(folder) {
+  return Promise.all(listFiles(folder).map(async (path) => ({ path, contents: await readFile(join(folder, path)) })));
+}
+
+/** @param {string} path */
+export function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}

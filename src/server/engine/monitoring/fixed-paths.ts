@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { requestInfo } from '../request/request-info.ts';
+import { sendBody, sendJson, sendText } from '../request/send-body.ts';
+import type { Step } from '../request/step.ts';
+import { forReaders, type MayRead } from './may-read.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What one path answers. */
+export interface FixedPath {
+  /** For the header `Allow`. */
+  readonly methods: 'GET, HEAD' | 'GET' | 'POST';
+  /** Without a token there is nothing at this path. */
+  readonly isHidden?: true;
+  readonly answer: (req: IncomingMessage, res: ServerResponse) => void;
+}
+
+export type FixedPaths = Readonly<Record<string, FixedPath>>;
+
+/**
+ * Answers paths that are served before the host check, because probes and scrapers name an address as the host.
+ * Each path is matched exactly.
+ */
+export function fixedPaths(tables: readonly FixedPaths[]): Step {
+  const paths = new Map(tables.flatMap((table) => Object.entries(table)));
+  return function fixedPaths(req, res, next) {
+    const info = requestInfo(req);
+    const fixed = paths.get(info.path);
+    if (!fixed || (fixed.isHidden && req.headers.authorization === undefined)) return next();
+    info.route = info.path;
+    const methods = fixed.methods.split(', ');
+    if (methods.includes(info.method)) {
+      fixed.answer(req, res);
+      return;
+    }
+    res.setHeader('Allow', fixed.methods);
+    sendText(res, 405, `Ask with ${methods[0]}.`);
+  };
+}
+
+export interface Readiness {
+  /** The server is about to end: no new work, please. */
+  readonly draining: boolean;
+  /** What else an operator wants to know, such as that the desk's store is away. Nothing of it counts. */
+  readonly details?: () => Readonly<Record<string, string>>;
+}
+
+/**
+ * Liveness asks only the process. Readiness fails only during the drain: a part that does not work must not take
+ * the whole site down.
+ */
+export function health(readiness: Readiness): FixedPaths {
+  return {
+    '/livez': { methods: 'GET, HEAD', answer: (_req, res) => sendText(res, 200, 'ok') },
+    '/readyz': {
+      methods: 'GET, HEAD',
+      answer(_req, res) {
+        const { draining, details } = readiness;
+        sendJson(res, draining ? 503 : 200, { status: draining ? 'draining' : 'ready', ...details?.() });
+      },
+    },
+  };
+}
+
+export interface MetricsPageOptions {
+  readonly metrics: Pick<Metrics, 'write' | 'contentType'>;
+  readonly mayRead: MayRead;
+}
+
+/** What Prometheus scrapes. A scraper sends a token, which no other site can make a browser send. */
+export function metricsPage({ metrics, mayRead }: MetricsPageOptions): FixedPaths {
+  const answer = forReaders(mayRead, async (_req, res) => {
+    sendBody(res, 200, { type: metrics.contentType, body: await metrics.write() });
+  });
+  return { '/metrics': { methods: 'GET, HEAD', answer } };
+}

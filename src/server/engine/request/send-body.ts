@@ -1,0 +1,23 @@
+import type { ServerResponse } from 'node:http';
+
+/** Sends a whole response that no cache may keep. Node leaves out the body of a response to HEAD. */
+export function sendBody(
+  res: ServerResponse,
+  status: number,
+  { type, body }: { type: string; body: string | Buffer },
+): void {
+  res.statusCode = status;
+  res.setHeader('Content-Type', type);
+  res.setHeader('Content-Length', Buffer.byteLength(body));
+  res.setHeader('Cache-Control', 'no-store');
+  res.end(body);
+}
+
+export function sendJson(res: ServerResponse, status: number, value: object): void {
+  sendBody(res, status, { type: 'application/json', body: JSON.stringify(value) });
+}
+
+/** Sends a line of text. */
+export function sendText(res: ServerResponse, status: number, message: string): void {
+  sendBody(res, status, { type: 'text/plain; charset=utf-8', body: `${message}\n` });
+}

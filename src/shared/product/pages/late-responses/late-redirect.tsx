@@ -1,0 +1,25 @@
+import loader from 'excerpt:src/server/product/pages/late-redirect.ts#lateRedirect';
+import { Await, useData } from '#engine';
+import { Excerpt } from '../../ui/excerpt.tsx';
+import { Exhibit } from '../../ui/exhibit.tsx';
+import { Page } from '../../ui/page.tsx';
+
+export interface LateRedirectData {
+  boat: Promise<string>;
+}
+
+export default function LateRedirect() {
+  const { boat } = useData<LateRedirectData>();
+  return (
+    <Page
+      title="Redirect, late"
+      lead="The page was sent before its loader knew about the redirect. It takes you to the streaming page in a moment."
+    >
+      <Exhibit code={<Excerpt of={loader} />}>
+        <Await value={boat} fallback={<p>Looking for the boat…</p>}>
+          {(name) => <p>{name}</p>}
+        </Await>
+      </Exhibit>
+    </Page>
+  );
+}

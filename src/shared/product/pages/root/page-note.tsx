@@ -1,0 +1,22 @@
+import { Form, useActionResult } from '../../actions.ts';
+import { Field } from '../../ui/field.tsx';
+import { usePending } from '../../ui/use-pending.ts';
+
+export interface RootActions {
+  note(): { text: string };
+}
+
+/** A form of the root layout. It is posted to the page that is open, and that page is shown again. */
+export function PageNote() {
+  const result = useActionResult('root.note');
+  const pending = usePending('root.note');
+  return (
+    <Form action="root.note" reset noValidate>
+      <Field label="A form in the layout: leave a note on any page" name="text" autoComplete="off" result={result} />
+      <button type="submit" disabled={pending}>
+        {pending ? 'Sending…' : 'Leave note'}
+      </button>
+      <p role="status">{result?.data && `You wrote: ${result.data.text} (The tour does not store notes.)`}</p>
+    </Form>
+  );
+}

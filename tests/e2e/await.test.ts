@@ -1,0 +1,162 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { useOwnedSite } from './owned-site.ts';
+import { exchanged } from './site.ts';
+
+// The section of the guide's chapter on deferred data that combines `Await` with React's Suspense.
+
+const site = useOwnedSite({
+  'src/shared/product/routes.tsx': `
+    import { defineRoutes } from '#engine';
+    export const routes = defineRoutes([
+      {
+        id: 'root',
+        page: () => import('./pages/root/root.tsx'),
+        children: [
+          { id: 'home', path: '/', page: () => import('./pages/home/home.tsx') },
+          { id: 'city', path: '/city', page: () => import('./pages/city.tsx') },
+          { id: 'inner', path: '/inner', page: () => import('./pages/inner.tsx') },
+          { id: 'plain', path: '/plain', page: () => import('./pages/plain.tsx') },
+        ],
+      },
+    ]);`,
+  'src/shared/product/pages/city.tsx': `
+    import { useNavigation } from 'react-router';
+    import { Await, Link } from '#engine';
+    export default function City({ data: { city, keyed, weather } }) {
+      const { state } = useNavigation();
+      return (
+        <>
+          <title>City</title>
+          <h1>{city}</h1>
+          <p id="state">{state}</p>
+          <Link to="/city?name=Turin" prefetch="none">Turin</Link>
+          <Link to="/city?name=Turin&keyed=1" prefetch="none">Turin, by key</Link>
+          <div id="place">
+            <Await key={keyed ? city : ''} value={weather} fallback={<p>Asking…</p>}>
+              {(words) => <p>{words}</p>}
+            </Await>
+          </div>
+        </>
+      );
+    }`,
+  'src/shared/product/pages/inner.tsx': `
+    import { Suspense, use } from 'react';
+    import { Await } from '#engine';
+    function Second({ value }) { return <p>{use(value)}</p>; }
+    export default function Inner({ data: { first, second } }) {
+      return (
+        <>
+          <title>Inner</title>
+          <h1>Inner</h1>
+          <div id="together">
+            <Await value={first} fallback={<p>Waiting for both…</p>}>
+              {(words) => <><p>{words}</p><Second value={second} /></>}
+            </Await>
+          </div>
+          <div id="apart">
+            <Await value={first} fallback={<p>Waiting for the first…</p>}>
+              {(words) => <><p>{words}</p><Suspense fallback={<p>Waiting for the second…</p>}><Second value={second} /></Suspense></>}
+            </Await>
+          </div>
+          <div id="outer">
+            <Suspense fallback={<p>Never shown.</p>}>
+              <p>Shown at once.</p>
+              <Await value={second} fallback={<p>Waiting in here…</p>}>{(words) => <p>{words}</p>}</Await>
+            </Suspense>
+          </div>
+        </>
+      );
+    }`,
+  'src/shared/product/pages/plain.tsx': `
+    import { Suspense, use } from 'react';
+    function Value({ value }) { return <p>{use(value)}</p>; }
+    export default function Plain({ data: { value } }) {
+      return <><title>Plain</title><h1>Plain</h1><Suspense fallback={<p>Waiting…</p>}><Value value={value} /></Suspense></>;
+    }
+    export function ErrorBoundary() { return <h1>The whole page failed</h1>; }`,
+  'src/server/product/pages/index.ts': `
+    import { setTimeout } from 'node:timers/promises';
+    const SLOW = 1500;
+    export const pages = {
+      root: null,
+      home: null,
+      city: {
+        loader: ({ request }) => {
+          const { searchParams } = new URL(request.url);
+          const city = searchParams.get('name') ?? 'Oslo';
+          return { city, keyed: searchParams.has('keyed'), weather: city === 'Oslo' ? Promise.resolve('Rain in Oslo') : setTimeout(SLOW, 'Sun in ' + city) };
+        },
+      },
+      inner: { loader: () => ({ first: setTimeout(300, 'First'), second: setTimeout(SLOW, 'Second') }) },
+      plain: {
+        loader: ({ request }) => ({
+          value: new URL(request.url).searchParams.has('fail') ? setTimeout(200).then(() => { throw new Error('Refused.'); }) : setTimeout(200, 'There'),
+        }),
+      },
+    };`,
+});
+
+/** A second and a half must be enough to look at the page while a value is on its way. */
+const IN_TIME = { retry: 2 };
+
+const read = async (page: Page, selector: string) => (await page.locator(selector).innerText()).split(/\n+/);
+
+const readAll = (page: Page) => Promise.all(['#together', '#apart', '#outer'].map((id) => read(page, id)));
+
+describe('an Await that already shows a value', () => {
+  test('keeps it until the next one has arrived, and the whole update waits', IN_TIME, async () => {
+    const { page, complaints } = await site.open('/city');
+    await exchanged(page);
+    await page.getByRole('link', { name: 'Turin', exact: true }).click();
+    await page.locator('#state').getByText('loading').waitFor();
+    await page.waitForTimeout(500);
+    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Oslo'], ['loading']]);
+    expect(await read(page, '#place')).toEqual(['Rain in Oslo']);
+    await page.getByText('Sun in Turin').waitFor();
+    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Turin'], ['idle']]);
+    expect(complaints).toEqual([]);
+  });
+
+  test('shows its fallback at once if its key changes', IN_TIME, async () => {
+    const { page, complaints } = await site.open('/city');
+    await exchanged(page);
+    await page.getByRole('link', { name: 'Turin, by key' }).click();
+    await page.getByText('Asking…').waitFor();
+    expect([await read(page, 'h1'), await read(page, '#state')]).toEqual([['Turin'], ['idle']]);
+    await page.getByText('Sun in Turin').waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('what suspends inside an Await keeps its fallback, unless it has a Suspense', IN_TIME, async () => {
+  const { page, complaints } = await site.open('/');
+  await page.goto('/inner', { waitUntil: 'commit' });
+  await page.locator('#apart').getByText('Waiting for the second…').waitFor();
+  expect(await readAll(page)).toEqual([
+    ['Waiting for both…'],
+    ['First', 'Waiting for the second…'],
+    ['Shown at once.', 'Waiting in here…'], // the Suspense around this Await does not wait
+  ]);
+  await page.locator('#outer').getByText('Second').waitFor();
+  expect(await readAll(page)).toEqual([
+    ['First', 'Second'],
+    ['First', 'Second'],
+    ['Shown at once.', 'Second'],
+  ]);
+  expect(complaints).toEqual([]);
+});
+
+describe('use() inside a Suspense of the page', () => {
+  test('shows the value', async () => {
+    const { page, complaints } = await site.open('/plain');
+    await page.locator('main').getByText('There').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('replaces the page with its ErrorBoundary if the promise is rejected', async () => {
+    const { page } = await site.open('/plain?fail');
+    await page.getByRole('heading', { name: 'The whole page failed' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Plain' }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import * as z from 'zod';
+import { formAction } from '../../../../../src/server/engine/pages/actions/form-action.ts';
+import type { ActionArgs, Refusal, ServerPage } from '../../../../../src/server/engine/pages/server-page.ts';
+
+interface TestContext {
+  readonly fetch: typeof fetch;
+  readonly user: string;
+}
+
+function post(...fields: [string, string | File][]): ActionArgs<TestContext> {
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  const { signal } = new AbortController();
+  return { form, signal, params: {}, request: new Request('http://x.example'), context: { fetch, user: 'Ada' } };
+}
+
+const Person = z.object({
+  name: z.string().trim().min(1, 'Who are you?'),
+  age: z.coerce.number('This is not a number.').int('Whole years, please.'),
+});
+
+describe('formAction', () => {
+  const action = formAction(
+    Person,
+    ({ data, context }: ActionArgs<TestContext> & { data: z.output<typeof Person> }) => ({
+      ...data,
+      by: context.user,
+    }),
+  );
+
+  it('hands the parsed form to the handler, with everything else', async () => {
+    expect(await action(post(['_action', 'x.y'], ['name', ' Grace '], ['age', '36']))).toEqual({
+      name: 'Grace',
+      age: 36,
+      by: 'Ada',
+    });
+  });
+
+  it('refuses with 422 and the first message for each field', async () => {
+    expect(await action(post(['name', ' '], ['age', '1.5']))).toEqual({
+      status: 422,
+      errors: { name: 'Who are you?', age: 'Whole years, please.' },
+    });
+  });
+
+  it('leaves out the name of the action, for schemas that know all fields', async () => {
+    const strict = formAction(z.strictObject({ a: z.string() }), ({ data }) => data);
+    expect(await strict(post(['_action', 'x.y'], ['a', '1']) as never)).toEqual({ a: '1' });
+    expect(await strict(post(['a', '1'], ['b', '2']) as never)).toMatchObject({ status: 422 });
+  });
+
+  it('takes a field that is there twice for a list, and others where it is told to', async () => {
+    const schema = z.object({ tags: z.array(z.string()), ids: z.array(z.string()), none: z.array(z.string()) });
+    const lists = formAction(schema, ({ data }) => data, { lists: ['ids', 'none'] });
+    const answer = await lists(post(['tags', 'a'], ['tags', 'b'], ['ids', '1']) as never);
+    expect(answer).toEqual({ tags: ['a', 'b'], ids: ['1'], none: [] });
+  });
+
+  it('passes files on', async () => {
+    const upload = formAction(z.object({ file: z.file().max(3, 'Too large.') }), ({ data }) => data.file.name);
+    expect(await upload(post(['file', new File(['ab'], 'a.txt')]) as never)).toBe('a.txt');
+    expect(await upload(post(['file', new File(['abcd'], 'a.txt')]) as never)).toMatchObject({
+      errors: { file: 'Too large.' },
+    });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('knows a field %s as any other', async (name) => {
+    const any = formAction(z.record(z.string(), z.string()), ({ data }) => Object.keys(data));
+    expect(await any(post([name, 'x']) as never)).toEqual(name === '__proto__' ? [] : [name]);
+    expect(({} as { x?: string }).x).toBeUndefined();
+  });
+
+  it('takes any Standard Schema, which may be asynchronous and name fields by objects', async () => {
+    const schema = {
+      '~standard': {
+        validate: async () => ({ issues: [{ message: 'Taken.', path: [{ key: 'name' }, 0] }, { message: 'All.' }] }),
+        types: undefined as { output: { name: string } } | undefined,
+      },
+    };
+    expect(await formAction(schema, () => 1)(post() as never)).toEqual({
+      status: 422,
+      errors: { 'name.0': 'Taken.', '': 'All.' },
+    });
+  });
+
+  it('lets a failure of the handler be one', async () => {
+    const fails = formAction(Person, () => {
+      throw new Error('boom');
+    });
+    await expect(fails(post(['name', 'A'], ['age', '1']) as never)).rejects.toThrow('boom');
+  });
+
+  it('types the data, the context and the answer', () => {
+    const page = {
+      actions: {
+        save: formAction(Person, async ({ data, context }) => {
+          expectTypeOf(data).toEqualTypeOf<{ name: string; age: number }>();
+          expectTypeOf(context).toEqualTypeOf<TestContext>();
+          return { saved: data.age };
+        }),
+      },
+    } satisfies ServerPage<unknown, TestContext, { save(): { saved: number } }>;
+    expectTypeOf(page.actions.save).returns.resolves.toEqualTypeOf<{ saved: number } | Refusal>();
+  });
+});

@@ -1,0 +1,94 @@
+import { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Request, Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { createBodyReader } from '../../../../../src/server/engine/api/body-reader.ts';
+import { readForm as readFormOf } from '../../../../../src/server/engine/pages/actions/form-body.ts';
+import { RequestInfo, setRequestInfo } from '../../../../../src/server/engine/request/request-info.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const PART = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n';
+
+function readForm(request: Request, limit: number): Promise<FormData> {
+  setRequestInfo(request, new RequestInfo({ requestId: '1', method: 'POST', address: '::1', origin: 'http://a' }));
+  const response = new ServerResponse(request) as Response;
+  return readFormOf({ request, response, limit, bodies: createBodyReader() });
+}
+
+/** A request whose body is still to be read, beside what a parser has put on it. */
+function unread(text: string | Buffer, body: unknown, type = FORM): Request {
+  return Object.assign(Readable.from([Buffer.from(text as string)]), {
+    headers: { 'content-type': type },
+    body,
+  }) as unknown as Request;
+}
+
+async function read(text: string, body: unknown): Promise<Request> {
+  const request = unread(text, body);
+  for await (const _ of request);
+  return request;
+}
+
+describe('a form that a step has parsed', () => {
+  it('has its fields as they were sent, nested ones too', async () => {
+    const request = await read('…', { name: 'Ada', tags: ['a', 'b'], address: { city: 'Rome', lines: ['1', '2'] } });
+    expect([...(await readForm(request, 1000))]).toEqual([
+      ['name', 'Ada'],
+      ['tags', 'a'],
+      ['tags', 'b'],
+      ['address[city]', 'Rome'],
+      ['address[lines]', '1'],
+      ['address[lines]', '2'],
+    ]);
+  });
+
+  it('is empty where it was sent empty', async () => {
+    expect([...(await readForm(await read('', {}), 1000))]).toEqual([]);
+  });
+
+  it('is read where the parser left it alone and put an empty object there', async () => {
+    expect([...(await readForm(unread('a=1', {}), 1000))]).toEqual([['a', '1']]);
+  });
+});
+
+describe('a form as it comes', () => {
+  it.each([
+    [
+      'a=1&b=%C3%A9&c=100%',
+      [
+        ['a', '1'],
+        ['b', 'é'],
+        ['c', '100%'],
+      ],
+    ], // a bare % is what it is in browsers
+    [
+      'a[b][c]=1&__proto__=2',
+      [
+        ['a[b][c]', '1'],
+        ['__proto__', '2'],
+      ],
+    ],
+    [Array.from({ length: 1000 }, () => 'a=').join('&'), Array.from({ length: 1000 }, () => ['a', ''])],
+  ])('is read, case %#', async (text, fields) => {
+    expect([...(await readForm(unread(text, undefined), 100_000))]).toEqual(fields);
+  });
+
+  it.each([
+    ['a=%ff', 400, FORM],
+    ['a=%C3%28', 400, FORM],
+    [Buffer.from('a=\xc0\xaf', 'latin1'), 400, FORM],
+    ['a=1', 415, `${FORM}; charset=utf-16`],
+    ['a=1', 415, `${FORM};charset="utf-7"`],
+    ['a=&'.repeat(1001), 413, FORM],
+    [PART.repeat(1002), 413, 'multipart/form-data; boundary=x'],
+    [PART.repeat(1002), 413, 'multipart/form-data; boundary="x"'],
+    ['--x\r\n', 400, 'multipart/form-data; boundary=x'],
+    ['a=1', 400, 'multipart/form-data'],
+  ])('is refused, case %#', async (text, status, type) => {
+    await expect(readForm(unread(text, undefined, type), 1e6)).rejects.toMatchObject({ status });
+  });
+
+  it('has its fields counted before they are parsed, which takes seconds for what fits in a form', async () => {
+    await expect(readForm(unread('%ff&'.repeat(1001), undefined), 1e6)).rejects.toMatchObject({ status: 413 });
+  });
+});

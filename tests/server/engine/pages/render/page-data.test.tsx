@@ -1,0 +1,452 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Outlet } from 'react-router';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { forbidden, redirect } from '../../../../../src/shared/engine/routing/control-flow.ts';
+import { ACTION_ACCEPT } from '../../../../../src/shared/engine/wire/protocol.ts';
+import {
+  BUILD_ID,
+  createGate,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../../support/pages-app.tsx';
+
+const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] => [
+  { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', view: () => <p>page</p>, server, ...rest }] },
+];
+
+const etagIn = (html: string): string | undefined => /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
+
+describe('GET of page data', () => {
+  it('brings the data of every matched route in a line, which may be kept to ask with', async () => {
+    const app = await startPages(page({ loader: () => ({ when: new Date(7) }) }));
+    const { status, headers, text } = await app.ask('/_data/page');
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'cache-control': 'private, no-cache',
+      'x-build-id': BUILD_ID,
+    });
+    expect(headers.etag).toMatch(/^W\/"BUILD7K3Q-[\w-]+"$/);
+    expect(text.endsWith('\n')).toBe(true);
+    expect(parseData(text).payload).toEqual({
+      build: BUILD_ID,
+      routes: ['@frame', 'root', 'page'],
+      params: {},
+      data: { '@frame': null, root: null, page: { when: new Date(7) } },
+      styles: {},
+    });
+  });
+
+  it('is the line that the document carries, with the validator that stands there', async () => {
+    const app = await startPages(page({ loader: () => ({ a: 'ä & "b"' }) }));
+    const html = (await app.ask('/page')).text;
+    const data = await app.ask('/_data/page');
+    expect(parseDocument(html).payload).toEqual(parseData(data.text).payload);
+    expect(etagIn(html)).toBe(data.headers.etag);
+  });
+
+  it('stands for the start page as /_data and as /_data/', async () => {
+    const app = await startPages([
+      { id: 'home', path: '/', view: Outlet, server: { loader: ({ request }) => request.url } },
+    ]);
+    for (const path of ['/_data', '/_data/', '/_data?a=1']) {
+      const { status, text } = await app.ask(path, { headers: { Host: 'weir.example' } });
+      expect(status).toBe(200);
+      expect(parseData(text).payload.data.home).toBe(`http://weir.example/${path.includes('?') ? '?a=1' : ''}`);
+    }
+  });
+
+  it.each([
+    ['the same', (etag: string) => etag],
+    ['one of a list', (etag: string) => `"x", ${etag} , "y"`],
+    ['the same as a strong one', (etag: string) => etag.replace('W/', '')],
+    ['any', () => '*'],
+  ])('answers 304 to If-None-Match with %s', async (_name, toHeader) => {
+    const app = await startPages(page({ loader: () => 'same' }));
+    const etag = String((await app.ask('/_data/page')).headers.etag);
+    const reply = await app.ask('/_data/page', { headers: { 'If-None-Match': toHeader(etag) } });
+    expect([reply.status, reply.text, reply.headers.etag]).toEqual([304, '', etag]);
+    expect(reply.headers['x-build-id']).toBe(BUILD_ID);
+  });
+
+  it('answers anew where the data changed, or the validator is another', async () => {
+    let count = 0;
+    const app = await startPages(page({ loader: () => ++count }));
+    const etag = String((await app.ask('/_data/page')).headers.etag);
+    const reply = await app.ask('/_data/page', { headers: { 'If-None-Match': `${etag}, "x"` } });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.etag).not.toBe(etag);
+  });
+
+  it('may not be kept where a value is late', async () => {
+    const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
+    const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
+    expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
+    const { payload, late } = parseData(text);
+    expect(late).toHaveLength(1);
+    await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('late');
+  });
+});
+
+describe('page data that is compressed', () => {
+  it.each(['gzip', 'br'])('streams: the first line is there before a late value is, with %s', async (encoding) => {
+    const gates = [createGate<string>(), createGate<string>()];
+    const app = await startPages(
+      page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
+      { compression: true },
+    );
+    const lineCounts: number[] = [];
+    const { headers, text } = await app.ask('/_data/page', {
+      headers: { 'Accept-Encoding': encoding },
+      onText(soFar) {
+        const lines = soFar.split('\n').length - 1;
+        lineCounts.push(lines);
+        gates[lines - 1]?.resolve('late');
+      },
+    });
+    expect(headers).toMatchObject({ 'content-encoding': encoding, vary: 'Accept-Encoding' });
+    expect(new Set(lineCounts)).toEqual(new Set([1, 2, 3]));
+    expect(parseData(text).decoder.pending).toBe(0);
+  });
+
+  it('waits for a visitor who reads slowly, without a listener for each line', async () => {
+    const warnings: string[] = [];
+    const note = (warning: Error): void => void warnings.push(warning.name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const noise = (): string => randomBytes(100_000).toString('base64');
+    const app = await startPages(
+      page({ loader: () => ({ late: Array.from({ length: 40 }, (_, at) => sleep(at, noise())) }) }),
+      { compression: true },
+    );
+    const { text } = await app.ask('/_data/page', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(parseData(text).late).toHaveLength(40);
+    expect(warnings).toEqual([]);
+  });
+
+  it('is so in the answer to a form too', async () => {
+    const app = await startPages(page({ loader: () => 'words '.repeat(400), actions: { default: () => 1 } }), {
+      compression: true,
+    });
+    const { headers, text } = await app.ask('/page', {
+      method: 'POST',
+      headers: {
+        'Accept-Encoding': 'br',
+        Accept: ACTION_ACCEPT,
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      body: 'a=1',
+    });
+    expect(headers['content-encoding']).toBe('br');
+    expect(headers.vary).toBe('Accept, Accept-Encoding');
+    expect(parseData(text).payload.action).toMatchObject({ data: 1 });
+  });
+});
+
+describe('page data with a late value that never settles', () => {
+  const never = new Promise<never>(() => {});
+  type Late = Record<'late' | 'soon', Promise<string>>;
+
+  it('ends at the deadline, with the failure in the place of that value', async () => {
+    const app = await startPages(page({ loader: () => ({ late: never, soon: sleep(5, 'soon') }) }), { deadlineMs: 50 });
+    const { status, headers, text } = await app.ask('/_data/page');
+    expect(status).toBe(200);
+    expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
+    const { payload, decoder } = parseData(text);
+    expect(decoder.pending).toBe(0);
+    const { late, soon } = payload.data.page as Late;
+    await expect(soon).resolves.toBe('soon');
+    const [failure, ...more] = app.failures();
+    expect(more).toEqual([]);
+    expect(failure).toMatchObject({ origin: 'late', route: '/page' });
+    expect(String(failure?.stack)).toMatch(/^PageTimeout/);
+    await expect(late).rejects.toMatchObject({
+      pageError: { kind: 'failure', status: 500, digest: `${failure?.digest}-${failure?.occurrence}` },
+    });
+    expect(leakIn(text)).toBeUndefined();
+  });
+
+  it('keeps what has settled, where the deadline came while another route was loaded', async () => {
+    const app = await startPages(
+      [
+        {
+          id: 'root',
+          view: Outlet,
+          server: { loader: () => ({ late: never, soon: Promise.resolve('soon') }) },
+          children: [{ id: 'page', path: '/page', view: Outlet, server: { loader: () => never } }],
+        },
+      ],
+      { deadlineMs: 50 },
+    );
+    const { status, headers, text } = await app.ask('/_data/page');
+    expect(status).toBe(500);
+    const { payload, decoder } = parseData(text);
+    expect(decoder.pending).toBe(0);
+    const { late, soon } = payload.data.root as Late;
+    await expect(soon).resolves.toBe('soon');
+    await expect(late).rejects.toMatchObject({ digest: headers['x-error-digest'] });
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('says nothing of a value that comes after its deadline', async () => {
+    const gate = createGate<unknown>();
+    const app = await startPages(page({ loader: () => ({ late: gate.promise }) }), { deadlineMs: 50 });
+    const { text } = await app.ask('/_data/page');
+    gate.resolve({ inner: Promise.reject(new Error('canary')), callback: () => 1 });
+    await sleep(5);
+    expect(parseData(text).late).toHaveLength(1);
+    expect(app.failures()).toHaveLength(1);
+  });
+});
+
+describe('HEAD of page data', () => {
+  const rest = (headers: object): object =>
+    Object.fromEntries(
+      Object.entries(headers).filter(
+        ([name]) => !['date', 'x-request-id', 'content-length', 'transfer-encoding'].includes(name),
+      ),
+    );
+
+  it.each([
+    ['settled data', { loader: () => 'same' }, 200],
+    ['data with a version', { loader: () => 'same', version: () => '7' }, 200],
+    ['late data', { loader: () => ({ late: sleep(20, 'late') }) }, 200],
+    ['a refusal', { guard: () => forbidden() }, 403],
+    ['a refusal, with a version', { guard: () => forbidden(), loader: () => 1, version: () => '7' }, 403],
+  ] satisfies [string, TestPage['server'], number][])(
+    'has the headers of GET, for %s',
+    async (_name, server, status) => {
+      const app = await startPages(page(server));
+      const get = await app.ask('/_data/page');
+      const head = await app.ask('/_data/page', { method: 'HEAD' });
+      expect([get.status, head.status, head.text]).toEqual([status, status, '']);
+      const expected = rest(get.headers) as Record<string, unknown>;
+      delete expected['x-accel-buffering']; // speaks of the body
+      expect(rest(head.headers)).toEqual(expected);
+    },
+  );
+
+  it('stops late work, and that is no failure', async () => {
+    const stopped = createGate();
+    const app = await startPages(
+      page({
+        loader: ({ signal }) => ({
+          late: sleep(5000, undefined, { signal }).finally(() => stopped.resolve()),
+          other: new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason));
+          }),
+        }),
+      }),
+    );
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
+    await stopped.promise;
+    await sleep(10);
+    expect(app.failures()).toEqual([]);
+  });
+});
+
+describe('a version', () => {
+  function withVersion(guard?: () => void) {
+    const calls: string[] = [];
+    let version = '1';
+    const table = page({
+      guard: () => {
+        calls.push('guard');
+        guard?.();
+      },
+      loader: () => {
+        calls.push('loader');
+        return 'data';
+      },
+      version: () => version,
+    });
+    const change = (next: string): void => {
+      version = next;
+    };
+    return { table, calls, change };
+  }
+
+  it('spares HEAD and conditional requests the loader, not the guard', async () => {
+    const { table, calls, change } = withVersion();
+    const app = await startPages(table);
+    const { headers } = await app.ask('/_data/page');
+    expect(calls).toEqual(['guard', 'loader']);
+    calls.length = 0;
+    const head = await app.ask('/_data/page', { method: 'HEAD' });
+    const same = await app.ask('/_data/page', { headers: { 'If-None-Match': String(headers.etag) } });
+    expect([head.status, head.headers.etag, same.status]).toEqual([200, headers.etag, 304]);
+    expect(calls).toEqual(['guard', 'guard']);
+    change('2');
+    const changed = await app.ask('/_data/page', { headers: { 'If-None-Match': String(headers.etag) } });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.etag).not.toBe(headers.etag);
+    expect(calls.at(-1)).toBe('loader');
+  });
+
+  it('is the validator that stands in the document: HEAD alone tells that it still holds', async () => {
+    const { table, calls, change } = withVersion();
+    const app = await startPages(table);
+    const inDocument = etagIn((await app.ask('/page')).text);
+    expect(calls).toEqual(['guard', 'loader']);
+    calls.length = 0;
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).toBe(inDocument);
+    expect(calls).toEqual(['guard']);
+    change('2');
+    expect(etagIn((await app.ask('/page')).text)).not.toBe(inDocument);
+  });
+
+  it('that changes while the document is loaded does not stand for what was loaded before', async () => {
+    let version = 1;
+    const app = await startPages(page({ loader: () => version++, version: () => `${version}` }));
+    const inDocument = etagIn((await app.ask('/page')).text);
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).not.toBe(inDocument);
+  });
+
+  it.each([
+    ['failed', { loader: () => forbidden(), version: () => '1' }],
+    ['has late values', { loader: () => ({ late: sleep(5, 'late') }), version: () => '1' }],
+  ])('stands in no document that %s', async (_name, server) => {
+    const app = await startPages(page(server));
+    expect((await app.ask('/page')).text).not.toContain('data-etag');
+  });
+
+  it('opens nothing that a guard has closed since', async () => {
+    let open = true;
+    const { table } = withVersion(() => {
+      if (!open) forbidden();
+    });
+    const app = await startPages(table);
+    const { headers } = await app.ask('/_data/page');
+    open = false;
+    const reply = await app.ask('/_data/page', { headers: { 'If-None-Match': String(headers.etag) } });
+    expect([reply.status, reply.headers.etag]).toEqual([403, undefined]);
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(403);
+  });
+
+  it('is not asked for where a guard refuses, whatever the visitor says to have', async () => {
+    const calls: string[] = [];
+    const app = await startPages([
+      {
+        id: 'root',
+        view: Outlet,
+        server: { loader: () => calls.push('root loader'), version: () => `${calls.push('root version')}` },
+        children: [
+          {
+            id: 'page',
+            path: '/page',
+            view: Outlet,
+            server: {
+              guard: () => forbidden(),
+              loader: () => calls.push('loader'),
+              version: () => `${calls.push('version')}`,
+            },
+          },
+        ],
+      },
+    ]);
+    const get = await app.ask('/_data/page');
+    const conditional = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
+    const head = await app.ask('/_data/page', { method: 'HEAD' });
+    for (const reply of [get, conditional, head]) {
+      expect(reply.status).toBe(403);
+      expect(reply.headers).toMatchObject({ 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
+      expect(reply.headers.etag).toBeUndefined();
+    }
+    for (const { text } of [get, conditional]) {
+      const { payload } = parseData(text);
+      expect(payload.errors).toEqual({ page: { kind: 'forbidden', status: 403 } });
+      expect(Object.keys(payload.data)).toEqual(['@frame', 'root']);
+    }
+    expect(head.text).toBe('');
+    expect(calls).toEqual(['root loader', 'root loader', 'root loader']);
+    expect(app.failures()).toEqual([]);
+  });
+
+  it('that never returns is none by the deadline: the loader tells', async () => {
+    const app = await startPages(page({ loader: () => 'data', version: () => new Promise<never>(() => {}) }), {
+      deadlineMs: 50,
+    });
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(200);
+    expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
+  });
+
+  it('counts only where every loader of the branch has one', async () => {
+    let loads = 0;
+    const app = await startPages([
+      {
+        id: 'root',
+        view: Outlet,
+        server: { loader: () => ++loads },
+        children: [{ id: 'page', path: '/page', view: Outlet, server: { loader: () => 1, version: () => '1' } }],
+      },
+    ]);
+    await app.ask('/_data/page', { method: 'HEAD' });
+    expect(loads).toBe(1);
+  });
+
+  it('that throws is none', async () => {
+    const app = await startPages(
+      page({
+        loader: () => 'data',
+        version: () => {
+          throw new Error('canary');
+        },
+      }),
+    );
+    const { status, text } = await app.ask('/_data/page');
+    expect(status).toBe(200);
+    expect(parseData(text).payload.data.page).toBe('data');
+  });
+});
+
+describe('a redirect as data', () => {
+  it.each([
+    ['a page', () => redirect('/page?a=1#b'), { redirect: '/page?a=1#b' }],
+    ['what is no page', () => redirect('/export.csv'), { redirect: '/export.csv', reload: true }],
+    [
+      'another site',
+      () => redirect('https://pay.example/x', { external: true }),
+      { redirect: 'https://pay.example/x', reload: true },
+    ],
+  ])('to %s comes with 200', async (_name, loader, expected) => {
+    const app = await startPages([...page({}), { id: 'from', path: '/from', view: Outlet, server: { loader } }]);
+    const { status, headers, text } = await app.ask('/_data/from');
+    expect(status).toBe(200);
+    expect(headers.location).toBeUndefined();
+    expect(headers['cache-control']).toBe('no-store');
+    expect(JSON.parse(text)).toEqual({ d: { build: BUILD_ID, ...expected } });
+  });
+});
+
+describe('what has no data', () => {
+  it('is answered as no page, for the browser to load a document', async () => {
+    const app = await startPages(page({}));
+    for (const path of ['/_data/nothing', '/_data/page/', '/_data/PAGE', '/_data/_data/page']) {
+      const { status, headers, text } = await app.ask(path);
+      expect([status, text]).toEqual([404, '{"notPage":true}']);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers['x-build-id']).toBe(BUILD_ID);
+    }
+  });
+
+  it('is not /_database: that is a page, or none', async () => {
+    const app = await startPages([{ id: 'page', path: '/_database', view: () => <p>page</p> }]);
+    expect((await app.ask('/_database')).text).toContain('<p>page</p>');
+  });
+
+  it.each(['POST', 'PUT', 'DELETE'])('takes no %s', async (method) => {
+    const app = await startPages(page({}));
+    const { status, headers } = await app.ask('/_data/page', { method });
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('says which methods it takes', async () => {
+    const app = await startPages(page({ actions: { default: () => 1 } }));
+    const { status, headers, text } = await app.ask('/_data/page', { method: 'OPTIONS' });
+    expect([status, headers.allow, text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);
+  });
+});

@@ -1,0 +1,337 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Outlet } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import { PageSink, type PageTarget } from '../../../../../src/server/engine/pages/render/page-sink.ts';
+import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
+import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
+import {
+  createGate,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+  toDataPath,
+} from '../../../../support/pages-app.tsx';
+
+function Two() {
+  const { slow, quick } = useData<{ slow: Promise<string>; quick: Promise<string> }>();
+  return (
+    <>
+      <Await value={slow} fallback={<i>slow is awaited</i>}>
+        {(value) => <b>{value}</b>}
+      </Await>
+      <Await value={quick} fallback={<i>quick is awaited</i>}>
+        {(value) => <b>{value}</b>}
+      </Await>
+    </>
+  );
+}
+
+const ENCODINGS = [
+  ['no compression', {}],
+  ['gzip', { 'Accept-Encoding': 'gzip' }],
+  ['br', { 'Accept-Encoding': 'br' }],
+] as const;
+
+describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
+  it('sends the shell, then each late value as it settles', async () => {
+    const slow = createGate<string>();
+    const quick = createGate<string>();
+    const app = await startPages(
+      [
+        {
+          id: 'page',
+          path: '/page',
+          view: Two,
+          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
+        },
+      ],
+      { compression: true },
+    );
+    const stages: string[] = [];
+    const { text, headers: answered } = await app.ask('/page', {
+      headers,
+      onText(soFar) {
+        // Each value settles only when what comes before it has arrived.
+        if (stages.length === 0 && soFar.includes('src="/assets/main-A1.js"')) {
+          stages.push(soFar);
+          quick.resolve('quick is here');
+        } else if (stages.length === 1 && soFar.includes('quick is here')) {
+          stages.push(soFar);
+          slow.resolve('slow is here');
+        }
+      },
+    });
+    if (encoding !== 'no compression') expect(answered['content-encoding']).toBe(encoding);
+    expect(stages).toHaveLength(2);
+    expect(stages[0]).toContain('slow is awaited');
+    expect(stages[0]).toContain('id="spillway-payload"');
+    expect(stages[1]).not.toContain('slow is here');
+    const { payload, late, decoder } = parseDocument(text);
+    expect(late.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
+    expect(decoder.pending).toBe(0);
+    await expect((payload.data.page as { slow: Promise<string> }).slow).resolves.toBe('slow is here');
+    expect(text.endsWith('</body></html>')).toBe(true);
+    expect(text.match(/<\/body>/g)).toHaveLength(1);
+  });
+
+  it('sends page data line by line as it settles', async () => {
+    const slow = createGate<string>();
+    const quick = createGate<string>();
+    const app = await startPages(
+      [
+        {
+          id: 'page',
+          path: '/page',
+          view: Two,
+          server: { loader: () => ({ slow: slow.promise, quick: quick.promise }) },
+        },
+      ],
+      { compression: true },
+    );
+    let lines = 0;
+    const { text, headers: answered } = await app.ask(toDataPath('/page'), {
+      headers,
+      onText(soFar) {
+        const now = soFar.split('\n').length - 1;
+        if (now === lines) return;
+        lines = now;
+        if (lines === 1) quick.resolve('quick is here');
+        if (lines === 2) slow.resolve('slow is here');
+      },
+    });
+    expect(answered['cache-control']).toBe('no-store');
+    expect(answered.etag).toBeUndefined();
+    expect(answered['x-accel-buffering']).toBe('no');
+    expect(parseData(text).late.map((line) => JSON.parse(line)[0])).toEqual([1, 0]);
+  });
+});
+
+it('a late value that no component waits for comes before the document ends', async () => {
+  const app = await startPages([
+    {
+      id: 'page',
+      path: '/page',
+      view: () => <p>page</p>,
+      server: { loader: () => ({ late: sleep(60, '</body></html>') }) },
+    },
+  ]);
+  const { text, chunks } = await app.ask('/page');
+  expect(chunks[0]?.text).toContain('<p>page</p>');
+  expect(chunks[0]?.text).not.toContain('data-late');
+  const { payload } = parseDocument(text);
+  await expect((payload.data.page as { late: Promise<string> }).late).resolves.toBe('</body></html>');
+  expect(text.endsWith('</script></body></html>')).toBe(true);
+  expect(text.match(/<\/body>/g)).toHaveLength(1);
+});
+
+it('values within late values come too, and so do those that were there from the start', async () => {
+  const nested = sleep(10).then(() => ({ deeper: sleep(20, new Date(7)) }));
+  const app = await startPages([
+    {
+      id: 'page',
+      path: '/page',
+      view: Outlet,
+      server: { loader: () => ({ nested, ready: Promise.resolve('ready') }) },
+    },
+  ]);
+  const { payload, decoder } = parseDocument((await app.ask('/page')).text);
+  const page = payload.data.page as { nested: Promise<{ deeper: Promise<Date> }>; ready: Promise<string> };
+  expect(await page.ready).toBe('ready');
+  expect(await (await page.nested).deeper).toEqual(new Date(7));
+  expect(decoder.pending).toBe(0);
+});
+
+describe('a large page with many late parts', () => {
+  const ROWS = 60;
+  const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
+
+  function Rows() {
+    const { rows } = useData<{ rows: Promise<string>[] }>();
+    return (
+      <>
+        <p title={'😀'.repeat(50_001)}>{'a😀'.repeat(60_000)}</p>
+        {rows.map((row, index) => (
+          <section key={index}>
+            <Await value={row} fallback={<i data-row={index}>waiting</i>}>
+              {(value) => <b title={value}>{value}</b>}
+            </Await>
+          </section>
+        ))}
+      </>
+    );
+  }
+  const table: readonly TestPage[] = [
+    {
+      id: 'page',
+      path: '/page',
+      view: Rows,
+      server: { loader: () => ({ rows: Array.from({ length: ROWS }, (_, row) => sleep((row * 7) % 50, text(row))) }) },
+    },
+  ];
+
+  it.each(['/page', '/page?_whole=1'])(
+    'has every script between two tags, and every character whole: %s',
+    async (path) => {
+      const app = await startPages(table, { compression: true });
+      const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
+      expect(html.length).toBeGreaterThan(200_000);
+      expect(html).not.toContain('\uFFFD');
+      const { payload, late, decoder } = parseDocument(html);
+      expect(late).toHaveLength(ROWS);
+      expect(decoder.pending).toBe(0);
+      const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
+      expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
+
+      // Without our blocks, what is left is what React wrote: every tag closes, and every row is there once.
+      const rest = html
+        .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
+        .replace(/<script[^>]*>.*?<\/script>/gs, '');
+      const tags = rest.match(/<(?!!)[^<>]*>/g) ?? [];
+      for (const tag of tags) expect(tag).toMatch(/^<\/?[a-z][a-z0-9]*(?:\s+[a-zA-Z-]+(?:="[^"]*")?)*\s*\/?>$/);
+      expect(rest).toContain(`<p title="${'😀'.repeat(50_001)}">${'a😀'.repeat(60_000)}</p>`);
+      for (let row = 0; row < ROWS; row += 1) {
+        expect(rest.split(`end ${row}</b>`), `row ${row}`).toHaveLength(2);
+      }
+    },
+  );
+});
+
+describe('PageSink', () => {
+  class Target implements PageTarget {
+    readonly parts: string[] = [];
+    readonly destroyed = false;
+    ended = false;
+    close: () => void = () => {};
+    drain: () => void = () => {};
+    hasRoom = true;
+    write(bytes: Buffer): boolean {
+      this.parts.push(bytes.toString());
+      return this.hasRoom;
+    }
+    end(bytes: Buffer): void {
+      this.write(bytes);
+      this.ended = true;
+    }
+    on(event: string, listener: () => void): void {
+      if (event === 'close') this.close = listener;
+      if (event === 'drain') this.drain = listener;
+    }
+    destroy(): void {
+      this.close();
+    }
+    get text(): string {
+      return this.parts.join('');
+    }
+  }
+
+  function open(late?: AsyncIterable<string>, lead = '') {
+    const target = new Target();
+    let ends = 0;
+    const onEnd = (): void => {
+      ends += 1;
+    };
+    const sink = new PageSink({ target, lead, tail: '[tail]', late, onEnd });
+    return { target, sink, ends: () => ends };
+  }
+
+  it('puts the tail behind the shell, and the closing tags at the very end', () => {
+    const { sink, target, ends } = open();
+    sink.write('<html><body><p>a</p>');
+    sink.flush();
+    sink.write('<b>late</b></body></html>');
+    sink.flush();
+    sink.end();
+    expect(target.text).toBe('<html><body><p>a</p>[tail]<b>late</b></body></html>');
+    expect(target.ended).toBe(true);
+    expect(ends()).toBe(1);
+  });
+
+  it.each([
+    ['<html><head><link rel="stylesheet" href="/a.css"/>', '<html><head>[lead]<link rel="stylesheet" href="/a.css"/>'],
+    ['<html lang="en"><head><meta charSet="utf-8"/><b/>', '<html lang="en"><head><meta charSet="utf-8"/>[lead]<b/>'],
+    ['<html><head class="a"></head><body><header>', '<html><head class="a">[lead]</head><body><header>'],
+  ])('puts the lead where the head begins: %s', (written, sent) => {
+    const { sink, target } = open(undefined, '[lead]');
+    sink.write(written);
+    sink.flush();
+    expect(target.text).toBe(`${sent}[tail]`);
+  });
+
+  it('puts the lead in front of the tail where it finds no head', () => {
+    const { sink, target } = open(undefined, '[lead]');
+    sink.write('<html><body><p>a</p>');
+    sink.flush();
+    expect(target.text).toBe('<html><body><p>a</p>[lead][tail]');
+  });
+
+  it('puts the lead into a head that is sent before it was flushed', () => {
+    const { sink, target } = open(undefined, '[lead]');
+    sink.write(`<html><head><title>${'a'.repeat(100_000)}</title>`);
+    expect(target.text).toMatch(/^<html><head>\[lead\]<title>a/);
+  });
+
+  it('sends a page that is complete at once in one piece', () => {
+    const { sink, target } = open();
+    sink.write('<html><body><p>a</p></body></html>');
+    sink.flush();
+    sink.end();
+    expect(target.parts).toEqual(['<html><body><p>a</p>[tail]</body></html>']);
+  });
+
+  it('keeps what is injected until React stands between two tags', () => {
+    const { sink, target } = open();
+    sink.write('<html><body>');
+    sink.flush();
+    sink.write('<p title="');
+    sink.inject('[late]');
+    expect(target.text).toBe('<html><body>[tail]');
+    sink.write('x">y</p>');
+    sink.flush();
+    expect(target.text).toBe('<html><body>[tail]<p title="x">y</p>[late]');
+    sink.inject('[now]');
+    expect(target.text).toMatch(/\[late\]\[now\]$/);
+  });
+
+  it('tells React to wait from when the target does until there is room again, however little is written', () => {
+    const { sink, target } = open();
+    let drained = 0;
+    sink.on('drain', () => drained++);
+    target.hasRoom = false;
+    expect(sink.write('<html><body><p>a</p>')).toBe(true);
+    sink.flush();
+    expect(sink.write('<b>late</b>')).toBe(false);
+    expect(sink.write('x'.repeat(100_000))).toBe(false);
+    target.hasRoom = true;
+    target.drain();
+    expect([drained, sink.write('<b>late</b>')]).toEqual([1, true]);
+  });
+
+  it('joins characters that come in two halves, at whatever place it hands on', () => {
+    const { sink, target } = open();
+    const whole = `<html><body>${'😀'.repeat(70_000)}x${'😀'.repeat(70_000)}</body></html>`;
+    for (let at = 0; at < whole.length; at += 33_333) sink.write(whole.slice(at, at + 33_333));
+    sink.flush();
+    sink.end();
+    expect(target.text.replace('[tail]', '')).toBe(whole);
+    const bytes = open();
+    const encoded = Buffer.from(whole);
+    for (let at = 0; at < encoded.length; at += 33_333) bytes.sink.write(encoded.subarray(at, at + 33_333));
+    bytes.sink.flush();
+    bytes.sink.end();
+    expect(bytes.target.text.replace('[tail]', '')).toBe(whole);
+  });
+
+  it('ends once, and writes nothing more when the visitor is gone', () => {
+    const { sink, target, ends } = open();
+    sink.write('<html><body>');
+    sink.flush();
+    target.close();
+    sink.write('<p>more</p>');
+    sink.flush();
+    sink.end();
+    sink.destroy();
+    expect(target.text).toBe('<html><body>[tail]');
+    expect(ends()).toBe(1);
+  });
+});

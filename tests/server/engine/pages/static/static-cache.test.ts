@@ -1,0 +1,105 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createStaticCache, type KeptPage } from '../../../../../src/server/engine/pages/static/static-cache.ts';
+import { Second } from '../../../../../src/shared/units.ts';
+
+function toPage(text: string): KeptPage {
+  return { html: Buffer.from(text), etag: `"${text}"`, data: '', dataEtag: '' };
+}
+
+function createCache({ maxBytes = 1000 } = {}) {
+  let at = 0;
+  const onRefreshFailed = vi.fn();
+  const cache = createStaticCache({ maxBytes, onRefreshFailed, now: () => at });
+  let renders = 0;
+  const render = vi.fn(async () => toPage(`render ${++renders}`));
+  return {
+    cache,
+    render,
+    onRefreshFailed,
+    pass(ms: number) {
+      at += ms;
+    },
+    ask: async (key = '/a', make: () => Promise<KeptPage | undefined> = render) =>
+      (await cache.get(key, make))?.html.toString(),
+  };
+}
+
+describe('createStaticCache', () => {
+  it('renders once for all who ask at the same time', async () => {
+    const { ask, render } = createCache();
+    expect(await Promise.all(Array.from({ length: 20 }, () => ask()))).toEqual(Array(20).fill('render 1'));
+    expect(render).toHaveBeenCalledTimes(1);
+  });
+
+  it('serves a page as it is for 300 seconds', async () => {
+    const { ask, render, pass } = createCache();
+    await ask();
+    pass(300 * Second);
+    expect(await ask()).toBe('render 1');
+    expect(render).toHaveBeenCalledTimes(1);
+  });
+
+  it('serves an older page once more, and renders it again behind the visitor', async () => {
+    const { ask, render, pass } = createCache();
+    await ask();
+    pass(300 * Second + 1);
+    expect(await Promise.all([ask(), ask()])).toEqual(['render 1', 'render 1']);
+    expect(render).toHaveBeenCalledTimes(2);
+    expect(await ask()).toBe('render 2');
+    pass(300 * Second);
+    expect(await ask()).toBe('render 2');
+    expect(render).toHaveBeenCalledTimes(2);
+  });
+
+  it('keeps the old page where the refresh fails, and tries again', async () => {
+    const { ask, pass, onRefreshFailed } = createCache();
+    const failure = new Error('no database');
+    await ask();
+    pass(301 * Second);
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    expect(await ask('/a', () => Promise.reject(failure))).toBe('render 1');
+    await settled();
+    expect(onRefreshFailed).toHaveBeenCalledExactlyOnceWith(failure);
+    expect(await ask('/a', async () => undefined)).toBe('render 1');
+    await settled();
+    expect(await ask()).toBe('render 1');
+    await settled();
+    expect(await ask()).toBe('render 2');
+  });
+
+  it('does not keep what must not be kept, nor what failed', async () => {
+    const { ask, render } = createCache();
+    expect(await ask('/a', async () => undefined)).toBeUndefined();
+    const failed = { status: 500, digest: undefined };
+    expect(await ask('/a', async () => ({ ...toPage('failed'), failed }))).toBe('failed');
+    await expect(ask('/a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await ask()).toBe('render 1');
+    expect(render).toHaveBeenCalledTimes(1);
+  });
+
+  it('drops the page that was asked for least recently when it is full', async () => {
+    const { ask } = createCache({ maxBytes: 20 });
+    const eight = (text: string) => async () => toPage(text.padEnd(8));
+    await ask('/a', eight('a1'));
+    await ask('/b', eight('b1'));
+    await ask('/a', eight('a2'));
+    await ask('/c', eight('c1'));
+    expect(await ask('/a', eight('a3'))).toBe('a1      ');
+    expect(await ask('/b', eight('b2'))).toBe('b2      ');
+  });
+
+  it('does not keep a page larger than the whole cache, and drops nothing for it', async () => {
+    const { ask } = createCache({ maxBytes: 20 });
+    await ask('/a', async () => toPage('a1'));
+    expect(await ask('/b', async () => toPage('b'.repeat(21)))).toHaveLength(21);
+    expect(await ask('/b', async () => toPage('b2'))).toBe('b2');
+    expect(await ask('/a', async () => toPage('a2'))).toBe('a1');
+  });
+
+  it('forgets everything when it is cleared', async () => {
+    const { cache, ask } = createCache();
+    await ask();
+    cache.clear();
+    expect(await ask()).toBe('render 2');
+  });
+});

@@ -1,0 +1,384 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Suspense, use } from 'react';
+import { Outlet, useLocation } from 'react-router';
+import { describe, expect, it } from 'vitest';
+import { Await } from '../../../../../src/shared/engine/rendering/await.tsx';
+import { useData, useHost } from '../../../../../src/shared/engine/rendering/hooks.ts';
+import { forbidden, notFound, redirect, unauthorized } from '../../../../../src/shared/engine/routing/control-flow.ts';
+import {
+  CanaryError,
+  leakIn,
+  parseData,
+  parseDocument,
+  startPages,
+  type TestPage,
+} from '../../../../support/pages-app.tsx';
+import { askRaw } from '../../../../support/raw-http.ts';
+
+function Say() {
+  return <p>{JSON.stringify(useData())}</p>;
+}
+
+function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): readonly TestPage[] {
+  return [
+    { id: 'root', view: Outlet, children: [{ id: 'page', path: '/page', mode: 'static', view: Say, server, ...rest }] },
+  ];
+}
+
+describe('a static page', () => {
+  it('is rendered once for all who ask at once', async () => {
+    let loads = 0;
+    let renders = 0;
+    const app = await startPages(
+      staticPage(
+        { loader: () => sleep(20).then(() => ++loads) },
+        {
+          view: () => {
+            renders += 1;
+            return <p>page</p>;
+          },
+        },
+      ),
+    );
+    const replies = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => app.ask(index % 3 === 0 ? '/_data/page' : `/page?visitor=${index}`)),
+    );
+    expect(replies.every(({ status }) => status === 200)).toBe(true);
+    expect([loads, renders]).toEqual([1, 1]);
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
+  });
+
+  it('is the same bytes for everyone: no nonce, no trace, a validator, a policy that names its two scripts', async () => {
+    const app = await startPages(staticPage({ loader: () => 'same' }));
+    const first = await app.ask('/page', { headers: { 'User-Agent': 'Googlebot/2.1' } });
+    const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
+    expect(second.text).toBe(first.text);
+    expect(first.headers['cache-control']).toBe('public, no-cache');
+    expect(first.headers.etag).toMatch(/^"[\w-]+"$/);
+    expect(first.headers['x-accel-buffering']).toBeUndefined();
+    expect(second.headers['content-security-policy']).toBe(first.headers['content-security-policy']);
+    expect(first.text).not.toMatch(/nonce=|<noscript|<meta name="(?:sentry-trace|baggage)"/);
+    const running = [...first.text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, body = '']) => body);
+    expect(running).toHaveLength(2);
+    const hashes = running.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
+    expect(first.headers['content-security-policy']).toContain(`script-src ${hashes.join(' ')} 'strict-dynamic'`);
+    expect(first.text).toContain('<script type="application/json" id="spillway-boot">["/assets/main-A1.js"]</script>');
+    expect(parseDocument(first.text).payload.static).toBe(true);
+  });
+
+  it('answers 304, and HEAD with its headers', async () => {
+    const app = await startPages(staticPage({ loader: () => 'same' }));
+    const { headers, text } = await app.ask('/page');
+    const same = await app.ask('/page', { headers: { 'If-None-Match': `"x", ${headers.etag}` } });
+    expect([same.status, same.text, same.headers.etag]).toEqual([304, '', headers.etag]);
+    expect(same.headers['content-security-policy']).toBe(headers['content-security-policy']);
+    const head = await app.ask('/page', { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.etag]).toEqual([200, '', headers.etag]);
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['identity', undefined],
+  ])('has a strong validator for each encoding, and its data one for all: %s', async (accepted, encoding) => {
+    const text = 'words '.repeat(400);
+    const app = await startPages(staticPage({ loader: () => text }), { compression: true });
+    const plain = await app.ask('/page');
+    for (const path of ['/page', '/_data/page']) {
+      const whole = await app.ask(path, { headers: { 'Accept-Encoding': accepted } });
+      expect(whole.headers['content-encoding']).toBe(encoding);
+      expect(whole.text).toContain(text);
+      const { etag, vary } = whole.headers;
+      const strong = encoding ? new RegExp(`^"[\\w-]+-${encoding}"$`) : /^"[\w-]+"$/;
+      expect([etag, vary]).toEqual([expect.stringMatching(path === '/page' ? strong : /^W\/"/), 'Accept-Encoding']);
+      const same = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': String(etag) } });
+      expect([same.status, same.headers.etag, same.headers.vary]).toEqual([304, etag, vary]);
+      if (path !== '/page') continue;
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) =>
+          askRaw(app.port, `${method} ${path} HTTP/1.1`, ['Host: localhost', `Accept-Encoding: ${accepted}`]),
+        ),
+      );
+      expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
+      expect(head?.headers['content-encoding']).toBe(encoding);
+      // Bytes of another coding cannot stand for these.
+      const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
+      const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
+      expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
+    }
+  });
+
+  it('has data that are those of the document', async () => {
+    let count = 0;
+    const app = await startPages(staticPage({ loader: () => ++count }));
+    const data = await app.ask('/_data/page');
+    const html = (await app.ask('/page')).text;
+    expect(parseData(data.text).payload).toEqual(parseDocument(html).payload);
+    expect(data.headers['cache-control']).toBe('public, no-cache');
+    expect(data.headers.etag).toBe(/data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"'));
+    const again = await app.ask('/_data/page', { headers: { 'If-None-Match': String(data.headers.etag) } });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).toBe(data.headers.etag);
+  });
+
+  it('waits for late values, and its data do too', async () => {
+    const app = await startPages(
+      staticPage(
+        { loader: () => ({ late: sleep(20, 'late is here') }) },
+        {
+          view: () => (
+            <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+              {(value) => <b>{value}</b>}
+            </Await>
+          ),
+        },
+      ),
+    );
+    const { text } = await app.ask('/page');
+    expect(text).toContain('<b>late is here</b>');
+    expect(text).not.toMatch(/waiting|<template/);
+    expect(parseDocument(text).decoder.pending).toBe(0);
+    const data = parseData((await app.ask('/_data/page')).text);
+    expect(data.decoder.pending).toBe(0);
+    await expect((data.payload.data.page as { late: Promise<string> }).late).resolves.toBe('late is here');
+  });
+
+  it('knows the keys of the search that it lists, in one order, and no others', async () => {
+    let loads = 0;
+    const app = await startPages(
+      staticPage(
+        { loader: ({ request }) => [++loads, new URL(request.url).search] },
+        {
+          searchKeys: ['page', 'by'],
+          view: () => (
+            <p>
+              {useLocation().search}|{JSON.stringify(useData())}
+            </p>
+          ),
+        },
+      ),
+    );
+    const first = await app.ask('/page?utm=x&page=2&by=n%20m');
+    const second = await app.ask('/page?by=n+m&page=2&utm=y&session=z');
+    expect(second.text).toBe(first.text);
+    expect(first.text).toContain('[1,&quot;?by=n+m&amp;page=2&quot;]');
+    expect(first.text).not.toMatch(/utm|session/);
+    expect((await app.ask('/page?page=3')).text).toContain('[2,');
+    expect((await app.ask('/page')).text).toContain('[3,');
+  });
+
+  it.each([
+    ['a header', ({ request }) => request.headers.get('cookie')],
+    ['a cookie of the context', ({ context }) => context.user],
+  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('may not read %s', async (_name, loader) => {
+    const app = await startPages(staticPage({ loader }), { createContext: () => ({ user: 'ada lovelace' }) });
+    for (const path of ['/page', '/page', '/_data/page']) {
+      const { status, headers, text } = await app.ask(path, { headers: { Cookie: 'user=ada lovelace' } });
+      expect(status).toBe(500);
+      expect(headers['cache-control']).toBe('no-store');
+      expect(headers.etag).toBeUndefined();
+      expect(text).not.toContain('ada lovelace');
+    }
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read (?:request\.headers|context\.user)\./);
+  });
+
+  it('does not call for a context, and its fetch belongs to nobody', async () => {
+    let made = 0;
+    const app = await startPages(staticPage({ loader: ({ context }) => typeof context.fetch }), {
+      createContext: () => ({ made: ++made }),
+    });
+    expect((await app.ask('/page')).text).toContain('function');
+    expect(made).toBe(0);
+  });
+
+  it('belongs to no request: its URL has the origin that is configured', async () => {
+    const app = await startPages(staticPage({ loader: ({ request }) => request.url }));
+    const { text } = await app.ask('/page', { headers: { Host: 'other.example' } });
+    expect(text).not.toContain('other.example');
+  });
+});
+
+describe('the host in a static page', () => {
+  const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
+
+  it('is the one that is configured', async () => {
+    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins: ['https://weir.example'] });
+    expect((await app.ask('/page', { headers: { Host: 'weir.example' } })).text).toContain('<p>weir.example</p>');
+  });
+
+  it.each([
+    ['nothing is configured', []],
+    ['several are', ['https://weir.example', 'https://www.weir.example']],
+  ])('is an error that says what to do where %s', async (_name, publicOrigins) => {
+    const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
+    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
+    expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
+    expect(text).not.toContain('www.weir.example');
+    expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
+  });
+
+  it('is never that of the visitor who came first, on an error page neither', async () => {
+    const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
+    const { text } = await app.ask('/page', { headers: { Host: 'evil.example' } });
+    expect(text).toContain('while loading the host localhost:3000');
+    expect(text).not.toContain('evil.example');
+  });
+});
+
+describe('a static page that fails', () => {
+  it.each([
+    ['its loader', { server: { loader: () => Promise.reject(new CanaryError()) } }, 500],
+    [
+      'its render',
+      {
+        view: () => {
+          throw new CanaryError();
+        },
+      },
+      500,
+    ],
+    ['an outcome', { server: { loader: () => notFound() } }, 404],
+  ] as [string, Partial<TestPage>, number][])('by %s is not kept', async (_name, broken, status) => {
+    let heal = false;
+    const view = broken.view;
+    const loader = broken.server?.loader;
+    const Broken = (): React.ReactNode => {
+      if (view && !heal) return (view as () => React.ReactNode)();
+      return <p>healed</p>;
+    };
+    const app = await startPages(
+      staticPage({ loader: (args) => (loader && !heal ? loader(args) : null) }, { view: Broken }),
+    );
+    const first = await app.ask('/page');
+    expect(first.status).toBe(status);
+    expect(first.headers['cache-control']).toBe('no-store');
+    expect(first.headers.etag).toBeUndefined();
+    expect(leakIn(first.text)).toBeUndefined();
+    heal = true;
+    const second = await app.ask('/page');
+    expect(second.status).toBe(200);
+    expect(second.text).toContain('<p>healed</p>');
+  });
+
+  function Suspended() {
+    const { late } = useData<{ late: Promise<string> }>();
+    return (
+      <Suspense fallback={<i>waiting</i>}>
+        <Inner late={late} />
+      </Suspense>
+    );
+  }
+  function Inner({ late }: { late: Promise<string> }) {
+    return <b>{use(late)}</b>;
+  }
+  function Patient() {
+    return (
+      <Await value={useData<{ late: Promise<string> }>().late} fallback={<i>waiting</i>}>
+        {(value) => <b>{value}</b>}
+      </Await>
+    );
+  }
+
+  it.each([
+    ['a late value that is rejected', Patient, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a component behind a boundary', Suspended, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a value that never comes', Patient, () => new Promise<string>(() => {})],
+    ['a value that never comes and no component waits for', () => <b>healed</b>, () => new Promise<string>(() => {})],
+  ])('by %s is not kept either', async (_name, view, toLate) => {
+    let heal = false;
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: heal ? Promise.resolve('healed') : toLate() }) }, { view }),
+      { deadlineMs: 80 },
+    );
+    const first = await app.ask('/page');
+    expect(first.headers['cache-control']).not.toContain('public');
+    expect(first.headers.etag).toBeUndefined();
+    expect(leakIn(first.text)).toBeUndefined();
+    heal = true;
+    const { text, headers } = await app.ask('/page');
+    expect(text).toContain('<b>healed</b>');
+    expect(headers.etag).toBeDefined();
+    expect(parseDocument(text).decoder.pending).toBe(0);
+  });
+
+  it.each([
+    ['notFound()', notFound, 404],
+    ['forbidden()', forbidden, 403],
+    ['unauthorized()', unauthorized, 401],
+  ])('by %s of a late value has its status, and is not kept', async (_name, end, status) => {
+    let heal = false;
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: sleep(10).then(() => (heal ? 'healed' : end())) }) }, { view: Patient }),
+    );
+    for (const path of ['/page', '/_data/page']) {
+      const reply = await app.ask(path);
+      expect([reply.status, reply.headers['cache-control'], reply.headers.etag]).toEqual([
+        status,
+        'no-store',
+        undefined,
+      ]);
+    }
+    heal = true;
+    expect((await app.ask('/page')).text).toContain('<b>healed</b>');
+  });
+
+  it('by redirect() of a late value is a redirect', async () => {
+    const app = await startPages(
+      staticPage({ loader: () => ({ late: sleep(10).then(() => redirect('/elsewhere')) }) }, { view: Patient }),
+    );
+    const reply = await app.ask('/page');
+    expect([reply.status, reply.headers.location]).toEqual([303, '/elsewhere']);
+  });
+
+  it.each(['guard', 'loader'])(
+    'by a %s that never returns ends at the deadline, for who asks next too',
+    async (part) => {
+      let hangs = true;
+      const app = await startPages(
+        staticPage({ [part]: () => (hangs ? new Promise<never>(() => {}) : undefined) }, { view: () => <b>healed</b> }),
+        { deadlineMs: 150 },
+      );
+      for (const path of ['/page', '/_data/page']) {
+        const { status, headers } = await app.ask(path);
+        expect(status).toBe(500);
+        expect(headers['cache-control']).toBe('no-store');
+        expect(headers['x-error-digest']).toMatch(/^.{8}-.{8}$/);
+      }
+      for (const { stack } of app.failures()) expect(String(stack)).toMatch(/^PageTimeout/);
+      hangs = false;
+      const { status, text } = await app.ask('/page');
+      expect(status).toBe(200);
+      expect(text).toContain('<b>healed</b>');
+    },
+  );
+
+  it('is one incident for each visitor, not two', async () => {
+    const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
+    await app.ask('/page');
+    expect(app.failures()).toHaveLength(1);
+  });
+
+  it('beyond every error page is answered with the page that needs nothing', async () => {
+    const app = await startPages(staticPage({ loader: () => null }), {
+      document: () => {
+        throw new CanaryError();
+      },
+    });
+    const { status, headers, text } = await app.ask('/page');
+    expect(status).toBe(500);
+    expect(text).toContain('Application error: a client-side exception has occurred while loading the host');
+    expect(app.failures().map(({ stack }) => String(stack).split('\n')[0])).not.toContain('LastResort');
+    expect(app.failures().map(({ digest, occurrence }) => `${digest}-${occurrence}`)).toContain(
+      headers['x-error-digest'],
+    );
+  });
+
+  it('redirects where it says so', async () => {
+    const app = await startPages(staticPage({ loader: () => redirect('/elsewhere') }));
+    const reply = await app.ask('/page');
+    expect([reply.status, reply.headers.location]).toEqual([303, '/elsewhere']);
+    expect(JSON.parse((await app.ask('/_data/page')).text).d.redirect).toBe('/elsewhere');
+  });
+});

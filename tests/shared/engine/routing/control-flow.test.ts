@@ -1,0 +1,155 @@
+import { validateHeaderValue } from 'node:http';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ControlFlowResponse,
+  forbidden,
+  isControlFlow,
+  notFound,
+  publicError,
+  redirect,
+  toLocalLocation,
+  unauthorized,
+} from '../../../../src/shared/engine/routing/control-flow.ts';
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (thrown) {
+    return thrown;
+  }
+  return undefined;
+}
+
+describe('the outcomes', () => {
+  it.each([
+    ['notFound', () => notFound(), { kind: 'not-found', status: 404 }],
+    ['forbidden', () => forbidden(), { kind: 'forbidden', status: 403 }],
+    ['unauthorized', () => unauthorized(), { kind: 'unauthorized', status: 401 }],
+    ['publicError', () => publicError(418, 'Tea.'), { kind: 'public', status: 418, message: 'Tea.' }],
+    ['redirect', () => redirect('/a?b#c'), { kind: 'redirect', status: 303, location: '/a?b#c' }],
+    [
+      'redirect with a status',
+      () => redirect('/a', { status: 308 }),
+      { kind: 'redirect', status: 308, location: '/a' },
+    ],
+  ])('%s() throws one', (_name, run, expected) => {
+    const thrown = thrownBy(run);
+    expect(isControlFlow(thrown)).toBe(true);
+    expect(thrown).toMatchObject(expected);
+  });
+
+  it('are known across bundles, and nothing else is one', () => {
+    const foreign = runInNewContext("({ [Symbol.for('spillway.control-flow')]: true })") as unknown;
+    expect(isControlFlow(foreign)).toBe(true);
+    const hostile = new Proxy(
+      {},
+      {
+        has() {
+          throw new Error('no');
+        },
+      },
+    );
+    const imitation = { kind: 'redirect', status: 303, location: '/' };
+    for (const value of [undefined, null, 'redirect', 7, new Error('no'), imitation, hostile, ControlFlowResponse]) {
+      expect(isControlFlow(value)).toBe(false);
+    }
+  });
+});
+
+describe('redirect()', () => {
+  it.each(['/', '/a/b?c=d&e#f', '/?next=https://evil.example', '/a//b', '/a?b=//c', '/%2F%2Fevil.example'])(
+    'leads to %s',
+    (to) => {
+      expect(thrownBy(() => redirect(to))).toMatchObject({ kind: 'redirect', location: to });
+    },
+  );
+
+  it.each([
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '\t//evil.example',
+    ' //evil.example',
+    '/ /evil.example',
+    'https://evil.example',
+    'https:evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'a',
+    '',
+    '?a=1',
+    '#a',
+    '/.//evil.example',
+    '/..//evil.example',
+    '/a/..//evil.example',
+    '/%2e//evil.example',
+    '/./\\evil.example',
+    '/.\t//evil.example',
+  ])('never leads off the site by %j', (to) => {
+    const thrown = thrownBy(() => redirect(to));
+    if (isControlFlow(thrown)) {
+      expect(new URL(thrown.location, 'https://weir.example').host).toBe('weir.example');
+      expect(thrown.location).not.toMatch(/^\/[/\\]/);
+    } else {
+      expect(thrown).toBeInstanceOf(TypeError);
+    }
+  });
+
+  it('says what to do where the address is another site', () => {
+    expect(() => redirect('https://evil.example/a')).toThrow(/pass \{ external: true \} for another site/);
+  });
+
+  it('leads to another site where that is said, by http alone', () => {
+    const leave = (to: string) => thrownBy(() => redirect(to, { external: true }));
+    expect(leave('https://pay.example/a b')).toMatchObject({ location: 'https://pay.example/a%20b' });
+    for (const to of ['javascript:alert(1)', 'data:,x', '/a', '//pay.example', 'ftp://pay.example', 'pay.example']) {
+      expect(leave(to)).toBeInstanceOf(TypeError);
+    }
+  });
+
+  it('keeps to this site whatever it is given, and to what a header can hold', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        '/',
+        '//',
+        '\\',
+        '.',
+        '..',
+        '\t',
+        '\r\n',
+        ':',
+        '@',
+        '%2f',
+        '%09',
+        '#',
+        '?',
+        'evil.example',
+        'javascript:',
+        '\u2028',
+        'é',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const to = pieces.join('');
+        const thrown = thrownBy(() => redirect(to));
+        if (thrown instanceof TypeError) return;
+        const { location } = thrown as ControlFlowResponse;
+        expect(location).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
+        expect(new URL(location, 'https://site.example/a/b').origin).toBe('https://site.example');
+        expect(() => validateHeaderValue('Location', location)).not.toThrow();
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('puts nothing into a header that would begin another line', () => {
+    expect(toLocalLocation('/a\r\nSet-Cookie: b=1')).toBe('/aSet-Cookie:%20b=1');
+    expect(toLocalLocation('/ä b')).toBe('/%C3%A4%20b');
+  });
+});
