@@ -111,7 +111,12 @@ function toSignature(node, source) {
   }
   if (node.type === 'VariableDeclaration') {
     const [{ id, init }] = node.declarations;
-    const type = id.typeAnnotation ? '' : ` = ${source.slice(init.start, init.end)}`;
+    // Of a table, the names are enough.
+    const isTable = init.type.startsWith('TSSatisfies') && init.expression.type === 'ObjectExpression';
+    const value = isTable
+      ? `{ ${init.expression.properties.map(({ key }) => key.name).join(', ')} }`
+      : source.slice(init.start, init.end);
+    const type = id.typeAnnotation ? '' : ` = ${value}`;
     return `const ${source.slice(id.start, id.end)}${type}`;
   }
   return source.slice(node.start, node.end);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Second } from '../../shared/units.ts';
 
-/** A setting that stops the start. The sentences name the variables and what to do, and hold no value. */
+/** Thrown if settings are invalid. The sentences name the settings and what to do. They contain no values. */
 export class ConfigError extends Error {
   readonly sentences: readonly string[];
 
@@ -13,10 +13,10 @@ export class ConfigError extends Error {
 }
 
 const ON = new Set(['1', 'true', 'on', 'yes']);
-/** Words that switch something off. */
+/** Values that turn a switch off. */
 export const OFF: ReadonlySet<string> = new Set(['0', 'false', 'off', 'no']);
 
-/** Text that `parse` turns into a value, or refuses by answering undefined. */
+/** A setting that `parse` reads. If it returns undefined, the start fails with `The setting NAME ` and the sentence. */
 export function parsed<T>(sentence: string, parse: (text: string) => T | undefined) {
   return z.string().transform((text, context): T => {
     const value = parse(text.trim());
@@ -37,7 +37,7 @@ export function toggle() {
 }
 
 export function seconds({ from = 0, to = 600, such = '5 or 0.5' } = {}) {
-  return parsed(`is no number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
+  return parsed(`is not a number of seconds. Use a number from ${from} to ${to}, such as ${such}.`, (text) => {
     const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     return value >= from && value <= to ? value * Second : undefined;
   });
@@ -51,12 +51,12 @@ export function whole({ what, from, to }: { what: string; from: number; to: numb
 }
 
 export function port() {
-  return parsed('is no port. Use a whole number from 0 to 65535.', (text) => {
+  return parsed('is not a port. Use a whole number from 0 to 65535.', (text) => {
     return /^\d{1,5}$/.test(text) && Number(text) <= 65535 ? Number(text) : undefined;
   });
 }
 
-/** A setting: what the docs and `.env.example` say of it, and how its text becomes a value. */
+/** A setting: its description in the docs and in `.env.example`, an example, and the schema that reads it. */
 export interface Setting {
   readonly about: string;
   readonly example: string;
@@ -66,13 +66,13 @@ export interface Setting {
 export type SettingsTable = Readonly<Record<string, Setting>>;
 export type SettingsValues<Table extends SettingsTable> = { [Name in keyof Table]: z.output<Table[Name]['schema']> };
 
-/** The environment, as Node hands it over. */
+/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads a table of settings. An unset variable and an empty one are the same.
+ * Reads a table of settings. An empty variable counts as unset.
  *
- * @throws ConfigError with a sentence for each wrong value
+ * @throws ConfigError with a sentence for each invalid value
  */
 export function readSettings<const Table extends SettingsTable>(table: Table, env: Environment): SettingsValues<Table> {
   const sentences: string[] = [];

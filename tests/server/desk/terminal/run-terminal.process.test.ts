@@ -250,7 +250,7 @@ describe('without a server', () => {
     const wrong = await runDesk([], { ...env, DESK_DATABASE_URL: 'mysql://hushhush@x/y' });
     expect(wrong).toMatchObject({
       code: 1,
-      err: expect.stringContaining('The setting DESK_DATABASE_URL is no address'),
+      err: expect.stringContaining('The setting DESK_DATABASE_URL is not the URL'),
     });
     expect(wrong.err).not.toContain('hushhush');
   });
