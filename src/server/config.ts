@@ -385,6 +385,8 @@ export function readConfig(env: Environment, { terminal = false } = {}) {
   return {
     port: values.PORT,
     host: values.HOST,
+    /** Only this machine can reach the server, unless a proxy is in front of it. */
+    isLoopback: values.HOST === 'localhost' || (isIP(values.HOST) > 0 && /^(?:127\.|::1$)/.test(values.HOST)),
     // Absolute, because Node hangs when it creates a relative folder and the working folder is gone.
     dataDir: resolve(values.DATA_DIR),
     publicOrigins: values.PUBLIC_ORIGINS,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { routes } from '../../shared/desk/routes.tsx';
 import { SETTINGS } from '../config.ts';
-import { tellNewcomer } from '../desk/access/tell-newcomer.ts';
+import { printSignInLink } from '../desk/access/print-sign-in-link.ts';
 import { orClose } from '../desk/desk.ts';
 import { createDeskOrigins } from '../desk/desk-app.ts';
 import { createDeskPages } from '../desk/pages/desk-pages.ts';
@@ -27,7 +27,7 @@ export function isDeskOnly(): boolean {
 /** Starts the desk with its store and health, and nothing of the product. @param dist the folder of the build */
 export async function startDesk(dist: string): Promise<void> {
   const ground = await openGround(dist);
-  const { config, manifest, log, flush, metrics, newcomer } = ground;
+  const { config, manifest, log, flush, metrics, linkFor } = ground;
   const failures = openFailures(ground, { routes });
   const { funnel, inFlight } = failures;
   // The site is down: whoever waits for its heartbeat is to notice.
@@ -71,5 +71,5 @@ export async function startDesk(dist: string): Promise<void> {
   const url = await orClose(desk, listen(server, where));
   announce(url, log);
   log.warn('DESK_ONLY is set: the desk alone is served, and nothing of the site. Unset it to serve the site again.');
-  if (newcomer !== undefined) await tellNewcomer(signIn.makeLink(url, newcomer), log);
+  if (linkFor !== undefined) await printSignInLink(signIn.makeLink(url, linkFor), log);
 }

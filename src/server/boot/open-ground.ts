@@ -20,5 +20,11 @@ export async function openGround(dist: string) {
   const { log, flush } = await createLogger({ level: config.logLevel, terminal });
   const metrics = createMetrics({ build: manifest.buildId, release, process: true });
   requireDataFolder(config.dataDir);
-  return { dist, config, manifest, release, log, flush, metrics, ...listTokens(config, log) };
+  const { tokens, isNew } = listTokens(config, log);
+  // Otherwise none: in production, what a process prints is often forwarded and kept.
+  const isLocal = config.isLoopback && config.publicOrigins.length === 0;
+  const operator = tokens.find(({ role }) => role === 'operator');
+  /** The operator who gets a sign-in link at this start. */
+  const linkFor = isNew || isLocal ? operator?.name : undefined;
+  return { dist, config, manifest, release, log, flush, metrics, tokens, linkFor };
 }

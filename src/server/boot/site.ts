@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Request, Response } from 'express';
 import type { ComponentType } from 'react';
@@ -8,7 +7,7 @@ import type { ErrorPages } from '../../shared/engine/rendering/engine-context.ts
 import type { RouteDefinition } from '../../shared/engine/routing/routes.ts';
 import { createApp } from '../app.ts';
 import type { Config } from '../config.ts';
-import { tellNewcomer } from '../desk/access/tell-newcomer.ts';
+import { printSignInLink } from '../desk/access/print-sign-in-link.ts';
 import { orClose } from '../desk/desk.ts';
 import { createDeskOrigins } from '../desk/desk-app.ts';
 import { openFeedback } from '../desk/ingest/feedback/open-feedback.ts';
@@ -62,7 +61,7 @@ export async function startSite<Settings, Services, Own extends object>({
   errorPages,
 }: Site<Settings, Services, Own>): Promise<void> {
   const ground = await openGround(dist);
-  const { config, manifest, release, log, flush, metrics, newcomer } = ground;
+  const { config, manifest, release, log, flush, metrics, linkFor } = ground;
   const { count } = metrics;
   const settings = product.settings.read(process.env, config);
   const upstream = await openUpstream({ config, debugIds: manifest.debugIds, count, log });
@@ -259,8 +258,8 @@ export async function startSite<Settings, Services, Own extends object>({
   if (deskUrl !== undefined) log.info(`The desk is on ${deskUrl}/desk`);
   if (development?.isFirst !== false) logAdvice(config, log);
   if (!development) warnOfNode(log);
-  if (newcomer !== undefined) {
-    await tellNewcomer(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, newcomer), log);
+  if (linkFor !== undefined && development?.isFirst !== false) {
+    await printSignInLink(side.signIn.makeLink(deskUrl ?? config.publicOrigins[0] ?? url, linkFor), log);
   }
 }
 
@@ -283,13 +282,11 @@ function warnOfNode(log: ServerLog['log']): void {
 }
 
 /** What an operator may want to set. */
-function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void {
+function logAdvice({ publicOrigins, isLoopback }: Config, log: ServerLog['log']): void {
   if (publicOrigins.length === 0) {
     log.warn(
-      'PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.',
+      'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it in production, for example PUBLIC_ORIGINS=https://example.com.',
     );
   }
-  if (host === 'localhost' || (isIP(host) > 0 && /^(?:127\.|::1$)/.test(host))) {
-    log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
-  }
+  if (isLoopback) log.info('Listening on localhost only. Set HOST=0.0.0.0 to accept outside connections.');
 }

@@ -13,8 +13,8 @@ export interface TokenSettings {
 
 export interface ListedTokens {
   readonly tokens: readonly OperatorToken[];
-  /** Whose token was made a moment ago, so that they have to be told. */
-  readonly newcomer: string | undefined;
+  /** Whether the operator's token was created just now. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -33,7 +33,7 @@ export function listTokens(settings: TokenSettings, log: DeskLog): ListedTokens 
       'The settings OPERATOR_TOKEN and VIEWER_TOKEN have a name or a token in common, so it would not be known what its holder may do. Give each holder a name and a token of their own.',
     ]);
   }
-  return { tokens, newcomer: kept?.isNew ? ONLY_OPERATOR : undefined };
+  return { tokens, isNew: kept?.isNew === true };
 }
 
 function keepOwn({ dataDir, deskDatabaseUrl }: TokenSettings, log: DeskLog): KeptToken | undefined {

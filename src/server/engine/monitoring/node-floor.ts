@@ -21,5 +21,5 @@ export function describeNodeFloor(version: string): string | undefined {
     return undefined;
   }
   const newer = mended ? `${major}.${mended.join('.')}` : '26.12.1';
-  return `Node ${version} has a security hole in its Brotli decoder (CVE-2026-111497), which visitors cannot reach because the server refuses Brotli in requests; update to ${newer} if your own code fetches from servers that you do not trust.`;
+  return `Node ${version} has a known vulnerability (CVE-2026-111497). Visitors cannot exploit it. Update to ${newer} if your code fetches from servers that you do not trust.`;
 }

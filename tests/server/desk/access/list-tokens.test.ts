@@ -10,7 +10,13 @@ const vera = { name: 'vera', token: 'vera-has-a-long-token' };
 
 function toSettings(wanted: Partial<TokenSettings> = {}): TokenSettings {
   const dataDir = join(createFolder(onTestFinished), 'data');
-  return { operatorTokens: [], viewerTokens: [], dataDir, deskDatabaseUrl: undefined, ...wanted };
+  return {
+    operatorTokens: [],
+    viewerTokens: [],
+    dataDir,
+    deskDatabaseUrl: undefined,
+    ...wanted,
+  };
 }
 
 const { log } = createTestLog();
@@ -21,31 +27,31 @@ describe('without a setting', () => {
     const first = listTokens(settings, log);
     expect(first).toEqual({
       tokens: [{ name: 'operator', token: expect.stringMatching(/^[\w-]{32}$/), role: 'operator' }],
-      newcomer: 'operator',
+      isNew: true,
     });
     const file = join(settings.dataDir, 'desk-token');
     expect(readFileSync(file, 'utf8')).toBe(`${first.tokens[0]?.token}\n`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(listTokens(settings, log)).toEqual({ tokens: first.tokens, newcomer: undefined });
+    expect(listTokens(settings, log)).toEqual({ tokens: first.tokens, isNew: false });
   });
 
   it('is made beside viewers too, and anew where a start was cut short', () => {
     const settings = toSettings({ viewerTokens: [vera] });
     mkdirSync(settings.dataDir);
     writeFileSync(join(settings.dataDir, 'desk-token'), '', { mode: 0o600 });
-    const { tokens, newcomer } = listTokens(settings, log);
+    const { tokens, isNew } = listTokens(settings, log);
     expect(tokens.map(({ name, role }) => [name, role])).toEqual([
       ['operator', 'operator'],
       ['vera', 'viewer'],
     ]);
-    expect(newcomer).toBe('operator');
+    expect(isNew).toBe(true);
   });
 
   it('nobody can sign in where it cannot be kept, and the log says so', () => {
     const settings = toSettings();
     writeFileSync(settings.dataDir, 'a file in the place of the folder');
     const spied = createTestLog();
-    expect(listTokens(settings, spied.log)).toEqual({ tokens: [], newcomer: undefined });
+    expect(listTokens(settings, spied.log)).toEqual({ tokens: [], isNew: false });
     expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('nobody can sign in')]);
   });
 
@@ -64,7 +70,7 @@ describe('with settings', () => {
         { ...ada, role: 'operator' },
         { ...vera, role: 'viewer' },
       ],
-      newcomer: undefined,
+      isNew: false,
     });
     expect(() => chmodSync(settings.dataDir, 0o700)).toThrow(/ENOENT/);
   });

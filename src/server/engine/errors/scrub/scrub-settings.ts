@@ -10,9 +10,9 @@ const MAX_PATTERN_LENGTH = 500;
 
 /** Follow the name of the setting. */
 export const SCRUB_KEYS_SENTENCE =
-  'holds something that is no name. Use names of fields, headers or query keys, separated by commas, such as patient_id,customer number. Letters, digits, spaces and . _ - are allowed, up to 100 a name.';
+  'contains something that is not a name. Use names of fields, headers or query keys, separated by commas, such as patient_id,customer number. Letters, digits, spaces and . _ - are allowed, up to 100 a name.';
 export const SCRUB_PATTERNS_SENTENCE =
-  'holds something that is no regular expression between slashes, matches the empty text, or takes too long on a long text. Use expressions separated by commas, such as /KD-\\d{8}/i, and avoid repetitions within repetitions.';
+  'contains something that is not a regular expression between slashes, or one that matches empty text or takes too long on a long text. Use expressions separated by commas, such as /KD-\\d{8}/i, and avoid repetitions within repetitions.';
 
 /** Undefined where a name is none. The empty text is no names. */
 export function parseScrubKeys(text: string): string[] | undefined {
