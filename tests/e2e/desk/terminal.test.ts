@@ -131,6 +131,8 @@ describe('the built command', () => {
     const env = { DATA_DIR: makeFolder() };
     const server = await app.start(env);
     await fetch(`${server.url}/loader/property`);
+    // Its end stores what it has in its journal.
+    await server.stop();
     const command = `stty cols 50; "${process.execPath}" "${join(app.folder, 'dist/desk.mjs')}"`;
     const out = execFileSync('script', ['-qec', command, '/dev/null'], {
       env: { ...process.env, ...env, TERM: 'xterm', NO_COLOR: '', SHELL: '/bin/sh' },
@@ -142,7 +144,6 @@ describe('the built command', () => {
     const rows = out.replaceAll(colours, '').split(/\r?\n/);
     expect(rows.some((row) => row.startsWith('  TypeError') && row.endsWith('…'))).toBe(true);
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(50);
-    await server.stop();
   });
 
   test('loads neither React, nor Express, nor the product, and needs no other file', async () => {
