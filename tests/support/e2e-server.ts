@@ -62,9 +62,7 @@ export async function startServer(
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     child.once('error', reject);
-    child.once('exit', (code) =>
-      reject(new Error(`The server exited with code ${code} before it listened:\n${output}`)),
-    );
+    child.once('exit', (code) => reject(new Error(`The server ended with ${code} before it listened:\n${output}`)));
   });
   return {
     url,

@@ -152,7 +152,7 @@ export async function startApp(folder: string, env: Readonly<Record<string, stri
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`The app exited with code ${code} before it listened:\n${output}`)));
+    child.once('exit', (code) => reject(new Error(`The app ended with ${code} before it listened:\n${output}`)));
   });
   return { url, log: () => output, stop, ended };
 }
