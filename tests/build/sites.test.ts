@@ -14,7 +14,7 @@ function siteOf(file: string, text: string) {
 }
 
 describe('the frame locations of the production build', () => {
-  it('contain a throw in the server', () => {
+  it('include throws in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
       path: 'src/server/engine/pages/render/show-page.ts',
       function: 'entryScripts',
@@ -31,7 +31,7 @@ describe('the frame locations of the production build', () => {
     });
   });
 
-  it('include every browser script, and no other file', () => {
+  it('cover every browser script, and no other file', () => {
     const { entry, routes } = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8'));
     const scripts = [entry, ...Object.values<{ script: string }>(routes)].map(({ script }) => `client${script}`);
     expect(scripts.filter((script) => !table.has(script))).toEqual([]);

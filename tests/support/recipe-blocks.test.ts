@@ -14,7 +14,7 @@ it.each(['`src/a.ts` has this:', 'In `src/a.ts`. It says:', 'In `src/a.ts`', 'An
   'refuses a block if it would have to guess its file: %s',
   (before) => {
     expect(() => listBlocks(block(before))).toThrow(
-      /^The block that begins with "export \{\};" does not belong to a file\. End the line before it with the file and a colon/,
+      /^The block that begins with "export \{\};" does not belong to a file\. End the line before it with a file and a colon/,
     );
   },
 );

@@ -302,7 +302,7 @@ test('a hidden tab has no stream, and updates when it is visible again', async (
 });
 
 test.skipIf(!hasNginx)(
-  'the stream works through an unconfigured nginx (skipped if not installed), and is reopened after a cut',
+  'the stream works through nginx with its default configuration (skipped if not installed), and is reopened after a cut',
   async () => {
     const digest = await fail('/tour/fail/loader');
     const upstream = new URL(site.url).host;

@@ -373,7 +373,7 @@ describe('a change that cannot be hot-replaced', () => {
     ]);
   });
 
-  test('includes changes of the engine', async () => {
+  test('can also be in the engine', async () => {
     app.edit('src/client/engine/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
     await poll(() => documents).toEqual(['/', '/', '/']);
   });
