@@ -14,11 +14,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .map((path) => `src/${path.replaceAll('\\', '/')}`)
   .filter((path) => /\.tsx?$/.test(path));
-/** `#engine` and the like, as package.json explains them. */
+/** The import aliases in package.json, such as `#engine`. */
 const names = Object.entries<string>(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).imports);
 const imports = files.flatMap((from) => listImports(from, readFileSync(join(root, from), 'utf8')));
 
-/** What a file imports of ours, whatever it takes: a type is knowledge of the other side too. */
+/** Lists a file's imports within the project. Type imports count too: they also depend on the other side. */
 function listImports(from: string, source: string): Import[] {
   const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
   const statements = text.matchAll(/^(?:import|export)\b(?:([^;'"=]*?)\bfrom)?\s*['"]([.#][^'"]+)['"]/gm);
@@ -36,7 +36,7 @@ function toFile(name: string): string {
     if (end === undefined ? name !== pattern : !name.startsWith(start)) continue;
     return posix.normalize(target.replace('*', name.slice(start.length)));
   }
-  return `${name}, which package.json does not know`;
+  return `${name}, which is not in the "imports" of package.json`;
 }
 
 function isTypeOnly(clause: string): boolean {
@@ -52,8 +52,8 @@ const engines = ['shared/engine', 'client/engine', 'server/engine'];
 const products = ['shared/product', 'client/product', 'server/product'];
 const desks = ['shared/desk', 'client/desk', 'server/desk'];
 
-describe('who may import whom', () => {
-  it('finds the imports that it judges', () => {
+describe('import boundaries', () => {
+  it('finds the imports to check', () => {
     expect(imports.length).toBeGreaterThan(files.length / 2);
     expect(imports.filter(({ to }) => !/\.(tsx?|css)$/.test(to))).toEqual([]);
     expect(
@@ -68,21 +68,21 @@ describe('who may import whom', () => {
     ]);
   });
 
-  it('keeps shared to itself', () => {
+  it('lets shared code import only shared code', () => {
     const wrong = imports.filter(({ from, to }) => isIn(from, 'shared') && !isIn(to, 'shared'));
     expect(
       sentences(
         wrong,
-        'What is shared runs on both sides, so it may know neither: pass it in, or move it to src/shared.',
+        'Shared code runs on both sides, so it cannot depend on either: pass this in, or move it to src/shared.',
       ),
     ).toEqual([]);
   });
 
-  it('leaves the public names to the product', () => {
+  it('lets only the product import the public entry points', () => {
     const indexes = names.map(([, target]) => posix.normalize(target)).filter((path) => path.endsWith('/index.ts'));
     const wrong = imports.filter(({ from, to }) => indexes.includes(to) && !isIn(from, ...products));
     expect(
-      sentences(wrong, 'An index brings everything that it names: import the file that a name comes from.'),
+      sentences(wrong, 'An index file loads everything that it exports: import the file that defines the name.'),
     ).toEqual([]);
   });
 
@@ -90,24 +90,21 @@ describe('who may import whom', () => {
     const wrong = imports.filter(
       ({ from, to }) => (isIn(from, 'client') && isIn(to, 'server')) || (isIn(from, 'server') && isIn(to, 'client')),
     );
-    expect(
-      sentences(
-        wrong,
-        'Client and server meet in src/shared alone: what one takes from the other is a contract, and belongs there.',
-      ),
-    ).toEqual([]);
+    expect(sentences(wrong, 'Client and server share code only through src/shared: move what both use there.')).toEqual(
+      [],
+    );
   });
 
-  it('keeps the engine free of product and desk', () => {
+  it('keeps product and desk out of the engine', () => {
     const wrong = imports.filter(({ from, to }) => isIn(from, ...engines) && isIn(to, ...products, ...desks));
     expect(
-      sentences(wrong, 'The engine runs any product: routes, document, reporters and limits come to it as arguments.'),
+      sentences(wrong, 'The engine runs any product: pass routes, document, reporters and limits as arguments.'),
     ).toEqual([]);
   });
 
-  it('keeps the desk free of the product', () => {
+  it('keeps the product out of the desk', () => {
     const wrong = imports.filter(({ from, to }) => isIn(from, ...desks) && isIn(to, ...products));
-    expect(sentences(wrong, "The product is the owner's to replace: the desk must stand without it.")).toEqual([]);
+    expect(sentences(wrong, 'The product is replaced by your own: the desk must work without it.')).toEqual([]);
   });
 
   it('keeps the doctor out of the server', () => {
@@ -117,7 +114,7 @@ describe('who may import whom', () => {
     expect(
       sentences(
         wrong,
-        'The doctor is a command with a bundle of its own: what it shares with the server belongs there.',
+        'The doctor is a command with a separate bundle: keep code that it shares with the server in the server.',
       ),
     ).toEqual([]);
   });
@@ -126,11 +123,11 @@ describe('who may import whom', () => {
     ['@sentry/node', 'src/server/sentry/sentry.ts'],
     ['@sentry/react', 'src/client/engine/reporting/sentry.ts'],
     ['@sentry/browser', 'src/client/engine/reporting/sentry.ts'],
-  ])('takes %s into one file alone', (sdk, file) => {
+  ])('imports %s in only one file', (sdk, file) => {
     const takes = new RegExp(`(?:\\bfrom|\\bimport\\(?)\\s*['"]${sdk}(?:/[^'"]*)?['"]`);
     const wrong = files.filter((path) => path !== file && takes.test(readFileSync(join(root, path), 'utf8')));
     expect(
-      wrong.map((path) => `${path} imports ${sdk}. What is reported is scrubbed and journaled first: ask ${file}.`),
+      wrong.map((path) => `${path} imports ${sdk}. Reports must be scrubbed and journaled first: use ${file}.`),
     ).toEqual([]);
   });
 
@@ -140,19 +137,19 @@ describe('who may import whom', () => {
     expect(
       cycles.map(
         (cycle) =>
-          `${cycle.join(' -> ')}. A cycle has no first module to read: move what both need, often a type, to a third one.`,
+          `${cycle.join(' -> ')}. Break the cycle: move what both modules need, often a type, to a third module.`,
       ),
     ).toEqual([]);
   });
 
-  it('would find a cycle', () => {
+  it('detects a cycle', () => {
     const edge = (from: string, to: string) => ({ from, to, typeOnly: false });
     expect(findCycles([edge('a', 'b'), edge('b', 'c'), edge('c', 'b'), edge('a', 'd')])).toEqual([['b', 'c', 'b']]);
   });
 });
 
-describe("the owner's side", () => {
-  it('is all that guide and recipes ask anybody to edit', () => {
+describe('files that you edit in your app', () => {
+  it('are the only files that the guide and the recipes ask you to edit', () => {
     const pages = ['docs/guide', 'docs/recipes'].flatMap((folder) =>
       readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
     );
@@ -163,21 +160,20 @@ describe("the owner's side", () => {
     );
     expect(
       wrong.map(
-        (found) =>
-          `${found} is Spillway's, and the next upgrade replaces it. Put what is needed into a product folder.`,
+        (found) => `${found} is Spillway's, and the next upgrade replaces it. Put the change into a product folder.`,
       ),
     ).toEqual([]);
   });
 
-  it('is taken in by a `main.ts` that nobody has to edit', () => {
+  it('are imported by a `main.ts` that is too short to need edits', () => {
     expect(readFileSync(join(root, 'src/server/main.ts'), 'utf8').split('\n').length).toBeLessThan(20);
   });
 });
 
-describe('links and forms of pages', () => {
+describe('links and forms in pages', () => {
   const RouterParts = new Set(['Link', 'NavLink', 'Form']);
 
-  /** What a file takes from React Router that is ours to have. */
+  /** Lists what a file imports from React Router although we provide our own version. */
   function listRouterParts(source: string): string[] {
     const clauses = source.matchAll(/^(?:import|export)\s+([^;'"]*?)\s*from\s*['"]react-router(?:\/dom)?['"]/gm);
     return [...clauses].flatMap(([, clause = '']) => {
@@ -190,19 +186,19 @@ describe('links and forms of pages', () => {
     });
   }
 
-  it('are our own in the product', () => {
+  it('come from Spillway in the product', () => {
     const wrong = files
       .filter((path) => isIn(path, ...products))
       .flatMap((path) => listRouterParts(readFileSync(join(root, path), 'utf8')).map((name) => ({ path, name })));
     expect(
       wrong.map(
         ({ path, name }) =>
-          `${path} takes ${name} from React Router, whose links and forms cost more and prefetch nothing here: in data mode their \`prefetch\` silently does nothing. Take Link and NavLink from #engine, Form from #product/actions.ts, and name what else you take.`,
+          `${path} imports ${name} from React Router, whose links and forms are larger and do not prefetch: in data mode their \`prefetch\` silently does nothing. Import Link and NavLink from #engine, Form from #product/actions.ts, and everything else by name.`,
       ),
     ).toEqual([]);
   });
 
-  it('would be found, whatever they are called', () => {
+  it('are detected when they are renamed', () => {
     expect(listRouterParts("import { Link as A, useParams } from 'react-router';")).toEqual(['Link']);
     expect(
       listRouterParts("export { NavLink } from 'react-router';\nimport { Form } from 'react-router/dom';"),
@@ -212,8 +208,8 @@ describe('links and forms of pages', () => {
   });
 });
 
-describe('what protects', () => {
-  /** Names of dependencies that guard something. A new one belongs in this list. */
+describe('dependencies that protect', () => {
+  /** Names of dependencies that guard something. Add new ones here. */
   const GUARDS = [
     'scrubber',
     'scrubberOf',
@@ -235,20 +231,20 @@ describe('what protects', () => {
     'isSecret',
     'styleAttributes',
   ];
-  /** Optional, and opens nothing. */
+  /** Optional members that do not open anything when they are missing. */
   const ALLOWED = new Set([
-    // What a product has: without it, the list is empty.
+    // The product's steps: without them, the list is empty.
     'src/server/engine/product.ts: steps?:',
     // Only shown to operators.
     'src/server/boot/watch-server.ts: limiter?:',
     'src/server/boot/watch-server.ts: overload?:',
-    // Addresses of scripts in a stack.
+    // Origins of scripts in a stack.
     'src/server/engine/errors/digest/frame-file.ts: origins?:',
-    // Without it a failure names no visitor.
+    // Without it, a failure has no visitor.
     'src/server/engine/errors/create-failure.ts: toVisitor?:',
   ]);
 
-  /** Optional members, and parameters with a default, that have the name of a guard. */
+  /** Lists optional members, and parameters with a default value, that are named like a guard. */
   function listOptionalGuards(source: string): string[] {
     const text = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
     const members = text.matchAll(new RegExp(`\\b(?:${GUARDS.join('|')})\\?:`, 'g'));
@@ -263,23 +259,23 @@ describe('what protects', () => {
     listOptionalGuards(source).map((found) => `${path}: ${found}`),
   );
 
-  it('is required', () => {
+  it('are required', () => {
     const wrong = optional.filter((found) => !ALLOWED.has(found));
     expect(
       wrong.map(
         (found) =>
-          `${found} makes something optional that protects: a caller who forgets it opens what it guards, and no test fails. Make it required. Where it can be switched off, its type is \`X | undefined\`, and the caller says so. Tests take a named fake from tests/support/unguarded.ts.`,
+          `${found} makes a guard optional: if a caller forgets it, nothing is protected and no test fails. Make it required. If it can be switched off, give it the type \`X | undefined\`, so that the caller has to pass undefined. In tests, use a fake from tests/support/unguarded.ts.`,
       ),
     ).toEqual([]);
   });
 
-  it('is known by names that exist', () => {
+  it('are listed by names that exist', () => {
     const isMember = (name: string) => sources.some(({ source }) => new RegExp(`\\b${name}: `).test(source));
     expect(GUARDS.filter((name) => !isMember(name))).toEqual([]);
     expect([...ALLOWED].filter((allowed) => !optional.includes(allowed))).toEqual([]);
   });
 
-  it('would be found, as a member or with a default', () => {
+  it('are detected as optional members and as parameters with a default', () => {
     expect(listOptionalGuards('readonly scrubber?: Scrubber;')).toEqual(['scrubber?:']);
     expect(listOptionalGuards('constructor(scrubPath: ScrubPath = (path) => path) {')).toEqual([
       'scrubPath: ScrubPath =',

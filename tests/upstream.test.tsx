@@ -1,5 +1,5 @@
-// What we rely on in others although they do not promise it. A new version may change each of these places without
-// notice, so each has a test here. Its message says what would break, and where to look.
+// Behaviour of React, React Router, Express and Node that we rely on although it is not documented. A new version can
+// change it without notice. Each test's message says what would break, and which file to look at.
 
 import { existsSync, readFileSync } from 'node:fs';
 import http, { type Server } from 'node:http';
@@ -26,13 +26,13 @@ import { createStandIn } from '../src/shared/engine/routing/stand-in.ts';
 
 interface Reliance {
   readonly on: 'react-dom' | 'react' | 'react-refresh' | 'react-router' | 'express' | 'Node';
-  /** As a sentence that goes on from the name: `react-dom` *writes `<head>` first*. */
+  /** A sentence that continues from the name: `react-dom` *writes `<head>` first*. */
   readonly what: string;
   /** The file that relies on it. */
   readonly by: string;
   /** What would happen if it changed. */
   readonly harm: string;
-  /** What is not as expected; nothing where all is well. */
+  /** Lists what is not as expected; empty if everything is. */
   readonly missing: () => readonly string[] | Promise<readonly string[]>;
 }
 
@@ -48,14 +48,14 @@ function versionOf(name: Reliance['on']): string {
   return name === 'Node' ? process.version : (JSON.parse(readPackageFile(name, 'package.json')).version as string);
 }
 
-/** The names of what does not hold. */
+/** The names of the facts that are false. */
 const failing = (facts: Readonly<Record<string, boolean>>): string[] =>
   Object.keys(facts).filter((name) => !facts[name]);
 
 const without = (found: readonly string[], expected: readonly string[]): string[] =>
   expected.filter((name) => !found.includes(name));
 
-/** What React hands to its destination: the text so far at each `flush()`, and all of it. */
+/** Renders a page and collects what React writes: the text up to each `flush()`, and the whole text. */
 async function renderPage(
   read: () => string,
 ): Promise<{ readonly flushes: readonly string[]; readonly whole: string; readonly last: string }> {
@@ -106,13 +106,13 @@ function fail(): never {
   throw new Error('no value');
 }
 
-/** Suspends first, and then does what `read` does. */
+/** Suspends briefly, then calls `read`. */
 function late(read: () => string): () => string {
   const soon = new Promise((resolve) => setTimeout(resolve, 5)).then(read);
   return () => use(soon);
 }
 
-/** True where a script may be put: behind whole tags, and in no script, style or template. */
+/** True if a script can be inserted here: after a complete tag, and not inside a script, style or template. */
 function isBetweenTags(html: string): boolean {
   const count = (tag: string) => html.split(`<${tag}`).length - html.split(`</${tag}>`).length;
   return html.endsWith('>') && ['script', 'style', 'template'].every((tag) => count(tag) === 0);
@@ -139,7 +139,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'begins a page with `<html>`, `<head>` and the character set',
     by: 'src/server/engine/pages/render/page-sink.ts',
-    harm: 'The first script of a page, which keeps early errors, would come behind the style sheets.',
+    harm: 'The first script of a page, which keeps early errors, would come after the style sheets.',
     async missing() {
       const { whole } = await renderPage(() => 'now');
       const [head = ''] = HEAD.exec(whole) ?? [];
@@ -153,7 +153,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'calls `flush()` between whole tags only, once for each part',
     by: 'src/server/engine/pages/render/page-sink.ts',
-    harm: 'The script of a late value could land in the middle of a tag.',
+    harm: 'The script of a deferred value could end up inside a tag.',
     async missing() {
       const { flushes, whole } = await renderPage(late(() => 'late'));
       const broken = flushes.filter((html) => html !== whole && !isBetweenTags(html.replace(CLOSING, '')));
@@ -167,7 +167,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'ends a page with `</body></html>` in its last write',
     by: 'src/server/engine/pages/render/page-sink.ts',
-    harm: 'Late values would stand behind the end of the document.',
+    harm: 'Deferred values would be written after the end of the document.',
     async missing() {
       const { last } = await renderPage(late(() => 'late'));
       return failing({ [CLOSING]: last.endsWith(CLOSING) });
@@ -177,7 +177,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'keeps the digest of a failed boundary in `data-dgst` of a template',
     by: 'src/client/engine/hydration/late-templates.ts',
-    harm: 'A place that failed late would show an address of the browser, not the one of the server.',
+    harm: 'A part that failed late would show an address from the browser instead of one from the server.',
     async missing() {
       const [inShell, after] = [await renderPage(fail), await renderPage(late(fail))];
       return failing({
@@ -203,7 +203,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'gives its errors the numbers that we explain',
     by: 'src/shared/engine/rendering/react-errors.ts',
-    harm: 'The desk would explain an error in the words of another one, or not at all.',
+    harm: 'The desk would show the explanation of a different error, or none.',
     missing() {
       const client = readPackageFile('react-dom', 'cjs/react-dom-client.production.js');
       return Object.keys(REACT_MESSAGES).filter(
@@ -215,7 +215,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-dom',
     what: 'words a failed hydration as we read it',
     by: 'src/server/engine/errors/digest/special.ts',
-    harm: 'A mismatch would count as an exception of the page, and get another digest.',
+    harm: 'A mismatch would be reported as an exception of the page, with a different digest.',
     missing: () =>
       [
         'Hydration failed because',
@@ -227,7 +227,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react',
     what: 'names its kinds of components by symbols such as `react.memo`',
     by: 'src/client/engine/develop/development.ts',
-    harm: 'In development, a change of a component in memo(), forwardRef() or lazy() would reload the page.',
+    harm: 'In development, changing a component in memo(), forwardRef() or lazy() would reload the page.',
     missing() {
       const View = () => null;
       const kinds = [memo(View), forwardRef(View), lazy(async () => ({ default: View }))].map((kind) =>
@@ -240,7 +240,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-refresh',
     what: 'has the functions of its runtime that bundlers use',
     by: 'build/develop/refresh.mjs',
-    harm: 'In development, no component would be exchanged.',
+    harm: 'In development, no component would be refreshed.',
     missing() {
       const source = readPackageFile('react-refresh', 'cjs/react-refresh-runtime.development.js');
       const exported = [...source.matchAll(/^\s*exports\.(\w+) =/gm)].map(([, name = '']) => name);
@@ -256,7 +256,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-router',
     what: 'keeps its contexts in `lib/context.js`, and its router and history in `lib/router/`',
     by: 'build/react-router.mjs',
-    harm: 'Hooks of React Router would find no router.',
+    harm: 'Hooks of React Router would not find the router.',
     missing() {
       const declared = readFileSync(`${root}src/shared/engine/routing/router-contexts.d.ts`, 'utf8');
       const contexts = [...declared.matchAll(/(?:as|const) (\w+Context)\b/g)].map(([, name = '']) => name);
@@ -271,12 +271,12 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-router',
     what: 'provides the same contexts in its `RouterProvider`',
     by: 'src/shared/engine/routing/router-view.tsx',
-    harm: 'A hook of React Router would fail in every page.',
+    harm: 'A React Router hook would fail on every page.',
     missing() {
       const source = readPackageFile('react-router', 'dist/production/lib/components.js');
       const provided = new Set([...source.matchAll(/(\w+Context)\.Provider/g)].map(([, name = '']) => name));
       const view = readFileSync(`${root}src/shared/engine/routing/router-view.tsx`, 'utf8');
-      // Its own <Await> and its view transitions, which React's own components replace here.
+      // React Router's <Await> and view transitions, which React's own components replace here.
       for (const unused of ['AwaitContext', 'ViewTransitionContext']) provided.delete(unused);
       const navigators = ['hooks.js', 'dom/lib.js'].flatMap((file) => [
         ...readPackageFile('react-router', `dist/production/lib/${file}`).matchAll(/\bnavigator\.(\w+)/g),
@@ -291,7 +291,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-router',
     what: 'has the members and the state of our stand-in in its data router, and uses no others in its hooks',
     by: 'src/shared/engine/routing/stand-in.ts',
-    harm: 'A page would fail before the router has come.',
+    harm: 'A page would fail until the router has loaded.',
     missing() {
       const router = createMemoryRouter(tree.objects);
       const standIn = createStandIn({
@@ -339,7 +339,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'react-router',
     what: 'lists in `dist/production/index.js` the file of each export',
     by: 'build/front-doors.mjs',
-    harm: 'All of React Router would be in the first load of every page.',
+    harm: 'The first load of every page would include all of React Router.',
     missing() {
       const exports = listExports(readPackageFile('react-router', 'dist/production/index.js'));
       return without([...exports.keys()], ['Outlet', 'useFetcher', 'useLoaderData', 'matchPath', 'IDLE_NAVIGATION']);
@@ -349,7 +349,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'express',
     what: 'marks an app that has no `trust proxy` setting, in versions 4 and 5',
     by: 'src/server/engine/existing-app.ts',
-    harm: 'An existing app behind a proxy would see the address of the proxy.',
+    harm: 'An existing app behind a proxy would see the IP address of the proxy instead of the client.',
     missing: () =>
       failing({
         'Express 5': (express() as Express).settings[DEFAULT_TRUST] === true,
@@ -360,7 +360,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'express',
     what: 'sets the properties that we remove from a request, and runs an app by `app.handle`',
     by: 'src/server/engine/existing-app.ts',
-    harm: 'An existing app would see what our Express left on the request.',
+    harm: 'An existing app would see properties that our Express app left on the request.',
     async missing() {
       const app = express();
       let own: string[] = [];
@@ -384,7 +384,7 @@ const RELIANCES: readonly Reliance[] = [
         },
         async (port) => (await fetch(`http://127.0.0.1:${port}/a`)).text(),
       );
-      // The parsed URL is looked up by the URL that it was made of, so it may stay.
+      // The cached parsed URL can stay: parseurl checks that it belongs to the current URL.
       const added = own.filter((name) => !before.includes(name) && name !== '_parsedUrl');
       return [...without(ROUTING, added), ...failing({ 'app.handle is called': handled })];
     },
@@ -393,7 +393,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'Node',
     what: 'loads its WebSocket client by three getters of `node:http`',
     by: 'build/node-http.mjs',
-    harm: 'Each start of the server and of the desk worker would take 27 ms longer.',
+    harm: 'The server and the desk worker would each start 27 ms slower.',
     missing() {
       const getters = Object.entries(Object.getOwnPropertyDescriptors(http))
         .filter(([, { get }]) => get)
@@ -406,7 +406,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'Node',
     what: 'gives the response to a pipelined request its socket, with the event `socket`, when its turn comes',
     by: 'src/server/engine/connection/one-at-a-time.ts',
-    harm: 'A pipelined request would wait forever, or all of them would run at once.',
+    harm: 'A pipelined request would wait forever, or all of them would run simultaneously.',
     async missing() {
       const seen: string[] = [];
       const answer = await withServer(
@@ -430,7 +430,7 @@ const RELIANCES: readonly Reliance[] = [
     on: 'Node',
     what: 'keeps open connections in the `close()` of `net.Server`',
     by: 'src/server/engine/connection/drain.ts',
-    harm: 'A drain would cut replies that are not yet sent.',
+    harm: 'A drain would cut off responses that are still being sent.',
     async missing() {
       return withServer(
         (_req, res) => void res.end('whole'),
@@ -455,11 +455,11 @@ const RELIANCES: readonly Reliance[] = [
 it.each(RELIANCES)('$on $what', async ({ on, what, by, harm, missing }) => {
   expect(
     await missing(),
-    `${on} ${versionOf(on)} no longer ${what}. ${by} relies on it. ${harm} Read what changed, then change that file and this test.`,
+    `${on} ${versionOf(on)} no longer ${what}. ${by} relies on it. ${harm} Find out what changed, then update that file and this test.`,
   ).toEqual([]);
 });
 
-it('is listed in docs/architecture.md', () => {
+it('are all listed in docs/architecture.md', () => {
   const rows = RELIANCES.map(({ on, what, by }) => `| ${on} | ${what} | \`${by}\` |`);
   const missing = rows.filter((row) => !architecture.includes(row));
   expect(missing, 'Add these rows to "What we rely on in others":').toEqual([]);

@@ -51,7 +51,7 @@ import { createTestApp } from '#engine/testing';
 `,
     ],
     [
-      'what is not public',
+      'names that are not public',
       'src/server/product/steps.ts',
       `import { HttpError, methodNotAllowed } from '../engine/errors/http-error.ts';
 const Late = 'mine';

@@ -7,7 +7,7 @@ const HALF = 'src/server/product/pages/order.ts';
 const SCHEMA = 'src/server/product/api/gauges/schema.ts';
 const STORE = 'src/server/product/api/gauges/store.ts';
 
-/** The empty app with three pages and a resource that `npm run new` wrote. */
+/** Creates an empty app with three pages and a resource written by `npm run new`. */
 export function createNewApp(options?: OwnedAppOptions): OwnedApp {
   const app = createEmptyApp(options);
   for (const words of ['page /orders/:id', 'page /about', 'page /terms --static --no-data', 'api gauges']) {
@@ -16,7 +16,7 @@ export function createNewApp(options?: OwnedAppOptions): OwnedApp {
   return app;
 }
 
-/** What an owner changes first: the data of a page, its heading, and the ids of a resource. */
+/** Makes the first changes that you would make: a page's data and heading, and the ids of a resource. */
 export function changeFirstThings(app: OwnedApp): OwnedApp {
   app.replace(PAGE, '  id: string;', '  total: number;');
   app.replace(PAGE, '<h1>Order {data.id}</h1>', '<h1 className="wide">{data.total} in all</h1>');
@@ -28,7 +28,7 @@ export function changeFirstThings(app: OwnedApp): OwnedApp {
   return app;
 }
 
-/** A field that the test of the resource does not send, and a page that is not there. */
+/** Makes the written tests fail: adds a field that the resource's test does not send, and a page that is not found. */
 export function failTests(app: OwnedApp): void {
   app.replace(SCHEMA, '  name:', '  river: z.string(),\n  name:');
   app.replace(HALF, 'async () => ({ total: 3 })', 'async () => notFound()');

@@ -44,13 +44,13 @@ describe('the id of a page', () => {
     expect(parsePagePath(path).id).toBe(id);
   });
 
-  it('is the one that was asked for', () => {
+  it('can be chosen', () => {
     expect(parsePagePath('/orders/:id', 'purchase')).toMatchObject({ id: 'purchase', params: ['id'] });
     expect(() => parsePagePath('/orders', 'My Orders')).toThrow('is no id for a page');
   });
 });
 
-describe('a path that no page can have', () => {
+describe('an invalid path', () => {
   it.each([
     ['about', 'starts with a slash'],
     ['/about/', 'without a slash at the end: "/about"'],
@@ -69,7 +69,7 @@ describe('a path that no page can have', () => {
     ['/assets/x', "is the engine's"],
     ['/_dev', "is the engine's"],
     ['/desk/x', "is the engine's"],
-  ])('%s is refused with a sentence', (path, words) => {
+  ])('%s is rejected with an explanation', (path, words) => {
     expect(() => parsePagePath(path)).toThrow(new RegExp(words.replace(/[?*"/]/g, '\\$&'), 'i'));
   });
 });
@@ -90,7 +90,7 @@ describe('names', () => {
     expect(toSingular(many)).toBe(one);
   });
 
-  it('keep clear of what the language has', () => {
+  it('avoid reserved words and globals', () => {
     expect([toConstName('static'), toConstName('404'), toConstName('order-item')]).toEqual([
       'staticPage',
       'page404',
@@ -111,7 +111,7 @@ describe('names', () => {
 describe('the line of a route', () => {
   const route = "{ id: 'new' }";
 
-  it('comes last among the children of the first layout, whatever stands around it', () => {
+  it('is added to the end of the children of the first layout', () => {
     const source = `
 // defineRoutes([{ children: [] }])
 export const routes = defineRoutes([
@@ -152,13 +152,13 @@ export const routes = defineRoutes([
     expect(addRoute(source, route)).toBeUndefined();
   });
 
-  it('is not read where it stands in a comment', () => {
+  it('is not read from a comment', () => {
     const source = "/* id: 'a' */ [{ id: 'b', path: '/b' /* path: '/c' */ }, { id: `d` }] // id: 'e'";
     expect(listRoutes(source)).toEqual({ ids: ['b', 'd'], paths: ['/b'] });
   });
 });
 
-it('puts a property, an import and a router where they belong', () => {
+it('inserts a property, an import and a router in the right places', () => {
   expect(addProperty("const pages = {\n  'a-b': null,\n} satisfies X;\n", 'pages', 'c')).toBe(
     "const pages = {\n  'a-b': null,\n  c,\n} satisfies X;\n",
   );
@@ -173,7 +173,7 @@ it('puts a property, an import and a router where they belong', () => {
 });
 
 describe('npm run new', () => {
-  /** The empty app without the engine and without a formatter: what is written is seen as it was written. */
+  /** Copies the empty app without the engine and without a formatter, so that files keep the text that was written. */
   beforeEach(() => {
     rmSync(root, { recursive: true });
     cpSync(bin, join(root, 'bin'), { recursive: true });
@@ -181,7 +181,7 @@ describe('npm run new', () => {
     writeFileSync(join(root, 'src/server/product/api/send-invalid.ts'), '');
   });
 
-  it('writes a page, its other half, its test and its lines', async () => {
+  it('writes a page, its server half, its test and its lines in the tables', async () => {
     const { code, said } = await runNew('page', '/orders/:id');
     expect(code).toBe(0);
     expect(read('src/shared/product/pages/order/order.tsx')).toContain('export default function Order({ data }');
@@ -203,7 +203,7 @@ describe('npm run new', () => {
     expect(read('tests/server/product/pages/about.test.ts')).toContain("visitPage('/about')");
   });
 
-  it('says in a line that nothing was formatted, where Biome is not there', async () => {
+  it('reports that nothing was formatted if Biome is not installed', async () => {
     const { code, said } = await runNew('page', '/about');
     expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([
       0,
@@ -214,7 +214,7 @@ describe('npm run new', () => {
   it.each([
     [0, null],
     [1, ['They may not be formatted, because Biome ended with an error: `npm run lint` says which.']],
-  ])('says in a line where Biome failed, and in none where it did not: %i', async (status, lines) => {
+  ])('reports a failure of Biome, and nothing if it succeeded: %i', async (status, lines) => {
     const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
     mkdirSync(dirname(biome), { recursive: true });
     writeFileSync(biome, `process.exit(${status});`);
@@ -222,7 +222,7 @@ describe('npm run new', () => {
     expect([code, said.match(/^.*formatted.*$/gm)]).toEqual([0, lines]);
   });
 
-  it('writes over nothing, and changes no table where it refuses', async () => {
+  it('overwrites no files, and changes no table when it refuses', async () => {
     await runNew('page', '/orders/:id');
     const before = read('src/shared/product/routes.tsx');
     expect((await runNew('page', '/orders/:number', '--id', 'other')).said).toBe(
@@ -238,7 +238,7 @@ describe('npm run new', () => {
     expect(read('src/shared/product/routes.tsx')).toBe(before);
   });
 
-  it('says what to add by hand where it does not find the place', async () => {
+  it('says what to add manually if it cannot find the place', async () => {
     const table = 'export const routes = defineRoutes(pages);\n';
     writeFileSync(routesFile, table);
     const { code, said } = await runNew('page', '/about');
@@ -268,7 +268,7 @@ describe('npm run new', () => {
     ['page', '/about', '--name', 'x'],
     ['api', 'gauges', '--id', 'x'],
     ['api', 'gauges', '--static'],
-  ])('says how it is used when called with %j', async (...args) => {
+  ])('prints its usage when called with %j', async (...args) => {
     expect(await runNew(...(args as string[]))).toEqual({ code: 1, said: expect.stringMatching(/^Usage:\n/) });
   });
 });
@@ -289,13 +289,13 @@ describe('the tests that it writes', () => {
     });
   }
 
-  it('pass, and go on passing when the first thing is changed', async () => {
+  it('pass, also after the first changes', async () => {
     expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
     changeFirstThings(app);
     expect(await runTests()).toMatch(/^8 passed, 0 failed$/m);
   }, 120_000);
 
-  it('say what to do where they fail', async () => {
+  it('say what to do when they fail', async () => {
     failTests(app);
     const said = await runTests();
     expect(said).toContain('Is there a /orders/7? If not, visit one that there is');

@@ -5,9 +5,9 @@ import { writeReference } from '../../bin/reference.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('the reference says what the sources do', () => {
+it('docs/reference.md is up to date', () => {
   const text = readFileSync(new URL('../../docs/reference.md', import.meta.url), 'utf8');
-  expect(text === writeReference(root), 'docs/reference.md is older than the sources: npm run reference').toBe(true);
+  expect(text === writeReference(root), 'docs/reference.md is outdated. Run `npm run reference`.').toBe(true);
   expect(text).toContain('## #engine/testing\n');
   expect(text).toContain('### Link\n\nA link inside the site.');
 });

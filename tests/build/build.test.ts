@@ -14,7 +14,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 const quiet = { log: () => undefined };
 const folders: string[] = [];
 
-/** A product of two pages under a layout, which is all that the build needs to know of an app. */
+/** A product of two pages in a layout, which is enough for the build. */
 const app = {
   'src/shared/product/routes.tsx': `
     export const routes = [{ id: 'layout', page: () => import('./pages/layout.tsx'), children: [
@@ -128,7 +128,7 @@ describe('the client bundle', () => {
     }
   });
 
-  it('leaves nothing of a map where it is served, and keeps the maps', () => {
+  it('keeps source maps, but not among the served files', () => {
     expect(clientFiles.filter((path) => path.endsWith('.map'))).toEqual([]);
     for (const path of clientFiles.filter((name) => /\.(js|css)$/.test(name))) {
       expect(readAsset(built, path)).not.toContain('sourceMappingURL');
@@ -136,7 +136,7 @@ describe('the client bundle', () => {
     expect(listFiles(join(built, 'dist/maps'))).toContain(`client${manifest.entry.script}.map`);
   });
 
-  it('loads the router late, as a copy, with none of it in the first load', () => {
+  it('loads the router in a late chunk, and none of it in the first load', () => {
     const first = [manifest.entry.script, ...manifest.entry.preloads].map((url) => readAsset(built, url)).join('');
     const late = clientFiles.find((path) => /^assets\/late-\w+\.js$/.test(path));
     expect(first.length).toBeGreaterThan(200_000);
@@ -145,11 +145,11 @@ describe('the client bundle', () => {
     expect(readAsset(built, late).includes('replaceState')).toBe(true);
   });
 
-  it('keeps the first load in one chunk beside the entry', () => {
+  it('has one chunk besides the entry in the first load', () => {
     expect(manifest.entry.preloads).toHaveLength(1);
   });
 
-  it('has the desk as an app of its own, of which no page of the product gets a byte', () => {
+  it('contains the desk as a separate app, which shares no files with pages of the product', () => {
     const desk = manifest.apps?.desk;
     expect(Object.keys(desk?.routes ?? {})).toEqual(['home']);
     expect(desk?.entry.script).toMatch(/^\/assets\/desk-[A-Z0-9]{8}\.js$/);
@@ -163,7 +163,7 @@ describe('the client bundle', () => {
     }
   });
 
-  it('has what one page alone uses of React Router in the chunk of that page', () => {
+  it('puts parts of React Router that only one page uses into the chunk of that page', () => {
     const first = manifest.entry.preloads.map((url) => readAsset(built, url)).join('');
     const text = '"useFetcher"';
     expect(first.includes(text)).toBe(false);
@@ -176,13 +176,13 @@ describe('the client bundle', () => {
     ).toBe(true);
   });
 
-  it('drops what is for development', () => {
+  it('contains no development code', () => {
     for (const path of clientFiles.filter((name) => name.endsWith('.js'))) {
       expect(/_dev|process\.env/.test(readAsset(built, path)), path).toBe(false);
     }
   });
 
-  it('is precompressed where that is smaller, and decodes to the same bytes', () => {
+  it('is precompressed if that is smaller, and decompresses to the same bytes', () => {
     const decoders = { '.br': brotliDecompressSync, '.gz': gunzipSync, '.zst': zstdDecompressSync };
     for (const [extension, decode] of Object.entries(decoders)) {
       const file = join(built, 'dist/client', manifest.entry.preloads[0] ?? '');
@@ -193,8 +193,8 @@ describe('the client bundle', () => {
   });
 });
 
-describe("the server's bundle", () => {
-  it('leaves to a file of its own what not every process needs', async () => {
+describe('the server bundle', () => {
+  it('has separate files for code that not every process needs', async () => {
     const readServer = (file: string) => readFileSync(join(built, 'dist/server', file), 'utf8');
     expect(readServer('main.js')).not.toContain('a part of its own');
     expect(readServer('sentry.js')).toContain('a part of its own');
@@ -207,18 +207,18 @@ describe('a command', () => {
   it.each([
     ['desk', 'the command\n'],
     ['doctor', 'the doctor\n'],
-  ])('is a bundle behind a door: %s', async (name, words) => {
+  ])('is a bundle with a small entry file: %s', async (name, words) => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(built, `dist/${name}.mjs`)]);
     expect(stdout).toBe(words);
   });
 
-  it('has no maps and sites: its failures are no incidents', () => {
+  it('has no source maps and frame locations, because its failures are not incidents', () => {
     expect(listFiles(join(built, 'dist/maps')).filter((path) => /(?:desk|doctor)\.m?js\.map$/.test(path))).toEqual([]);
     expect(readFileSync(join(built, 'dist/sites.json'), 'utf8')).not.toContain('terminal.ts');
     expect(Object.keys(manifest.debugIds ?? {}).filter((path) => /(?:desk|doctor)\.m?js$/.test(path))).toEqual([]);
   });
 
-  it('is part of what is current', () => {
+  it('is required for a build to be current', () => {
     const root = createApp();
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     expect(hasCurrentBuild(root, { dev: false })).toBe(true);
@@ -228,7 +228,7 @@ describe('a command', () => {
 });
 
 describe('style sheets', () => {
-  it('name in the page what stands in the sheet, in both bundles', async () => {
+  it('have the same class names as the pages, in both bundles', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(built, 'dist/server/main.js')]);
     const [name, renders, mode] = stdout.trim().split(' ');
     expect([renders, mode]).toEqual(['function', 'production']);
@@ -237,11 +237,11 @@ describe('style sheets', () => {
     expect(readAsset(built, manifest.routes.home?.script)).toContain(name);
   });
 
-  it('come in the order of imports, shared ones once and before what may override them', () => {
+  it('are in the order of imports, with shared ones once and before sheets that can override them', () => {
     const textOf = (id: string) => (manifest.routes[id]?.styles ?? []).map((url) => readAsset(built, url)).join('');
     expect(textOf('layout')).toMatch(/^body\{.*\.button_\w+_button\{.*\.layout_\w+_layout\{/s);
     expect(textOf('home')).toMatch(/^\.button_\w+_button\{.*\.home_\w+_home\{/s);
-    // What the entry brings is on every page.
+    // Style sheets of the entry are on every page.
     expect(manifest.entry.styles.map((url) => readAsset(built, url)).join('')).toMatch(/^html\{/);
     expect(textOf('plain')).toBe('');
     const shared = manifest.routes.layout?.styles.filter((url) => manifest.routes.home?.styles.includes(url));
@@ -256,19 +256,19 @@ describe('style sheets', () => {
 });
 
 describe('a build', () => {
-  it('gives the same bytes in another folder', async () => {
+  it('produces the same bytes in another folder', async () => {
     const other = createApp();
     await build({ root: other, ...quiet });
     const outputs = listFiles(join(built, 'dist'));
     expect(listFiles(join(other, 'dist'))).toEqual(outputs);
-    // Here node_modules is a link that leads out of the folder, so only what the folder decides is compared.
+    // Here node_modules is a link to another folder, so only files that depend on this folder are compared.
     expect(readManifest(other)).toEqual(manifest);
     for (const path of outputs.filter((name) => name.startsWith('client/'))) {
       expect(readFileSync(join(other, 'dist', path)).equals(readFileSync(join(built, 'dist', path))), path).toBe(true);
     }
   });
 
-  it('names another build when a page changed', async () => {
+  it('has another id if a page changed', async () => {
     const root = createApp({ 'src/shared/product/pages/plain.tsx': 'export default () => <main>changed</main>;' });
     await build({ root, ...quiet });
     expect(readManifest(root).buildId).not.toBe(manifest.buildId);
@@ -277,7 +277,7 @@ describe('a build', () => {
   it.each([
     ['a source changes', 'src/shared/product/pages/plain.tsx', 'export default () => <main>new</main>;'],
     ['another commit is checked out', '.git/HEAD', '0123456789abcdef0123456789abcdef01234567'],
-  ])('is current until %s, whatever the times of the files say', (_, path, text) => {
+  ])('is current until %s, regardless of timestamps', (_, path, text) => {
     const root = createApp();
     cpSync(join(built, 'dist'), join(root, 'dist'), { recursive: true });
     expect(hasCurrentBuild(root, { dev: false })).toBe(true);
@@ -287,7 +287,7 @@ describe('a build', () => {
     expect(hasCurrentBuild(root, { dev: false })).toBe(false);
   });
 
-  it('keeps the assets of the build before it servable', async () => {
+  it('keeps the assets of the previous build', async () => {
     const root = createApp();
     await build({ root, ...quiet });
     const before = readManifest(root).routes.plain?.script;
@@ -297,7 +297,7 @@ describe('a build', () => {
     expect(readAsset(root, before)).toContain('plain');
   });
 
-  it('for development says so in the bundle, and compresses nothing', async () => {
+  it('for development contains development code, and compresses nothing', async () => {
     const root = createApp();
     await build({ root, dev: true, ...quiet });
     const files = listFiles(join(root, 'dist/client'));
@@ -305,7 +305,7 @@ describe('a build', () => {
     expect(files.some((path) => path.endsWith('.js') && readAsset(root, path).includes('/_dev'))).toBe(true);
   });
 
-  it('takes the plugins and aliases of the owner', async () => {
+  it('uses the plugins and aliases of the product', async () => {
     const root = createApp({
       'src/server/product/build.mjs': "export default { alias: { '@button': './src/shared/product/ui/button.tsx' } };",
       'src/shared/product/pages/plain.tsx': "import { Button } from '@button'; export default () => <Button />;",
@@ -315,10 +315,10 @@ describe('a build', () => {
   });
 });
 
-describe('a build fails with a sentence, and leaves the earlier one', () => {
+describe('a build fails with one sentence and keeps the previous build', () => {
   const failures: [string, Record<string, string>, RegExp][] = [
     [
-      'where the client takes in a file of the server',
+      'if the client imports a file of the server',
       {
         'src/server/secret.ts': "import { readFileSync } from 'node:fs'; export const secret = readFileSync('x');",
         'src/shared/product/pages/plain.tsx':
@@ -327,7 +327,7 @@ describe('a build fails with a sentence, and leaves the earlier one', () => {
       /^src\/shared\/product\/pages\/plain\.tsx imports src\/server\/secret\.ts, .* src\/shared/,
     ],
     [
-      'where the client takes in a module of Node',
+      'if the client imports a module of Node',
       {
         'src/shared/product/pages/plain.tsx':
           "import { sep } from 'node:path'; export default () => <main>{sep}</main>;",
@@ -335,7 +335,7 @@ describe('a build fails with a sentence, and leaves the earlier one', () => {
       /^src\/shared\/product\/pages\/plain\.tsx imports node:path, which only Node has/,
     ],
     [
-      'where a page cannot be read from the table',
+      'if the file of a page cannot be read from the route table',
       {
         'src/shared/product/routes.tsx':
           "const load = () => import('./pages/home.tsx'); export const routes = [{ id: 'home', page: () => load() }];",
@@ -343,14 +343,14 @@ describe('a build fails with a sentence, and leaves the earlier one', () => {
       /^The route "home" in src\/shared\/product\/routes\.tsx .* Write it as/,
     ],
     [
-      'where two routes have one id',
+      'if two routes have the same id',
       {
         'src/shared/product/routes.tsx':
           "export const routes = [{ id: 'a', page: () => import('./pages/home.tsx') }, { id: 'a', page: () => import('./pages/plain.tsx') }];",
       },
       /^Two routes have the id "a"/,
     ],
-    ['where a source does not parse', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
+    ['if a source has a syntax error', { 'src/shared/product/pages/plain.tsx': 'export default (' }, /plain\.tsx:1:16/],
   ];
   for (const [name, files, sentence] of failures) {
     it(name, async () => {

@@ -13,7 +13,7 @@ function filesOf(script: string) {
   return addDebugIds(files).map(({ contents }) => Buffer.from(contents).toString());
 }
 
-it('gives a script and its map one id, which comes from the script alone', () => {
+it('gives a script and its map the same id, which depends only on the script', () => {
   const [script = '', map = '{}'] = filesOf('export{};\n');
   const id = UUID.exec(script)?.[0];
   expect(script).toMatch(/^export\{\};\n/);
@@ -23,21 +23,21 @@ it('gives a script and its map one id, which comes from the script alone', () =>
   expect(filesOf('export{a};\n')[0]).not.toContain(id);
 });
 
-it('leaves the id where an SDK looks for it, under the stack of the script', () => {
+it('registers the id for the SDK, by the stack of the script', () => {
   const registered = globalThis as { _sentryDebugIds?: Record<string, string> };
   new Function(filesOf(';')[0] ?? '')();
   expect(Object.values(registered._sentryDebugIds ?? {})).toEqual([expect.stringMatching(UUID)]);
   delete registered._sentryDebugIds;
 });
 
-it('adds at most 150 bytes to a script, and nothing to another file', () => {
+it('adds at most 150 bytes to a script, and nothing to other files', () => {
   const [script = '', , image, empty] = filesOf('export{};\n');
   expect(script.length - 'export{};\n'.length).toBeLessThanOrEqual(150);
   expect(image).toBe('<svg/>');
   expect(empty).toBe('');
 });
 
-it('lists the ids that scripts have, by path', () => {
+it('lists the ids of scripts by path', () => {
   const files = addDebugIds([
     { path: 'server/main.js', contents: Buffer.from('main()') },
     { path: 'server/main.js.map', contents: Buffer.from('{"version":3}') },

@@ -62,7 +62,7 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 interface Built {
-  /** Of the server without its dependencies. */
+  /** The server bundle without its dependencies. */
   readonly main: string;
   readonly dependencies: readonly Pick<OutputFile, 'path' | 'contents'>[];
 }
@@ -78,12 +78,12 @@ async function build(source: string): Promise<Built> {
   return { main: outputFiles.map(({ text }) => text).join(''), dependencies: others };
 }
 
-/** What the bundle prints, as a process of its own. */
+/** Runs the bundle in a separate process, and parses its output. */
 const run = () => JSON.parse(execFileSync(process.execPath, ['dist/server/main.js'], { cwd: root, encoding: 'utf8' }));
 const print = (value: string) => `console.log(JSON.stringify(${value}));`;
 
 describe('a dependency', () => {
-  test('of CommonJS is what it is in a bundle: a default, names, and all of it', async () => {
+  test('in CommonJS can be imported as in a bundle: as default, by name and as namespace', async () => {
     const { main } = await build(
       `import old, { named } from 'old'; import * as all from 'old'; ${print('[old(), named, Object.keys(all).sort()]')}`,
     );
@@ -91,7 +91,7 @@ describe('a dependency', () => {
     expect(main).not.toContain('called');
   });
 
-  test('that is an ES module has its names, and its default where there is one', async () => {
+  test('that is an ES module has its named exports, and its default if there is one', async () => {
     const { main } = await build(
       `import byDefault, { part } from 'new'; import * as door from 'new/part'; ${print('[byDefault, part, Object.keys(door)]')}`,
     );
@@ -99,21 +99,21 @@ describe('a dependency', () => {
     expect(main).not.toContain('by default');
   });
 
-  test('that is imported late is there late, with the same names', async () => {
+  test('can be imported dynamically, with the same names', async () => {
     await build(
       `const [old, fresh] = await Promise.all([import('old'), import('new')]); ${print('[old.default(), old.named, fresh.default]')}`,
     );
     expect(run()).toEqual(['called', 'named', 'by default']);
   });
 
-  test('that others depend on too is there once', async () => {
+  test('that others depend on too is loaded once', async () => {
     await build(
       `import counter from 'counter'; import { count } from 'old'; import { next } from 'new'; next(); ${print('[counter.all, count.all]')}`,
     );
     expect(run()).toEqual([2, 2]);
   });
 
-  test('brings its assets, under the names by which browsers ask for them', async () => {
+  test('includes its assets, under the names that browsers request', async () => {
     const { dependencies: files } = await build(`import { icon } from '@acme/icons'; ${print('icon')}`);
     expect(run()).toMatch(/^\/assets\/icon-\w+\.svg$/);
     expect(files.map(({ path }) => path)).toContainEqual(
@@ -121,7 +121,7 @@ describe('a dependency', () => {
     );
   });
 
-  test('is built again for one that is new, and for nothing else', async () => {
+  test('is bundled again only if a new one is added', async () => {
     const first = await build(`import 'old'; ${print('1')}`);
     expect((await build(`import 'old'; ${print('2')}`)).dependencies).toBe(first.dependencies);
     expect((await build(print('3'))).dependencies).toBe(first.dependencies);
@@ -130,7 +130,7 @@ describe('a dependency', () => {
     expect(run()).toBe(1);
   });
 
-  test('that is missing is an error of the build, until it is installed', async () => {
+  test('that is missing fails the build until it is installed', async () => {
     const source = `import { late } from 'late'; ${print('late')}`;
     await expect(build(source)).rejects.toThrow('Could not resolve "late"');
     write({ 'node_modules/late/package.json': '{}', 'node_modules/late/index.js': 'exports.late = true;' });
@@ -139,7 +139,7 @@ describe('a dependency', () => {
   });
 });
 
-test('what a plugin of the owner leaves to Node is left to it', async () => {
+test('a package that a plugin of the product marks as external stays external', async () => {
   await server.dispose();
   const native: Plugin = {
     name: 'native',
@@ -153,7 +153,7 @@ test('what a plugin of the owner leaves to Node is left to it', async () => {
   expect(run()).toBe('called');
 });
 
-test("the application's own packages, which node_modules links to, are in its bundle", async () => {
+test('packages of the application, which node_modules links to, are in its bundle', async () => {
   const { main, dependencies: files } = await build(`import { ours } from 'ours'; ${print('ours')}`);
   expect(run()).toBe('a part of the application');
   expect(main).toContain('a part of the application');

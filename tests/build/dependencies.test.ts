@@ -16,26 +16,26 @@ const installed = Object.entries(packages).filter(([folder]) => folder !== '');
 const toName = (folder: string) => folder.split('node_modules/').at(-1) ?? '';
 
 describe('dependencies', () => {
-  it('come from the registry alone, by a hash', () => {
+  it('come only from the registry, with a hash', () => {
     const others = installed.filter(([, { integrity, resolved, link }]) => {
       return link || !integrity?.startsWith('sha512-') || (resolved && !resolved.startsWith('https://registry.'));
     });
     expect(others.map(([folder]) => folder)).toEqual([]);
   });
 
-  it('run nothing when they are installed: each script that there is was refused', () => {
+  it('run no install scripts: each existing one is refused', () => {
     const scripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([folder]) => toName(folder));
     for (const name of scripts) expect(allowScripts, name).toHaveProperty([name], false);
     expect(read('.npmrc')).toMatch(/^strict-allow-scripts=true$/m);
   });
 
-  it('are named with one version each', () => {
+  it('have exact versions', () => {
     const ranges = { ...dependencies, ...devDependencies, ...optionalDependencies };
     for (const [name, range] of Object.entries(ranges))
       expect([name, range]).toEqual([name, expect.stringMatching(EXACT)]);
   });
 
-  it('have none that revives types from what a browser sends', () => {
+  it('do not include any that deserialize types from browser input', () => {
     const names = installed.map(([folder, { name }]) => name ?? toName(folder));
     expect(names.filter((name) => /^react-server-dom-|^turbo-stream$|^seroval$|^devalue$/.test(name))).toEqual([]);
   });

@@ -90,7 +90,7 @@ describe('an excerpt', () => {
       6,
       `loader: async ({ id }: { id: string }) => {\n  const text = \`\${id}: \${read({ id })} cm, "at" the bridge\`;\n  return text.replace(/[{}]/g, '');\n},`,
     ],
-  ])('%s is found by its name, in whole lines without their indent', async (request, firstLine, text) => {
+  ])('%s is found by its name, in whole lines without indentation', async (request, firstLine, text) => {
     expect(await textOf(request)).toBe(text);
     expect(await read(request)).toMatchObject({
       file: 'src/gauges.ts',
@@ -103,11 +103,11 @@ describe('an excerpt', () => {
     expect(`${await textOf('page.tsx')}\n`).toBe(readFileSync(join(root, 'src/page.tsx'), 'utf8'));
   });
 
-  it('ends where a component does, whatever apostrophes and braces stand in its text', async () => {
+  it('ends with its component, even with apostrophes and braces in the text', async () => {
     expect(`${await textOf('page.tsx#Page')}\n`).toBe(readFileSync(join(root, 'src/page.tsx'), 'utf8'));
   });
 
-  it('names the kinds of what has a colour', async () => {
+  it('names the kinds of highlighted tokens', async () => {
     expect((await read('gauges.ts#Level')).spans).toEqual([['keyword', 'type'], ' Level = { cm: number };']);
     expect((await read('gauges.ts#first')).spans).toEqual([
       '{ id: ',
@@ -119,15 +119,15 @@ describe('an excerpt', () => {
   });
 });
 
-describe('an excerpt that is not there', () => {
-  it('names both files that may be mended', async () => {
+describe('a missing excerpt', () => {
+  it('names both files that can be corrected', async () => {
     await expect(read('gauges.ts#closed')).rejects.toThrow(
       'src/shown.tsx shows `excerpt:src/gauges.ts#closed`, but nothing in src/gauges.ts is named `closed` once and no more. Mend the import in src/shown.tsx',
     );
     await expect(read('gone.ts#open')).rejects.toThrow('src/gone.ts is not there. Mend the import in src/shown.tsx');
   });
 
-  it('is none outside src, which the build does not watch', async () => {
+  it('is rejected outside src, which the build does not watch', async () => {
     for (const request of ['excerpt:package.json', 'excerpt:src/../package.json']) {
       await expect(readExcerpt(root, request, 'src/shown.tsx')).rejects.toThrow('a file in `src`');
     }
@@ -154,7 +154,7 @@ describe('tokenise', () => {
       .map((file) => join(project, folder, file)),
   );
 
-  it('loses nothing of any file of this project, and finds both halves of each bracket', () => {
+  it('keeps the text of every file of this project, and finds matching brackets', () => {
     for (const file of files) {
       const source = readFileSync(file, 'utf8');
       const tokens = tokenise(source, { jsx: file.endsWith('x') });

@@ -9,7 +9,7 @@ const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const manifest = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8')) as AssetManifest;
 
 describe('the production build', () => {
-  it('brings the home page live with at most 85 kB of JavaScript, compressed by gzip', () => {
+  it('hydrates the home page with at most 85 kB of JavaScript, compressed with gzip', () => {
     const { entry, routes } = manifest;
     const scripts = new Set([entry.script, ...entry.preloads]);
     for (const id of ['root', 'home']) {
@@ -21,7 +21,7 @@ describe('the production build', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(85_000);
   });
 
-  it('keeps the SDK that reports failures for later', () => {
+  it('loads the SDK that reports failures later', () => {
     const { entry, routes } = manifest;
     const urls = new Set([entry, ...Object.values(routes)].flatMap((part) => [part.script, ...part.preloads]));
     for (const url of urls)
@@ -31,7 +31,7 @@ describe('the production build', () => {
     expect(Math.min(...sizes)).toBeLessThan(28_000);
   });
 
-  it('adds at most 1 KB to a page for its first script and its trace, compressed by gzip', async () => {
+  it('adds at most 1 KB to a page for its first script and its trace, compressed with gzip', async () => {
     const server = await startServer();
     onTestFinished(() => server.stop());
     const page = await (await fetch(server.url)).text();
@@ -42,7 +42,7 @@ describe('the production build', () => {
     expect(gzipSync(page).length - gzipSync(without).length).toBeLessThanOrEqual(1024);
   });
 
-  it('shows the desk no page of the product, and the product none of the desk', () => {
+  it('keeps pages of the product out of the desk, and pages of the desk out of the product', () => {
     const listScripts = ({ entry, routes }: AppAssets) =>
       [entry, ...Object.values(routes)].flatMap(({ script, preloads }) => [script, ...preloads]);
     const read = (urls: string[]) => urls.map((url) => readFileSync(`${dist}/client${url}`, 'utf8')).join('\n');
@@ -53,7 +53,7 @@ describe('the production build', () => {
     expect(desk).not.toMatch(/\/tour\/|Leave note/);
   });
 
-  it('has nothing of what `npm run dev` adds', () => {
+  it('contains no code of `npm run dev`', () => {
     const urls = new Set(
       [manifest.entry, ...Object.values(manifest.routes)].flatMap((part) => [part.script, ...part.preloads]),
     );

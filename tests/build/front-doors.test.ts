@@ -42,7 +42,7 @@ async function bundle(files: Readonly<Record<string, string>>): Promise<Map<stri
   return new Map(outputFiles.map(({ path, text }) => [path.slice(root.length + '/out/'.length), text]));
 }
 
-it('leaves what only a late page uses out of the first load, although the index names it', async () => {
+it('keeps code that only a late page uses out of the first load, although the index exports it', async () => {
   const files = await bundle(app);
   const first = [...files].filter(([path]) => !/^(?:page|other)-/.test(path));
   expect(first.map(([, text]) => text).join('\n')).toContain('a link');
@@ -50,7 +50,7 @@ it('leaves what only a late page uses out of the first load, although the index 
   expect([...files].filter(([, text]) => text.includes('what only one page uses'))).toHaveLength(1);
 });
 
-it('makes no chunk that only passes names on', async () => {
+it('creates no chunks that only re-export', async () => {
   const files = await bundle(app);
   expect([...files.keys()].map((path) => path.replace(/-\w+\.js$/, '')).sort()).toEqual([
     'chunk',
@@ -60,7 +60,7 @@ it('makes no chunk that only passes names on', async () => {
   ]);
 });
 
-it('leaves a name that there is not to the compiler of the bundle, which says where it is', async () => {
+it('leaves unknown names to the bundler, which reports their location', async () => {
   const wrong = { ...app, 'src/page.ts': "import { Awiat } from '#engine';\nexport default Awiat;" };
   await expect(bundle(wrong)).rejects.toThrow(
     'src/page.ts:1:9: ERROR: No matching export in "src/shared/engine/index.ts" for import "Awiat"',

@@ -15,7 +15,7 @@ const file = require
   .replace('package.json', 'cjs/react-dom-server.node.production.js');
 const source = readFileSync(file, 'utf8');
 
-// Vitest's `react` is the development build; a production server needs the production one.
+// In Vitest, `react` is the development build. A production server uses the production build.
 const react = evaluate(
   readFileSync(require.resolve('react/package.json').replace('package.json', 'cjs/react.production.js'), 'utf8'),
 );
@@ -67,7 +67,7 @@ const trees: Record<string, () => ReactNode> = {
   'lone surrogates': () => page(h('p', null, 'a\uD83D'), h('p', null, '\uDE00b')),
   'text that must be escaped': () => page(h('p', { title: '"<&>' }, '</script><!-- & -->')),
   'a boundary that suspends': () => page(h(Suspense, { fallback: '…' }, h(Late, { value: delay(10) }))),
-  'boundaries that settle in turn': () =>
+  'boundaries that settle one after the other': () =>
     page(
       [30, 10, 20].map((ms) =>
         h(Suspense, { key: ms, fallback: h('i', null, ms) }, h(Late, { value: delay(ms) }), list(200, 'é')),
@@ -75,12 +75,12 @@ const trees: Record<string, () => ReactNode> = {
     ),
 };
 
-/** Trees that fail or suspend where React has written something already, which it then takes back. */
+/** Trees that fail or suspend after React has already written output, which it then discards. */
 const Broken = () => {
   throw new Error('broken');
 };
 const takenBack: Record<string, () => ReactNode> = {
-  'a sibling before what suspends': () => {
+  'a sibling before a suspending component': () => {
     const late = delay(10);
     return page(
       h('p', null, 'before', h('i'), h(Suspense, { fallback: 'wait' }, 'text', h(Late, { value: late }), 'after')),
@@ -105,12 +105,12 @@ const takenBack: Record<string, () => ReactNode> = {
     return page('a', h(Suspense, { fallback: h('i', null, 'fallback') }, 'b', h(Late, { value: late })), 'z');
   },
   'text beside text': () => page('a', 'b', 1, null, h(Fragment, null, 'c', ['d', 'e']), false, 'f'),
-  'markup that is given as it is': () => page(h('div', { dangerouslySetInnerHTML: { __html: '<b>é</b>' } }), 'end'),
+  'raw markup': () => page(h('div', { dangerouslySetInnerHTML: { __html: '<b>é</b>' } }), 'end'),
   'head and body from within': () => {
     const Body = () => h('body', { className: 'x' }, h('title', null, 'T'), h('main', null, 'm'));
     return h('html', { lang: 'en' }, h('head', null, h('meta', { name: 'a', content: 'b' })), h(Body));
   },
-  'form controls with children of their own kind': () =>
+  'form controls with special children': () =>
     page(
       h('textarea', { defaultValue: 'a\nb' }),
       h('select', { defaultValue: '2' }, h('option', null, '1'), h('option', { value: '2' }, 'two ', 'words')),
@@ -119,7 +119,7 @@ const takenBack: Record<string, () => ReactNode> = {
 
 describe('joined writes', () => {
   for (const [name, tree] of Object.entries(takenBack)) {
-    it(`take back what React takes back: ${name}`, async () => {
+    it(`discard what React discards: ${name}`, async () => {
       const expected = await stream(plain, tree());
       const actual = await stream(joined, tree());
       expect(actual.bytes.toString()).toBe(expected.bytes.toString());
@@ -127,7 +127,7 @@ describe('joined writes', () => {
     });
   }
 
-  it('resume a page that was prerendered without its late part', async () => {
+  it('resume a prerendered page with its late part', async () => {
     const parts: string[] = [];
     for (const server of [plain, joined]) {
       const value = delay(30);
@@ -140,7 +140,7 @@ describe('joined writes', () => {
       const finished = new Promise((resolve) => sink.on('finish', resolve));
       const resumed = server.resumeToPipeableStream(tree(), JSON.parse(JSON.stringify(postponed)), {
         onShellReady: () => resumed.pipe(sink),
-      }) as unknown as PipeableStream; // its type says that it is a promise, which it is not
+      }) as unknown as PipeableStream; // its type is wrong: it is not a promise
       const shell = await text(prelude);
       await finished;
       parts.push(shell, sink.bytes.toString());
@@ -150,23 +150,23 @@ describe('joined writes', () => {
     expect(parts[1]).toContain('after 30 ms');
   });
 
-  it('knows the react-dom that is installed', () => {
+  it('supports the installed react-dom', () => {
     expect(joinReactWrites(source).joined).toBe(true);
   });
 
   for (const [name, tree] of Object.entries(trees)) {
-    it(`sends the bytes of the plain build: ${name}`, async () => {
+    it(`sends the same bytes as the unmodified build: ${name}`, async () => {
       const [expected, actual] = [await stream(plain, tree()), await stream(joined, tree())];
       expect(actual.bytes.toString('latin1')).toBe(expected.bytes.toString('latin1'));
     });
   }
 
-  it('hands the destination fewer and larger chunks', async () => {
+  it('writes fewer and larger chunks', async () => {
     const [many, few] = [await stream(plain, page(list(3000, 'card'))), await stream(joined, page(list(3000, 'card')))];
     expect(few.chunks.length).toBeLessThan(many.chunks.length / 2);
   });
 
-  it('sends the shell before late content has settled', async () => {
+  it('sends the shell before late content settles', async () => {
     let settle: (text: string) => void = () => undefined;
     const value = new Promise<string>((resolve) => {
       settle = resolve;
@@ -187,7 +187,7 @@ describe('joined writes', () => {
   });
 
   for (const size of [10, 100_000]) {
-    it(`leaves nothing of a page of ${size} characters whose destination throws to the next one`, async () => {
+    it(`keeps nothing of a page of ${size} characters whose destination throws for the next one`, async () => {
       const throwing = Object.assign(new Sink(), {
         write: () => {
           throw new Error('the socket is gone');
@@ -200,7 +200,7 @@ describe('joined writes', () => {
             try {
               pipe(throwing);
             } catch {
-              // React may hand on what the destination threw.
+              // React can rethrow the error of the destination.
             }
             resolve();
           },
@@ -211,7 +211,7 @@ describe('joined writes', () => {
     });
   }
 
-  it('leaves a react-dom with other text as it is', () => {
+  it('does not change a react-dom with different text', () => {
     for (const changed of [
       source.replace('4096 < chunk.byteLength', '8192 < chunk.byteLength'),
       source.replace('  currentView = new Uint8Array(4096);\n  writtenBytes = 0;\n', ''),

@@ -7,10 +7,10 @@ import { listLicenses } from '../../build/licenses.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-it('are known of all that is in the build or loaded by it, and ask for no more than to be named', () => {
+it('the licenses of all packages in the build or loaded by it are known, and require only attribution', () => {
   const packages = listLicenses(root);
   expect(packages.filter(({ isAllowed }) => !isAllowed)).toEqual([]);
-  // What is bundled, what is loaded, and what that depends on.
+  // A bundled package, packages loaded at run time, and a dependency of one.
   for (const name of ['react', 'express', 'pino', 'thread-stream']) {
     expect(packages).toContainEqual(expect.objectContaining({ name, license: 'MIT' }));
   }
@@ -25,7 +25,7 @@ it.each([
   ['FSL-1.1-Apache-2.0', false],
   ['SEE LICENSE IN x', false],
   [undefined, false],
-])('that say %s are told apart', (license, isAllowed) => {
+])('the license %s is allowed: %s', (license, isAllowed) => {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-licenses-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const write = (path: string, value: unknown) => {

@@ -3,7 +3,7 @@ import { listPackages } from '../../build/packages.mjs';
 
 const external = (path: string) => ({ path, kind: 'import-statement' as const, external: true });
 
-it('tells what stands in the bundles from what is loaded when they run', () => {
+it('distinguishes bundled packages from those loaded at run time', () => {
   const metafile = {
     inputs: {},
     outputs: {

@@ -19,13 +19,13 @@ async function bundle(source: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** How the module that makes the router's contexts gets at React. */
+/** How the module that creates the router's contexts imports React. */
 function readImport(text: string): string | undefined {
   return /\/lib\/context\.js\n.*?__toESM\((.+?)\);/s.exec(text)?.[1];
 }
 
-// Which of the two ways is first is a race: a module that is compiled by the way in which it was reached makes builds of one source differ.
-it('compiles the contexts of the router alike, by our name and by that of the package', async () => {
+// Which import is resolved first varies. If it decided how the module is compiled, builds would not be reproducible.
+it('compiles the contexts of the router identically for both import names', async () => {
   const byOurs = readImport(await bundle("import * as x from 'spillway:router-contexts'; console.log(x);"));
   const byTheirs = readImport(await bundle("import { useLocation } from 'react-router'; console.log(useLocation);"));
   expect(byOurs).toBe('require_react(), 1');

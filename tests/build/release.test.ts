@@ -32,12 +32,12 @@ it.each<[string, Record<string, string>]>([
       'repository/refs/heads/x': COMMIT,
     },
   ],
-])('takes the commit that is checked out, on %s', (_name, files) => {
+])('uses the commit that is checked out, on %s', (_name, files) => {
   write(files);
   expect(readRelease(root, {})).toBe('0123456789ab');
 });
 
-it('takes the setting first', () => {
+it('prefers the setting', () => {
   write({ '.git/HEAD': COMMIT });
   expect(readRelease(root, { RELEASE: ' v1.4.0 ' })).toBe('v1.4.0');
 });
@@ -46,7 +46,7 @@ it.each<[string, Record<string, string>]>([
   ['no repository', {}],
   ['no commit', { '.git/HEAD': 'ref: refs/heads/main' }],
   ['something else', { '.git/HEAD': 'canary' }],
-])('has no name where there is %s', (_name, files) => {
+])('has no name with %s', (_name, files) => {
   write(files);
   expect(readRelease(root, {})).toBeUndefined();
 });

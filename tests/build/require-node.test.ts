@@ -15,7 +15,7 @@ writeFileSync(
   join(root, 'bin/command.mjs'),
   "import { hasRequiredNode } from './require-node.mjs';\nif (hasRequiredNode()) console.log('ran', process.argv[2], process.env.SPILLWAY_PINNED_NODE ?? '');\n",
 );
-// Node 20 is not at hand everywhere; what the guard sees of a Node is its version.
+// Node 20 is not installed everywhere, but the guard checks only the version.
 writeFileSync(join(root, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -39,22 +39,22 @@ function run(
 }
 
 describe('the guard of the Node version', () => {
-  it('lets a new enough Node pass', async () => {
+  it('accepts a Node that is new enough', async () => {
     expect(await run()).toEqual({ code: 0, out: 'ran it \n', err: '' });
   });
 
-  it('lets what a pinned Node starts find it again', async () => {
+  it('lets child processes of a pinned Node find it', async () => {
     expect(await run([], { SPILLWAY_PINNED_NODE: '1' })).toMatchObject({ code: 0, out: 'ran it \n' });
   });
 
-  it('ends an older one with one sentence that names both versions', async () => {
+  it('rejects an older Node with one sentence that names both versions', async () => {
     const { code, out, err } = await run(['--require', join(root, 'old.cjs')]);
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^Spillway needs Node 24 or newer, and this is Node 20\.20\.2\. .*npm start.*\n$/);
   });
 
   it.skipIf(process.platform === 'win32')(
-    'goes on in the pinned Node, with the same arguments and exit code',
+    'restarts in the pinned Node, with the same arguments and exit code',
     async () => {
       mkdirSync(pinned, { recursive: true });
       const file = join(pinned, 'node');
@@ -64,7 +64,7 @@ describe('the guard of the Node version', () => {
     },
   );
 
-  it('is written so that Node 14 can parse it', async () => {
+  it('can be parsed by Node 14', async () => {
     const source = readFileSync(guard, 'utf8');
     const options = { loader: 'js', format: 'esm' } as const;
     const [asIs, lowered] = [

@@ -13,11 +13,11 @@ function createProject(): { root: string; write(path: string, text: string): voi
     mkdirSync(join(root, path, '..'), { recursive: true });
     writeFileSync(join(root, path), text);
   };
-  write('src/server/engine/a.ts', root); // a key of its own
+  write('src/server/engine/a.ts', root); // a unique key
   return { root, write };
 }
 
-/** A bundler that says how often it was asked. */
+/** A bundler that counts its calls. */
 function createBundler(root: string, input = 'src/server/engine/a.ts') {
   return vi.fn(async () => ({
     metafile: { inputs: { [input]: { bytes: 1, imports: [] } }, outputs: {} },
@@ -25,7 +25,7 @@ function createBundler(root: string, input = 'src/server/engine/a.ts') {
   }));
 }
 
-it('takes a bundle from the build before, until the engine changes', async () => {
+it('reuses a bundle of the previous build until the engine changes', async () => {
   const { root, write } = createProject();
   const bundle = createBundler(root);
   const options = { root, dev: false, owner };
@@ -44,11 +44,11 @@ it('takes a bundle from the build before, until the engine changes', async () =>
 });
 
 it.each([
-  ['holds something of the product', 'src/shared/product/a.ts', {}],
-  ['is made by a plugin of the owner', undefined, { owner: { ...owner, plugins: [{ name: 'own', setup() {} }] } }],
-  ['is made with an alias of the owner', undefined, { owner: { ...owner, alias: { a: 'b' } } }],
+  ['contains files of the product', 'src/shared/product/a.ts', {}],
+  ['uses a plugin of the product', undefined, { owner: { ...owner, plugins: [{ name: 'own', setup() {} }] } }],
+  ['uses an alias of the product', undefined, { owner: { ...owner, alias: { a: 'b' } } }],
   ['is for development', undefined, { dev: true }],
-])('bundles anew what %s', async (_, input, change) => {
+])('does not reuse a bundle that %s', async (_, input, change) => {
   const { root } = createProject();
   const bundle = createBundler(root, input);
   const options = { root, dev: false, owner, ...change };

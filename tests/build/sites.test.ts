@@ -6,15 +6,15 @@ import { loadSiteTable } from '../../src/server/engine/errors/digest/load-site-t
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const table = loadSiteTable(dist);
 
-/** The site of the place in a bundle that holds `text`. */
+/** The frame location of `text` in a bundle. */
 function siteOf(file: string, text: string) {
   const before = readFileSync(`${dist}/${file}`, 'utf8').split(text, 1)[0] ?? '';
   const lines = before.split('\n');
   return table.find({ file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, function: '' });
 }
 
-describe('the table of sites of the production build', () => {
-  it('knows the place of a throw in the server', () => {
+describe('the frame locations of the production build', () => {
+  it('include throws in the server', () => {
     expect(siteOf('server/main.js', 'new Error(`The manifest names an entry outside')).toMatchObject({
       path: 'src/server/engine/pages/render/show-page.ts',
       function: 'entryScripts',
@@ -24,14 +24,14 @@ describe('the table of sites of the production build', () => {
     });
   });
 
-  it('tells dependencies by their package', () => {
+  it('name the package of a dependency', () => {
     expect(siteOf('server/main.js', 'function createApplication()')).toMatchObject({
       path: 'node_modules/express',
       home: 'dependency',
     });
   });
 
-  it('knows every script of the browser, and no other file', () => {
+  it('cover every browser script, and no other file', () => {
     const { entry, routes } = JSON.parse(readFileSync(`${dist}/manifest.json`, 'utf8'));
     const scripts = [entry, ...Object.values<{ script: string }>(routes)].map(({ script }) => `client${script}`);
     expect(scripts.filter((script) => !table.has(script))).toEqual([]);

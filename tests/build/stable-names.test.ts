@@ -11,7 +11,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Each in an output of its own, as under `npm run dev`; `c` and `d` import each other. */
+/** Each file has its own output, as under `npm run dev`. `c` and `d` import each other. */
 const FILES: Readonly<Record<string, string>> = {
   'a.js': "import { b } from './b.js';\nimport { c } from './c.js';\nexport const a = () => [b(), c()];\n",
   'b.js': "export const b = () => 'b';\n",
@@ -20,7 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 let keepNames: ReturnType<typeof createStableNames>;
-/** What was written so far, by name. */
+/** The files written so far, by name. */
 let disk: Map<string, string>;
 
 beforeEach(() => {
@@ -28,7 +28,7 @@ beforeEach(() => {
   disk = new Map();
 });
 
-/** @returns by file, the name of its output and esbuild's own name for it */
+/** @returns the name of each file's output, and esbuild's own name for it */
 async function buildFiles(files: Readonly<Record<string, string>>) {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
   const built = await build({
@@ -53,7 +53,7 @@ async function buildFiles(files: Readonly<Record<string, string>>) {
   return { names: toNames(metafile.outputs), own: toNames(built.metafile.outputs), metafile };
 }
 
-/** The names of all files that are loaded with this one, which have to be there. */
+/** Returns the names of all files that are loaded with this one, and checks that they exist. */
 function load(name: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(name)) return loaded;
   const text = disk.get(name);
@@ -64,7 +64,7 @@ function load(name: string, loaded = new Set<string>()): Set<string> {
 }
 
 describe('the name of an output', () => {
-  it('stays where modules come and go beside it, though esbuild gives it another', async () => {
+  it('stays the same if other modules are added or removed, although esbuild changes it', async () => {
     const first = await buildFiles(FILES);
     let renamed = 0;
     for (let count = 1; count <= 12; count++) {
@@ -77,26 +77,26 @@ describe('the name of an output', () => {
     expect(renamed).toBeGreaterThan(0);
   });
 
-  it('changes with what it says, and so do the names of what imports it, and no others', async () => {
+  it('changes with its content, and so do the names of its importers, and no others', async () => {
     const { names: before } = await buildFiles(FILES);
     const { names: after } = await buildFiles({ ...FILES, 'b.js': "export const b = () => 'another';\n" });
     expect(Object.keys(FILES).filter((file) => after[file] !== before[file])).toEqual(['a.js', 'b.js']);
     expect([...load(after['a.js'] ?? '')].map((name) => disk.get(name)).join('')).toContain('"another"');
   });
 
-  it('changes with its map alone, which would name other lines', async () => {
+  it('changes if only its source map changes', async () => {
     const { names: before } = await buildFiles(FILES);
     const { names: after } = await buildFiles({ ...FILES, 'b.js': `\n\n${FILES['b.js']}` });
     expect(after['b.js']).not.toBe(before['b.js']);
   });
 
-  it('is the first one again when an edit is taken back', async () => {
+  it('is the original one if an edit is undone', async () => {
     const { names: before } = await buildFiles(FILES);
     await buildFiles({ ...FILES, 'c.js': "import { d } from './d.js';\nexport const c = () => [d, d];\n" });
     expect((await buildFiles(FILES)).names).toEqual(before);
   });
 
-  it('is named in the list of outputs, with those of its imports', async () => {
+  it('is listed in the outputs, with those of its imports', async () => {
     await buildFiles(FILES);
     const { metafile } = await buildFiles({ ...FILES, '_.js': 'alert();' });
     for (const { imports } of Object.values(metafile.outputs)) {

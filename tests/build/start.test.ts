@@ -13,7 +13,7 @@ describe('`npm start`', () => {
   it.each([
     ['npm itself', (npm: ChildProcess) => npm.kill('SIGTERM')],
     ['all of its processes', (npm: ChildProcess) => process.kill(-(npm.pid ?? 0), 'SIGTERM')],
-  ])('finishes what is in flight, and ends, when a signal goes to %s', async (_, end) => {
+  ])('finishes requests in flight and exits when a signal is sent to %s', async (_, end) => {
     await buildOnce();
     const dataDir = mkdtempSync(join(tmpdir(), 'spillway-data-'));
     onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -32,15 +32,15 @@ describe('`npm start`', () => {
     const url = /Listening on (http:\/\/[^\s"]+)/.exec(output)?.[1];
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     end(npm);
-    // When the last process that writes to its output has ended, the server too.
+    // The output closes when the last process that writes to it has ended, including the server.
     await closed;
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
-    // The last line of a server that came to its end.
+    // The last line of a server that exited normally.
     expect(output).toContain('What was counted since the start.');
   });
 });
 
-it('ends where nobody reads its log any more', async () => {
+it('exits if its log is no longer read', async () => {
   const logger = new URL('../../src/server/engine/monitoring/logger.ts', import.meta.url).href;
   const script = `
     const { createLogger } = await import('${logger}');

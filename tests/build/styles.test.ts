@@ -10,17 +10,17 @@ const listsOf = (users: Record<string, string[]>) => {
 };
 
 describe('groupSheets', () => {
-  it('gives each module its own sheets in their order', () => {
+  it('gives each module its sheets in order', () => {
     const users = { layout: ['base', 'button', 'layout'], home: ['button', 'home'], form: ['button', 'field', 'form'] };
     expect(listsOf(users).lists).toEqual(Object.values(users));
   });
 
-  it('has each sheet once', () => {
+  it('contains each sheet once', () => {
     const { groups } = listsOf({ a: ['x', 'y', 'a'], b: ['y', 'x', 'b'], c: ['x', 'c'] });
     expect(groups.flat().sort()).toEqual(['a', 'b', 'c', 'x', 'y']);
   });
 
-  it('joins neighbours that the same modules use', () => {
+  it('joins adjacent sheets that the same modules use', () => {
     const { groups } = listsOf({ a: ['x', 'y', 'a'], b: ['x', 'y', 'b'] });
     expect(groups).toContainEqual(['x', 'y']);
   });

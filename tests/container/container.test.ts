@@ -11,7 +11,7 @@ import { type Image, layOut, MOUNTED } from './lay-out.ts';
 import type { MemoryLimit } from './memory-limit.ts';
 
 const obstacle = whyNot();
-if (obstacle) console.warn(`The image is laid out and not run: ${obstacle}.`);
+if (obstacle) console.warn(`The image is built but not run: ${obstacle}.`);
 
 let image: Image;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => image?.remove());
 
 describe.skipIf(process.platform !== 'linux')('the image', () => {
-  it('holds Node and nothing else to run', () => {
+  it('contains no executables other than Node', () => {
     const programs = listFiles(image.root).filter((path) => isProgram(join(image.root, path)));
     const isLibrary = (path: string) => /^(?:usr\/)?lib[^/]*\/(?:[^/]+\/)?[^/]+\.so[.\d]*$/.test(path);
     expect(programs.filter((path) => !isLibrary(path))).toEqual(['usr/local/bin/node']);
@@ -40,7 +40,7 @@ describe.skipIf(process.platform !== 'linux')('the image', () => {
     ]);
   });
 
-  it('lists what it consists of', () => {
+  it('contains a list of its components', () => {
     const bill = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8'));
     expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6' });
     const components: { name: string; version: string; purl: string }[] = bill.components;
@@ -54,8 +54,8 @@ describe.skipIf(process.platform !== 'linux')('the image', () => {
   });
 });
 
-describe.skipIf(obstacle !== undefined)('a container of it', () => {
-  it('serves as its first process and as nobody, where nothing but the volume can be written to', async () => {
+describe.skipIf(obstacle !== undefined)('a container', () => {
+  it('serves as an unprivileged first process, and can write only to the volume', async () => {
     const memory = limitMemory(256);
     const container = await run(image, { memory });
     expect(userOf(container)).toEqual([image.config.user.uid, image.config.user.gid]);
@@ -88,7 +88,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     });
   });
 
-  it('is looked at by the doctor, which knows its memory and its volume', async () => {
+  it('can run the doctor, which detects its memory limit and its volume', async () => {
     const container = await run(image, { memory: limitMemory(256) });
     const settings = container.exec(['node', 'dist/doctor.mjs', '--json']);
     expect(settings).toMatchObject({ stderr: '' });
@@ -103,9 +103,9 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     });
   });
 
-  it('ends by SIGTERM with 0 once it has answered, and finds on its volume what it knew', async () => {
+  it('exits with 0 on SIGTERM after sending its responses, and finds its data on the volume again', async () => {
     const data = createVolume(image);
-    // However busy the machine is, it answers.
+    // Disables overload protection, because the machine can be busy.
     const first = await run(image, { data, env: { DRAIN_LAG: '1', OVERLOAD_DELAY: '0' } });
     const asked = first.beside<number[]>(`
       const answers = await Promise.all(Array.from({ length: 50 }, () => fetch('http://127.0.0.1:3000/')));
@@ -123,16 +123,16 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     expect(await second.ended).toMatchObject({ code: 1 });
   });
 
-  it('stops where it is asked to before it listens', async () => {
+  it('stops if it gets a signal before it listens', async () => {
     const container = startContainer({ image, data: createVolume(image), env: { OPERATOR_TOKEN: TOKEN } });
     container.listens.catch(() => undefined);
     await expect.poll(() => readFileSync(`/proc/${container.pid}/cmdline`, 'latin1'), PATIENCE).toMatch(/^node\0/);
-    // Node takes signals only once it runs the first line of the bundle.
+    // Node handles signals only from the first line of the bundle on.
     const timer = setInterval(() => container.kill('SIGTERM'), 20);
     expect(await container.ended.finally(() => clearInterval(timer))).toMatchObject({ signal: null });
   });
 
-  it('says in one sentence that it may not write to its volume', async () => {
+  it('prints one sentence if it cannot write to its volume', async () => {
     const data = createVolume(image);
     chownSync(data, 0, 0);
     const container = startContainer({ image, data, env: { OPERATOR_TOKEN: TOKEN } });
@@ -143,12 +143,12 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
     );
   });
 
-  it('takes the limit of its heap from its memory, and tells of a death by the system’s hand', async ({ skip }) => {
+  it('derives its heap limit from its memory limit, and reports that the kernel killed it', async ({ skip }) => {
     const memory = limitMemory(256);
-    if (!memory) return skip('This machine lets nobody limit the memory of a group of processes.');
+    if (!memory) return skip('Memory limits (cgroups) cannot be created on this machine.');
     const data = createVolume(image);
     const first = await run(image, { data, memory });
-    // A process with the same options sees the limit that the server has.
+    // A process with the same options has the same limit as the server.
     const [, ...options] = image.config.command.slice(0, -1);
     const asked = first.exec(['node', ...options, '-p', 'require("v8").getHeapStatistics().heap_size_limit']);
     expect(Number(asked.stdout) / (256 * MiB)).toBeGreaterThan(0.55);
@@ -162,7 +162,7 @@ describe.skipIf(obstacle !== undefined)('a container of it', () => {
   });
 });
 
-/** Prints the topmost of what this user may write to, whatever the mode of a file says. */
+/** Prints the topmost paths that this user can write to. Does not rely on file modes. */
 const listWritable = `
   const { accessSync, constants, readdirSync, lstatSync } = await import('node:fs');
   const found = [];
@@ -180,7 +180,7 @@ function userOf({ pid }: Container): number[] {
   return ['Uid', 'Gid'].map((name) => Number(new RegExp(`^${name}:\\t(\\d+)`, 'm').exec(status)?.[1]));
 }
 
-/** Takes up the memory of the group from outside of the container, more and more, so that the system has to kill the server. */
+/** Uses up the group's memory from outside the container until the kernel kills the server. */
 async function fill(memory: MemoryLimit): Promise<void> {
   const script = `
     require('fs').writeFileSync('${memory.folder}/cgroup.procs', String(process.pid));
@@ -197,7 +197,7 @@ function listFiles(folder: string, under = ''): string[] {
   });
 }
 
-/** What the system would run: a binary, or a text that names its interpreter, with the right to. */
+/** Whether the kernel would execute a file: a binary, or an executable script with an interpreter. */
 function isProgram(path: string): boolean {
   const begin = readFileSync(path).subarray(0, 4).toString('latin1');
   return begin === '\x7fELF' || (begin.startsWith('#!') && (lstatSync(path).mode & 0o111) !== 0);

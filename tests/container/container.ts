@@ -8,21 +8,21 @@ import type { MemoryLimit } from './memory-limit.ts';
 const ENTER = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const NAMESPACES = ['--mount', '--pid', '--net', '--ipc', '--uts', '--cgroup'];
 
-/** Why nothing can be run like a container here; undefined where it can. */
+/** The reason why containers cannot be simulated here; undefined if they can. */
 export function whyNot(): string | undefined {
-  if (process.platform !== 'linux') return 'namespaces are Linux’s';
+  if (process.platform !== 'linux') return 'namespaces need Linux';
   if (process.getuid?.() !== 0) return 'making namespaces and another user needs root';
   for (const tool of ['unshare', 'nsenter', 'setpriv', 'mount', 'ip', 'ldd']) {
     if (spawnSync('which', [tool]).status !== 0) return `${tool} is not installed`;
   }
   const script = 'mount --make-rprivate / && mount -t proc proc /proc && ip link set lo up';
   const tried = spawnSync('unshare', [...NAMESPACES, '--fork', 'bash', '-c', script], { encoding: 'utf8' });
-  return tried.status === 0 ? undefined : `the kernel allows no namespaces (${tried.stderr.trim()})`;
+  return tried.status === 0 ? undefined : `the kernel does not allow namespaces (${tried.stderr.trim()})`;
 }
 
 export interface ContainerOptions {
   readonly image: Image;
-  /** A folder that stands for the volume. */
+  /** The folder used as the volume. */
   readonly data: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly memory?: MemoryLimit | undefined;
@@ -34,21 +34,21 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** A process in namespaces of its own, on the image's root that it cannot write to. */
+/** A process in separate namespaces, with the image as its read-only root. */
 export interface Container {
-  /** The first process, as this machine numbers it. */
+  /** The first process's id, as seen from outside the container. */
   readonly pid: number;
   readonly log: () => string;
-  /** Resolves when it listens. */
+  /** Resolves when the server listens. */
   readonly listens: Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Does nothing where it has ended. */
+  /** Does nothing if the process has exited. */
   kill(signal: NodeJS.Signals): void;
-  /** As `docker exec` does. */
+  /** Runs a command like `docker exec`. */
   exec(command: readonly string[], env?: Readonly<Record<string, string>>): Finished;
-  /** Runs a script in the container, in the image's own Node; what it prints is JSON. */
+  /** Runs a script in the container with the image's Node, and parses its output as JSON. */
   inside<T>(script: string): T;
-  /** The same on this machine's Node, which the container's end leaves alone: of the container it has the network. */
+  /** Runs a script with this machine's Node in the container's network. It survives the container. */
   beside<T>(script: string): Promise<T>;
 }
 
@@ -59,7 +59,7 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
   const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`);
   const who = [config.workdir, String(uid), String(gid), String(memory?.version ?? 0)];
   const inside = ['bash', ENTER, root, data, ...who, String(variables.length), ...variables, ...config.command];
-  // It joins the group first: a namespace of groups shows that of its maker as the topmost one.
+  // Joins the group first, because a cgroup namespace shows the group of its creator as the root.
   const join = memory ? `echo 0 >${memory.folder}/cgroup.procs && ` : '';
   const outer = spawn(
     'bash',
@@ -82,7 +82,7 @@ export function startContainer({ image, data, env = {}, memory }: ContainerOptio
     const spaces = ['--mount', '--pid', '--net', '--ipc', '--uts', '--root', '--wd'];
     const user = ['--setgid', String(gid), '--setuid', String(uid)];
     const [file = '', ...rest] = command;
-    // As the image's PATH would find it.
+    // Resolved like with the image's PATH.
     const found = [`${config.env.PATH}/${file}`, ...rest];
     return spawnSync(NSENTER, ['--target', String(requireFirst(outer)), ...spaces, ...user, ...found], {
       encoding: 'utf8',
@@ -131,10 +131,10 @@ const NSENTER = whyNot() === undefined ? execFileSync('which', ['nsenter'], { en
 
 function toAnswer<T>({ status, stdout, stderr }: Finished): T {
   if (status !== 0) throw new Error(`The script ended with ${status}: ${stderr}`);
-  return JSON.parse(stdout) as T; // the scripts are the tests' own
+  return JSON.parse(stdout) as T; // the scripts come from the tests
 }
 
-/** The child of `unshare`, which became the server; undefined where it has ended. The number 0 would stand for every process of the tests. */
+/** The child of `unshare`, which is now the server; undefined after its exit. Never 0, which would mean all tests. */
 function findFirst({ pid }: ChildProcess): number | undefined {
   const file = `/proc/${pid}/task/${pid}/children`;
   const [child = ''] = existsSync(file) ? readFileSync(file, 'utf8').split(' ') : [];
@@ -150,13 +150,13 @@ function requireFirst(outer: ChildProcess): number {
 async function waitFor(isThere: () => boolean, child: ChildProcess, output: () => string): Promise<void> {
   const end = performance.now() + 20_000;
   while (!isThere()) {
-    if (child.exitCode !== null) throw new Error(`The container ended with ${child.exitCode}:\n${output()}`);
+    if (child.exitCode !== null) throw new Error(`The container exited with code ${child.exitCode}:\n${output()}`);
     if (performance.now() > end) throw new Error(`The container does not listen:\n${output()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** The system's killer of processes takes this one before any other of its group. */
+/** Makes the kernel's OOM killer choose this process before any other of its group. */
 export function offerToKiller({ pid }: Container): void {
   writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
 }

@@ -3,26 +3,26 @@ import { fileURLToPath } from 'node:url';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A line of the Dockerfile: `COPY`, and all that stands behind it. */
+/** A line of the Dockerfile: `COPY`, and the text after it. */
 export interface Instruction {
   readonly name: string;
   readonly text: string;
 }
 
-/** What the last stage says of the image. */
+/** The image as described by the last stage. */
 export interface ImageConfig {
-  /** What it begins with; `scratch` for nothing. */
+  /** The base image; `scratch` for none. */
   readonly from: string;
   readonly copies: readonly Copy[];
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;
-  /** User and group, by number. */
+  /** User and group, as numbers. */
   readonly user: { readonly uid: number; readonly gid: number };
   readonly volumes: readonly string[];
   /** Entry point and command. */
   readonly command: readonly string[];
   readonly health: readonly string[];
-  /** The commands of the stage that the last one copies from. */
+  /** The RUN commands of the stage that the last one copies from. */
   readonly runs: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface Copy {
   readonly to: string;
 }
 
-/** Reads what this test relies on, and refuses what it does not know: an image is not what half of its lines say. */
+/** Reads the Dockerfile. Throws if it contains instructions that the tests do not support. */
 export function readImageConfig(text = readFileSync(`${project}/Dockerfile`, 'utf8')): ImageConfig {
   const [build = [], last = []] = toStages(text).slice(-2);
   for (const { name } of last)
@@ -45,8 +45,7 @@ export function readImageConfig(text = readFileSync(`${project}/Dockerfile`, 'ut
     return found;
   };
   const [uid, gid] = only('USER').split(':').map(Number);
-  if (!uid || !gid)
-    throw new Error('USER must be two numbers other than 0: a name means nothing outside of the image.');
+  if (!uid || !gid) throw new Error('USER must be two numbers other than 0: names are unknown outside the image.');
   return {
     from: only('FROM'),
     copies: all('COPY').map(toCopy),
@@ -105,7 +104,7 @@ function toPair(word: string): [string, string] {
   return [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Words in brackets alone: a shell in between would keep signals to itself. */
+/** Accepts only the exec form, because a shell would not forward signals. */
 function toCommand(text: string): string[] {
-  return JSON.parse(text) as string[]; // the form that Docker calls exec
+  return JSON.parse(text) as string[]; // Docker's exec form
 }

@@ -1,6 +1,6 @@
 # enter.sh <root> <data> <workdir> <uid> <gid> <cgroup version> <count> <variable>... <command>...
-# The first process of new namespaces: mounts what a container runtime mounts, takes away the right to
-# write to all but the data, and becomes the command as another user.
+# The first process of new namespaces: mounts what a container runtime would mount, makes everything except the data
+# read-only, and replaces itself with the command as another user.
 set -eu
 root=$1 data=$2 workdir=$3 uid=$4 gid=$5 cgroup=$6 count=$7
 shift 7
@@ -28,6 +28,6 @@ esac
 mount -o remount,bind,ro "$root/dev"
 mount -o remount,bind,ro "$root"
 ip link set lo up
-# No variable of this machine goes along. The tools are found before the image's PATH counts.
+# Drops this machine's variables. The tools are resolved before the image's PATH applies.
 exec env -i "${variables[@]}" "$(command -v setpriv)" --no-new-privs \
   "$(command -v unshare)" --root="$root" --wd="$workdir" --setgid "$gid" --setuid "$uid" -- "$@"

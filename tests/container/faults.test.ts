@@ -18,27 +18,27 @@ beforeAll(async () => {
 });
 afterAll(() => image?.remove());
 
-describe.skipIf(obstacle !== undefined)('with a volume that fails under way, a container', () => {
+describe.skipIf(obstacle !== undefined)('with a volume that fails while it runs, a container', () => {
   it.each([
     [
       'is full',
       (data: string) => void spawnSync('dd', ['if=/dev/zero', `of=${data}/ballast`, 'bs=1M', 'count=64']),
       503,
     ],
-    ['may not be written to', (data: string) => void spawnSync('chmod', ['-R', 'a-w', data]), 200],
+    ['is read-only', (data: string) => void spawnSync('chmod', ['-R', 'a-w', data]), 200],
   ])(
-    'serves pages where it %s, acknowledges nothing that it could not keep, and says so once',
+    'serves pages if the volume %s, acknowledges only reports that it stored, and logs it once',
     async (_name, spoil, last) => {
       const data = createVolume(image, 32);
       const container = await run(image, { data });
-      await readDesk(container); // the store is open
+      await readDesk(container); // waits for the store
       const kept = await report(container, 1);
       expect(kept.map(({ status }) => status)).toEqual([200]);
 
       spoil(data);
       const spoilt = await report(container, 40);
       expect((await site(container)).page).toBe(200);
-      // Files that were open are written to, whoever may open them now.
+      // Files that are already open stay writable, regardless of later permissions.
       expect(spoilt.at(-1)?.status).toBe(last);
       expect(spoilt.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
 
@@ -64,7 +64,7 @@ describe.skipIf(obstacle !== undefined)('with a volume that fails under way, a c
   );
 });
 
-/** What a visitor and a probe get. */
+/** The responses to a visitor and to a probe. */
 function site(container: Container): Promise<{ page: number; ready: unknown }> {
   return container.beside(`
     const page = await fetch('http://127.0.0.1:3000/');
@@ -72,7 +72,7 @@ function site(container: Container): Promise<{ page: number; ready: unknown }> {
     console.log(JSON.stringify({ page: page.status, ready }));`);
 }
 
-/** Reports different failures of 4 kB, as a browser does. */
+/** Reports different failures of 4 kB each, like a browser. */
 function report(container: Container, count: number): Promise<{ status: number; digest?: string }[]> {
   return container.beside(`
     const { randomBytes } = await import('node:crypto');
@@ -89,7 +89,7 @@ function report(container: Container, count: number): Promise<{ status: number; 
     console.log(JSON.stringify(replies));`);
 }
 
-/** Which of these the desk does not know. */
+/** Returns the digests that the desk does not know. */
 function lookUp(container: Container, digests: readonly (string | undefined)[]): Promise<string[]> {
   return container.beside(`
     const body = new URLSearchParams({ _action: 'root.signIn', token: '${TOKEN}' });

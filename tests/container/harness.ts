@@ -11,7 +11,7 @@ export const MiB = 1024 * 1024;
 export const TOKEN = 'a-token-of-sixteen-characters';
 export const PATIENCE = { timeout: 30_000, interval: 100 };
 
-/** Starts one that ends with the test, and resolves when it listens. */
+/** Starts a container that is stopped at the end of the test, and resolves when it listens. */
 export async function run(image: Image, options: Partial<ContainerOptions> = {}): Promise<Container> {
   const env = { OPERATOR_TOKEN: TOKEN, DRAIN_LAG: '0', ...options.env };
   const container = startContainer({ image, data: options.data ?? createVolume(image), memory: options.memory, env });
@@ -23,7 +23,7 @@ export async function run(image: Image, options: Partial<ContainerOptions> = {})
   return container;
 }
 
-/** A folder of the image's user. @param megabytes makes it a disk of its own, of that size */
+/** Creates a folder owned by the image's user. @param megabytes makes it a separate disk of this size */
 export function createVolume(image: Image, megabytes?: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-volume-'));
   chownSync(folder, image.config.user.uid, image.config.user.gid);
@@ -43,13 +43,13 @@ export function limitMemory(megabytes: number): MemoryLimit | undefined {
   return memory;
 }
 
-/** Signs in at the desk, and looks whether its latest incident is of a process that was killed. */
+/** Signs in to the desk, and reads whether its latest incident is a killed process. */
 export function readDesk(container: Container): Promise<{ desk: number; latest: string }> {
   return container.beside(`
     const ask = (path, init) => fetch('http://127.0.0.1:3000' + path, { redirect: 'manual', ...init });
     const body = new URLSearchParams({ _action: 'root.signIn', token: '${TOKEN}' });
     let signedIn;
-    // The store is opened beside the first pages.
+    // The first pages can be served before the store is open.
     for (let left = 50; left > 0 && signedIn?.status !== 303; left -= 1) {
       if (signedIn) await new Promise((resolve) => setTimeout(resolve, 200));
       signedIn = await ask('/desk', { method: 'POST', body });

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type ImageConfig, project } from './dockerfile.ts';
 
-/** The root folder of an image, as the Dockerfile would make it. */
+/** The root folder of an image, as the Dockerfile would create it. */
 export interface Image {
   readonly root: string;
   readonly config: ImageConfig;
   remove(): void;
 }
 
-/** What a runtime mounts into every container, which is not the image's. */
+/** Folders that a runtime mounts into every container. They are not part of the image. */
 export const MOUNTED = ['proc', 'sys', 'dev'];
 
 /**
- * Does what the Dockerfile says, with the folder of the project, built, in the place of the stage that
- * builds. What that stage makes outside of `/app` is made by its own commands.
+ * Follows the Dockerfile, with the built project instead of the build stage. Files that this stage creates outside
+ * `/app` are created by its own commands.
  */
 export function layOut(config: ImageConfig): Image {
-  if (config.from !== 'scratch') throw new Error(`The test has no ${config.from} to begin with.`);
+  if (config.from !== 'scratch') throw new Error(`The test cannot start from the base image ${config.from}.`);
   const folder = mkdtempSync(join(tmpdir(), 'spillway-image-'));
   const made = join(folder, 'made');
   const root = join(folder, 'root');

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A group of processes that may use so much memory together. */
+/** A group of processes with a common memory limit. */
 export interface MemoryLimit {
   readonly version: 1 | 2;
-  /** Where a process writes 0 to join. */
+  /** A process joins by writing 0 to `cgroup.procs` in this folder. */
   readonly folder: string;
-  /** Times that the system had to kill one of them (a count). */
+  /** How often the kernel has killed one of the processes. */
   kills(): number;
   remove(): void;
 }
@@ -15,14 +15,14 @@ export interface MemoryLimit {
 const ONE = '/sys/fs/cgroup/memory';
 const TWO = '/sys/fs/cgroup';
 
-/** @returns undefined where this machine lets nobody make one */
+/** @returns undefined if this machine does not allow it */
 export function createMemoryLimit(bytes: number): MemoryLimit | undefined {
   const name = `spillway-${randomBytes(4).toString('hex')}`;
   try {
     if (existsSync(join(ONE, 'memory.limit_in_bytes'))) return createFirst(join(ONE, name), bytes);
     if (existsSync(join(TWO, 'cgroup.controllers'))) return createSecond(join(TWO, name), bytes);
   } catch {
-    // Not ours to make: a container of somebody else's, mostly.
+    // Not permitted, usually because this machine is a container itself.
   }
   return undefined;
 }
@@ -51,11 +51,11 @@ function createSecond(folder: string, bytes: number): MemoryLimit {
   };
 }
 
-/** An empty one that is left does no harm. */
+/** Leaves the folder if it cannot be removed: an empty group is harmless. */
 function removeQuietly(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The system has not let go of its last process yet.
+    // The kernel has not yet released its last process.
   }
 }

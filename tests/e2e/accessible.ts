@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
-/** @returns what axe finds in the page as it is shown now */
+/** @returns the violations that axe finds in the page as it is now */
 export async function listViolations(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() =>
@@ -16,7 +16,7 @@ export async function listViolations(page: Page): Promise<string[]> {
   );
 }
 
-/** Axe finds nothing, and nothing is wider than its place: once wide and light, once narrow and dark. */
+/** Expects no axe violations and no overflow, once with a wide and light page, once with a narrow and dark one. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize(WIDE);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -28,7 +28,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   await expectFits(page);
 }
 
-/** Neither the page nor the code on it is wider than its place. */
+/** Expects that neither the page nor its code blocks overflow horizontally. */
 async function expectFits(page: Page): Promise<void> {
   const excess = await page.evaluate(() => {
     const code = [...document.querySelectorAll('pre')].map((pre) => pre.scrollWidth - pre.clientWidth);

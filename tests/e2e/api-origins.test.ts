@@ -20,7 +20,7 @@ afterAll(() => {
   others.close().closeAllConnections();
 });
 
-/** Calls the API from a page of another site, at this host. */
+/** Calls the API from a page of another site at this host. */
 async function callFrom(host: string, path: string): Promise<string> {
   const browser = await shareBrowser();
   const page = await browser.newPage();
@@ -38,11 +38,11 @@ async function callFrom(host: string, path: string): Promise<string> {
   return answer;
 }
 
-test('a page of an allowed origin calls the API with a token, and reads answers and problems', async () => {
+test('a page of an allowed origin can call the API with a token, and read responses and problems', async () => {
   expect(await callFrom('127.0.0.1', '/api/echo')).toBe('200 false {"a":1}');
   expect(await callFrom('127.0.0.1', '/api/fail')).toMatch(/^405 false \{"type":"about:blank"/);
 });
 
-test('a page of any other origin does not', async () => {
+test('a page of any other origin cannot call the API', async () => {
   expect(await callFrom('localhost', '/api/echo')).toMatch(/Failed to fetch/);
 });

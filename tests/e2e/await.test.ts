@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { useOwnedSite } from './owned-site.ts';
 import { exchanged } from './site.ts';
 
-// The section of the guide's chapter on deferred data that combines `Await` with React's Suspense.
+// Tests the section on `Await` and React's Suspense in the guide's chapter on deferred data.
 
 const site = useOwnedSite({
   'src/shared/product/routes.tsx': `
@@ -97,7 +97,7 @@ const site = useOwnedSite({
     };`,
 });
 
-/** A second and a half must be enough to look at the page while a value is on its way. */
+/** A value takes 1.5 s, which can be too short on a busy machine to check the page before it arrives. */
 const IN_TIME = { retry: 2 };
 
 const read = async (page: Page, selector: string) => (await page.locator(selector).innerText()).split(/\n+/);
@@ -105,7 +105,7 @@ const read = async (page: Page, selector: string) => (await page.locator(selecto
 const readAll = (page: Page) => Promise.all(['#together', '#apart', '#outer'].map((id) => read(page, id)));
 
 describe('an Await that already shows a value', () => {
-  test('keeps it until the next one has arrived, and the whole update waits', IN_TIME, async () => {
+  test('keeps it until the next one arrives, and delays the whole update', IN_TIME, async () => {
     const { page, complaints } = await site.open('/city');
     await exchanged(page);
     await page.getByRole('link', { name: 'Turin', exact: true }).click();
@@ -118,7 +118,7 @@ describe('an Await that already shows a value', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('shows its fallback at once if its key changes', IN_TIME, async () => {
+  test('shows its fallback immediately if its key changes', IN_TIME, async () => {
     const { page, complaints } = await site.open('/city');
     await exchanged(page);
     await page.getByRole('link', { name: 'Turin, by key' }).click();
@@ -129,23 +129,27 @@ describe('an Await that already shows a value', () => {
   });
 });
 
-test('what suspends inside an Await keeps its fallback, unless it has a Suspense', IN_TIME, async () => {
-  const { page, complaints } = await site.open('/');
-  await page.goto('/inner', { waitUntil: 'commit' });
-  await page.locator('#apart').getByText('Waiting for the second…').waitFor();
-  expect(await readAll(page)).toEqual([
-    ['Waiting for both…'],
-    ['First', 'Waiting for the second…'],
-    ['Shown at once.', 'Waiting in here…'], // the Suspense around this Await does not wait
-  ]);
-  await page.locator('#outer').getByText('Second').waitFor();
-  expect(await readAll(page)).toEqual([
-    ['First', 'Second'],
-    ['First', 'Second'],
-    ['Shown at once.', 'Second'],
-  ]);
-  expect(complaints).toEqual([]);
-});
+test(
+  'a component that suspends inside an Await keeps the fallback visible, unless it has its own Suspense',
+  IN_TIME,
+  async () => {
+    const { page, complaints } = await site.open('/');
+    await page.goto('/inner', { waitUntil: 'commit' });
+    await page.locator('#apart').getByText('Waiting for the second…').waitFor();
+    expect(await readAll(page)).toEqual([
+      ['Waiting for both…'],
+      ['First', 'Waiting for the second…'],
+      ['Shown at once.', 'Waiting in here…'], // the Suspense around this Await does not wait for it
+    ]);
+    await page.locator('#outer').getByText('Second').waitFor();
+    expect(await readAll(page)).toEqual([
+      ['First', 'Second'],
+      ['First', 'Second'],
+      ['Shown at once.', 'Second'],
+    ]);
+    expect(complaints).toEqual([]);
+  },
+);
 
 describe('use() inside a Suspense of the page', () => {
   test('shows the value', async () => {

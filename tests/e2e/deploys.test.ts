@@ -25,11 +25,11 @@ import {
 import { createOwnedApp, type OwnedApp, project, type RunningApp, startApp } from '../support/owned-app.ts';
 import { exchanged, hydrated } from './site.ts';
 
-/** The one failure whose `throw` the next release words otherwise. */
+/** The failure whose `throw` has another message in the next release. */
 const REWORDED = 'step';
 
 let browser: Browser;
-/** One release of the gallery, and the next one: all that fails stands further down, and pages say other words. */
+/** Two releases of the gallery. In the second, failing code is further down, and pages have different texts. */
 let first: OwnedApp;
 let next: OwnedApp;
 
@@ -57,7 +57,7 @@ function replaceIn(app: OwnedApp, path: string, words: string, others: string): 
 describe('a digest', () => {
   let digests: Digests;
 
-  /** Of every failure, in a process of its own with an empty store. */
+  /** Collects the digest of every failure, from a new process with an empty store. */
   async function collect(app: OwnedApp, dataDir: string): Promise<Digests> {
     const running = await startApp(app.folder, { DATA_DIR: join(app.folder, dataDir) });
     try {
@@ -71,7 +71,7 @@ describe('a digest', () => {
     digests = await collect(first, 'data');
   }, 60_000);
 
-  test('is another one for each failure', () => {
+  test('is different for each failure', () => {
     expect(digests.size).toBeGreaterThan(30);
     for (const [name, digest] of digests) expect([name, digest]).toEqual([name, expect.stringMatching(/^\w{8}$/)]);
     expect(new Set(digests.values()).size).toBe(digests.size);
@@ -81,7 +81,7 @@ describe('a digest', () => {
     expect(await collect(first, 'data-of-another')).toEqual(digests);
   });
 
-  test('is the same in a release in which the code that fails stands further down, and another one where it changed', async () => {
+  test('is the same in a release in which the failing code has moved, and different if the code has changed', async () => {
     const places = readPlaces(first.folder);
     const moved = readPlaces(next.folder);
     for (const [name, place] of places)
@@ -117,7 +117,7 @@ describe('a tab that was open across a deploy', () => {
     assets = readAssets(join(folder, 'dist/client/assets'));
     tab = await openTab();
     ({ documents } = await watch(tab));
-    // Browsers remember that a module did not come: a tab in which this one came too late reports when its page goes.
+    // If this chunk failed to load, the browser would remember it, and the tab would report only when it is closed.
     const reporter = tab.waitForResponse(/\/courier-/);
     await tab.goto('/');
     await exchanged(tab);
@@ -133,7 +133,7 @@ describe('a tab that was open across a deploy', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Nothing of the release before is left but what the store has. */
+  /** Replaces the previous release. Only the store still has its files. */
   async function deploy(app: OwnedApp, port = '0'): Promise<RunningApp> {
     rmSync(join(folder, 'dist'), { recursive: true, force: true });
     cpSync(join(app.folder, 'dist'), join(folder, 'dist'), { recursive: true });
@@ -149,7 +149,7 @@ describe('a tab that was open across a deploy', () => {
     return context.newPage();
   }
 
-  /** What the desk knows of a report, once the desk worker has taken it in: its digest was not known when it was journaled. */
+  /** Waits until a report is ingested, because its digest is unknown when it is journaled. */
   async function findReported(id: string): Promise<Found> {
     const occurrence = toOccurrence(id);
     return vi.waitFor(async () => {
@@ -160,7 +160,7 @@ describe('a tab that was open across a deploy', () => {
     }, 30_000);
   }
 
-  /** Presses what fails on the page `/`, and answers with what the tunnel said to each, by the names of the failures. */
+  /** Triggers the failures of the page `/`, and returns the tunnel's responses by failure name. */
   async function failOn(page: Page): Promise<ReadonlyMap<string, ReportAnswer>> {
     const answers = new Map<string, ReportAnswer>();
     answers.set('home-click', await reportOf(page, () => press(page, 'open')));
@@ -169,8 +169,8 @@ describe('a tab that was open across a deploy', () => {
     return answers.set('more-click', await reportOf(page, () => press(page, 'buy')));
   }
 
-  test('has its failures named and resolved by its own build, as the same code is in the next one', async () => {
-    // At once, while the server still opens its store.
+  test('has its failures resolved with its own build, and the digests that the next build has for the same code', async () => {
+    // Immediately, while the server is still opening its store.
     const reports = await failOn(tab);
     const fresh = await openTab();
     onTestFinished(() => fresh.context().close());
@@ -195,7 +195,7 @@ describe('a tab that was open across a deploy', () => {
     }
   });
 
-  test('gets what it had not loaded out of the store, byte for byte and to be kept for ever', async () => {
+  test('gets assets that it had not loaded yet from the store, unchanged and cacheable forever', async () => {
     await press(tab, 'more');
     await tab.getByRole('heading', { name: 'More', exact: true }).waitFor();
     const kept = readAssets(join(folder, 'dist/client/assets'));
@@ -210,11 +210,11 @@ describe('a tab that was open across a deploy', () => {
     }
   });
 
-  test('loads the document of the next release at its next navigation, and reports nothing of it', async () => {
+  test('loads a document of the next release at its next navigation, and does not report that', async () => {
     await tab.getByRole('link', { name: '/lazy' }).click();
     await tab.getByRole('heading', { name: 'Lazy, anew' }).waitFor();
     expect(documents).toEqual(['/', '/lazy']);
-    // Before that, a click would be an ordinary navigation.
+    // Before that, a click would load a document.
     await exchanged(tab);
     await tab.getByRole('link', { name: '/', exact: true }).click();
     await tab.getByRole('heading', { name: 'Home, anew' }).waitFor();
@@ -223,7 +223,7 @@ describe('a tab that was open across a deploy', () => {
   });
 });
 
-/** By their URL paths, without the compressed copies. */
+/** By URL path, without the compressed copies. */
 function readAssets(path: string): ReadonlyMap<string, Buffer> {
   const names = readdirSync(path).filter((name) => !/\.(?:br|gz|zst)$/.test(name));
   return new Map(names.map((name) => [`/assets/${name}`, readFileSync(join(path, name))]));

@@ -19,7 +19,7 @@ import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../sup
 import { exchanged, hydrated } from './site.ts';
 
 let app: OwnedApp;
-/** What most tests ask; its incidents are told apart by their addresses. */
+/** The server that most tests share. They find their incidents by address. */
 let server: RunningApp;
 let browser: Browser;
 let places: ReadonlyMap<string, Place>;
@@ -37,7 +37,7 @@ afterAll(async () => {
   app?.remove();
 });
 
-/** The incident as soon as the desk worker has taken it in, with all of the occurrence. */
+/** Waits until the desk worker has ingested the incident with its full occurrence. */
 async function find(address: string): Promise<Found> {
   let found: Found | undefined;
   await expect
@@ -54,7 +54,7 @@ async function find(address: string): Promise<Found> {
 }
 
 interface Expected {
-  /** Of a `// fails:` comment; the failure itself has no line of the product where it is left out. */
+  /** The name of a `// fails:` comment. Left out if no line of the product fails. */
   readonly place?: string;
   readonly kind?: string;
   readonly origin?: string;
@@ -84,7 +84,7 @@ describe('on the server', () => {
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(server.url + path, { redirect: 'manual', ...init, headers: { 'User-Agent': AGENT, ...init.headers } });
 
-  test('what fails before the first byte has its address in the header and on the page', async () => {
+  test('a failure before the first byte has its address in the header and on the page', async () => {
     const cases: [path: string, expected: Expected][] = [
       ['/loader/property?token=canary', { place: 'loader-property', origin: 'loader', route: '/loader/:way' }],
       ['/loader/thrown', { place: 'loader-thrown', origin: 'loader', title: /^PaymentError: The card was declined/ }],
@@ -111,7 +111,7 @@ describe('on the server', () => {
     }
   });
 
-  test('what an upstream did is on the trail', async () => {
+  test('breadcrumbs show responses of an upstream', async () => {
     const response = await ask('/loader/upstream');
     const { occurrence } = await find(response.headers.get('X-Error-Digest') ?? '');
     expect(occurrence?.whole?.breadcrumbs).toMatchObject([
@@ -119,7 +119,7 @@ describe('on the server', () => {
     ]);
   });
 
-  test('page data, actions and the API have it in the header, and problem+json says where it leads', async () => {
+  test('page data, actions and the API have the address in the header, and problem+json links to the desk', async () => {
     const data = await ask('/_data/loader/property');
     await expectStory(data.headers.get('X-Error-Digest') ?? '', { place: 'loader-property', url: '/loader/property' });
     for (const name of ['thrown', 'native']) {
@@ -143,7 +143,7 @@ describe('on the server', () => {
     }
   });
 
-  test('what fails after the first byte has it in the template, or where the late value was to come', async () => {
+  test('a failure after the first byte has its address in the template, or in place of the deferred value', async () => {
     for (const [path, place, origin] of [
       ['/part', 'part-render', 'render'],
       ['/after', 'after-flush', 'render'],
@@ -161,7 +161,7 @@ describe('on the server', () => {
     }
   });
 
-  test('what nobody is shown has it in the log', async () => {
+  test('a failure that no visitor sees has its address in the log', async () => {
     const logged = async (path: string, origin: string) => {
       const before = server.log().length;
       const response = await ask(path);
@@ -196,7 +196,7 @@ describe('on the server', () => {
     expect(blocked.occurrence?.whole?.extra?.ms).toBeGreaterThan(1000);
   });
 
-  test('what ends the process is stored before it ends, or told at the next start', async () => {
+  test('a failure that ends the process is stored before it ends, or reported at the next start', async () => {
     const before = server.log().length;
     await ask('/loader/uncaught').catch(() => undefined);
     expect(await server.ended).toBe(1);
@@ -231,7 +231,7 @@ describe('on the server', () => {
 
 const LAST = 'the last failure of this page';
 
-/** Without a word on the console. */
+/** Does not log to the console. */
 function failLast(page: Page): Promise<void> {
   return page.evaluate((message) => {
     dispatchEvent(new ErrorEvent('error', { message, error: new Error(message) }));
@@ -249,7 +249,7 @@ describe('in a browser', () => {
     });
     await before?.(page);
     await page.goto(path);
-    /** The address of the one report. Another failure closes the row: what is told twice is told before it. */
+    /** The address of the only report. Causes another failure, because a duplicate would be reported before that. */
     async function reported(): Promise<string> {
       await expect.poll(() => asked.length, { timeout: 15_000 }).toBeGreaterThan(0);
       await failLast(page);
@@ -284,7 +284,7 @@ describe('in a browser', () => {
     expect(occurrence?.whole?.request?.url).toBe(`${server.url}/browser`);
   });
 
-  test('a page that fails to hydrate, a page that differs, and an effect of a kept page', async () => {
+  test('a page that fails to hydrate, a hydration mismatch, and an effect of a static page lead to their lines', async () => {
     const failing = await open('/client-render');
     await expectStory(await failing.reported(), { place: 'client-render', side: 'browser', route: '/client-render' });
     const differing = await open('/mismatch');
@@ -301,42 +301,39 @@ describe('in a browser', () => {
   test.each([
     ['lazy', /\/assets\/lazy-[A-Z0-9]{8}\.js/],
     ['styled', /\/assets\/styled-[A-Z0-9]{8}\.css/],
-  ])(
-    'what page %s needs and does not get is told before the document is loaded in its place',
-    async (name, pattern) => {
-      const before = server.log().length;
-      let courier: Promise<PageResponse> | undefined;
-      const { page } = await open('/', async (opened) => {
-        courier = opened.waitForResponse(/\/courier-/);
-        let refused = false;
-        await opened.route(pattern, (route) => {
-          if (refused) return route.continue();
-          refused = true;
-          return route.fulfill({ status: 404, body: 'gone' });
-        });
+  ])('a missing file of page %s is reported before the document is loaded instead', async (name, pattern) => {
+    const before = server.log().length;
+    let courier: Promise<PageResponse> | undefined;
+    const { page } = await open('/', async (opened) => {
+      courier = opened.waitForResponse(/\/courier-/);
+      let refused = false;
+      await opened.route(pattern, (route) => {
+        if (refused) return route.continue();
+        refused = true;
+        return route.fulfill({ status: 404, body: 'gone' });
       });
-      // Earlier the click is a document load, whose preload is refused and whose import is not.
-      await exchanged(page);
-      await (await courier)?.finished(); // Without it the document's first script tells less.
-      await page.getByRole('link', { name: `/${name}` }).click();
-      await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
-      // The page that would hear the answer is gone: what was sent as it went is in the log.
-      let address: string | undefined;
-      await expect
-        .poll(
-          () => {
-            address = addressIn(server.log().slice(before), (line) => line.kind === 'load');
-            return address;
-          },
-          { timeout: 15_000 },
-        )
-        .toBeDefined();
-      const { incident } = await expectStory(address ?? '', { kind: 'load', side: 'browser' });
-      expect(incident.counts.server).toBe(0);
-    },
-  );
+    });
+    // Before that, the click would load a document, whose preload fails but whose import does not.
+    await exchanged(page);
+    await (await courier)?.finished(); // Without it, the document's first script reports less.
+    await page.getByRole('link', { name: `/${name}` }).click();
+    await page.getByRole('heading', { name: name === 'lazy' ? 'Lazy' : 'Styled' }).waitFor();
+    // The page that would receive the response is gone. The log has the report that was sent when the page closed.
+    let address: string | undefined;
+    await expect
+      .poll(
+        () => {
+          address = addressIn(server.log().slice(before), (line) => line.kind === 'load');
+          return address;
+        },
+        { timeout: 15_000 },
+      )
+      .toBeDefined();
+    const { incident } = await expectStory(address ?? '', { kind: 'load', side: 'browser' });
+    expect(incident.counts.server).toBe(0);
+  });
 
-  test('what the server caused is no failure of its own: navigation, action, late value', async () => {
+  test('a failure on the server is not reported again by the browser: navigation, action, deferred value', async () => {
     const { page } = await open('/');
     await exchanged(page);
     await page.getByRole('link', { name: '/loader/property' }).click();

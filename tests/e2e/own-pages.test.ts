@@ -129,7 +129,7 @@ async function open(path: string) {
   return visit;
 }
 
-/** The label of what has the focus, or the name of its element. */
+/** The label of the focused element, or its tag name. */
 function focused(page: Page): Promise<string | undefined> {
   return page.evaluate(() => document.activeElement?.ariaLabel ?? document.activeElement?.localName);
 }
@@ -143,7 +143,7 @@ function fieldsOf(page: Page, label: string) {
   };
 }
 
-test('a search in the layout that leads to another page keeps the focus, and the next letters', async () => {
+test('a search in the layout that navigates to another page keeps the focus and further input', async () => {
   const { page, documents } = await open('/');
   await page.getByLabel('Find').press('a');
   await page.getByText('Looked for a.').waitFor();
@@ -153,7 +153,7 @@ test('a search in the layout that leads to another page keeps the focus, and the
   expect(documents).toEqual(['/']);
 });
 
-test('what is edited keeps the focus on the way back, and a link gives it to the page', async () => {
+test('a focused field keeps the focus on Back, and a link moves it to the page', async () => {
   const { page } = await open('/');
   await page.getByRole('link', { name: 'Notes' }).click();
   await heading(page, 'Notes');
@@ -164,7 +164,7 @@ test('what is edited keeps the focus on the way back, and a link gives it to the
   expect(await focused(page)).toBe('Scratch');
 });
 
-test('a form that is refused gives the focus to its first wrong field, and keeps what was typed', async () => {
+test('a rejected form moves the focus to its first invalid field, and keeps its values', async () => {
   const { page } = await open('/notes');
   const { title, text, add } = fieldsOf(page, 'Emptied');
   await title.fill('Ferry');
@@ -179,7 +179,7 @@ test('a form that is refused gives the focus to its first wrong field, and keeps
   expect(await text.inputValue()).toBe('');
 });
 
-test('a visitor who types elsewhere by then is left there', async () => {
+test('the focus stays if it has moved elsewhere before the response arrives', async () => {
   const { page } = await open('/notes');
   const release = Promise.withResolvers<void>();
   await page.route('**/notes', async (route) => {
@@ -195,25 +195,22 @@ test('a visitor who types elsewhere by then is left there', async () => {
   expect(await focused(page)).toBe('Scratch');
 });
 
-test.each(['Stays', 'Moved'])(
-  'a form with reset is empty when it was taken, also after a refusal: %s',
-  async (name) => {
-    const { page, documents, complaints } = await open('/notes');
-    const { title, text, add } = fieldsOf(page, 'Emptied');
-    await title.fill(name);
-    await add.click();
-    await page.getByText('Give a text.').waitFor();
-    await text.fill('At noon');
-    await add.click();
-    await page.getByText(`${name}: At noon`).waitFor();
-    await expect.poll(() => title.inputValue()).toBe('');
-    expect(await text.inputValue()).toBe('');
-    expect(documents).toEqual(['/notes']);
-    expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
-  },
-);
+test.each(['Stays', 'Moved'])('a form with reset is emptied on success, also after a rejection: %s', async (name) => {
+  const { page, documents, complaints } = await open('/notes');
+  const { title, text, add } = fieldsOf(page, 'Emptied');
+  await title.fill(name);
+  await add.click();
+  await page.getByText('Give a text.').waitFor();
+  await text.fill('At noon');
+  await add.click();
+  await page.getByText(`${name}: At noon`).waitFor();
+  await expect.poll(() => title.inputValue()).toBe('');
+  expect(await text.inputValue()).toBe('');
+  expect(documents).toEqual(['/notes']);
+  expect(complaints.filter((line) => !line.includes('status of 422'))).toEqual([]);
+});
 
-test('a form without reset keeps what was typed', async () => {
+test('a form without reset keeps its values', async () => {
   const { page } = await open('/notes');
   const { title, text, add } = fieldsOf(page, 'Kept');
   await title.fill('Kept');
@@ -223,7 +220,7 @@ test('a form without reset keeps what was typed', async () => {
   expect([await title.inputValue(), await text.inputValue()]).toEqual(['Kept', 'At one']);
 });
 
-test('without scripts a form with reset is any form', async () => {
+test('without JavaScript, a form with reset is an ordinary form', async () => {
   const { page } = await site.open('/notes', { javaScriptEnabled: false });
   const { title, text, add } = fieldsOf(page, 'Emptied');
   await title.fill('Plain');
@@ -236,7 +233,7 @@ test('without scripts a form with reset is any form', async () => {
   expect(await title.inputValue()).toBe('');
 });
 
-/** Types into the draft and leaves it, which is asked about once. */
+/** Types into the draft and leaves the page, which must ask for confirmation once. */
 async function leaveDraft(page: Page): Promise<void> {
   await page.getByLabel('Text').fill('A letter');
   await page.getByRole('link', { name: 'List' }).click();
@@ -244,7 +241,7 @@ async function leaveDraft(page: Page): Promise<void> {
   await heading(page, 'List');
 }
 
-test('useBlocker asks once, and lets go when its page is gone, also where the router came after it', async () => {
+test('useBlocker asks once, and ends with its page, also if the router was loaded after the page', async () => {
   const router = Promise.withResolvers<void>();
   const { page, complaints, documents } = await site.open('/draft', {
     before: (page) =>
@@ -265,7 +262,7 @@ test('useBlocker asks once, and lets go when its page is gone, also where the ro
   expect(complaints).toEqual([]);
 });
 
-test('an inline script with useNonce() runs where the page is rendered for one request, and nowhere else', async () => {
+test('an inline script with useNonce() runs only if the page is rendered per request', async () => {
   const ran = (page: Page) => page.evaluate(() => 'ranInline' in window);
   const { page, complaints } = await open('/');
   expect([await ran(page), complaints]).toEqual([true, []]);

@@ -4,7 +4,7 @@ import { shareBrowser, type Watched, watch } from '../support/browser.ts';
 import { createOwnedApp, type OwnedApp, type RunningApp, startApp } from '../support/owned-app.ts';
 
 export interface OwnedSite {
-  /** Opens a page of the app; `before` is done before the page goes anywhere. */
+  /** Opens a page of the app. `before` runs before the first navigation. */
   open(path: string, options?: OwnedVisitOptions): Promise<Watched & { readonly page: Page }>;
 }
 
@@ -13,7 +13,7 @@ export interface OwnedVisitOptions {
   readonly javaScriptEnabled?: boolean;
 }
 
-/** The smallest app with pages of the test's own, built and started once. Use for what no page of the tour does. */
+/** Builds and starts the smallest app with a test's own pages, once. For behaviour that no page of the tour shows. */
 export function useOwnedSite(files: Readonly<Record<string, string>>): OwnedSite {
   const contexts: BrowserContext[] = [];
   let app: OwnedApp;
@@ -37,7 +37,7 @@ export function useOwnedSite(files: Readonly<Record<string, string>>): OwnedSite
       const context = await browser.newContext({
         baseURL: server.url,
         viewport: { width: 1000, height: 700 },
-        userAgent: 'Mozilla/5.0 Chrome/150.0.0.0', // a headless one would be served like a crawler
+        userAgent: 'Mozilla/5.0 Chrome/150.0.0.0', // a headless browser would be treated as a crawler
         ...options,
       });
       contexts.push(context);

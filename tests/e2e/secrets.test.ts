@@ -15,17 +15,17 @@ import { until } from '../support/until.ts';
 import { hydrated } from './site.ts';
 
 /**
- * Secrets are planted wherever one comes into the server or into its errors, and looked for in all that
- * leaves it: replies, log, journal, store, outbox, what the upstream got, and the build. What is planted
- * was recorded each time, with `[redacted]` in its place: a test that plants nothing finds nothing.
+ * Plants secrets in every input of the server and its errors, and searches all of its output for them: responses,
+ * log, journal, store, outbox, data sent upstream, and the build. Each test also checks that its secret was recorded
+ * as `[redacted]`, because a test that plants nothing would find nothing.
  *
- * Out of reach is what nothing gives away, neither a name, nor a shape, nor a value that the server was
- * told to be secret: a visitor's own words in a message or in feedback, a value of fewer than eight
- * characters without its name, a secret that product code had from elsewhere (a row of a database) and
- * repeats bare, and what product code sends as data. An owner names those in `SCRUB_KEYS` and
- * `SCRUB_PATTERNS`. The e-mail address that a visitor leaves with feedback is kept on purpose, a page is
- * told its own address, and what an envelope has beside events and feedback (replays, spans, files)
- * goes to the upstream byte for byte: it is compressed or the SDK's own, and our pages send none.
+ * Some secrets cannot be recognized, because neither a name, a shape nor a configured value reveals them: a
+ * visitor's own words in a message or in feedback, a value of fewer than eight characters without its name, a secret
+ * that product code got from elsewhere (a row of a database) and repeats without its name, and data that product
+ * code sends. Add those to `SCRUB_KEYS` and `SCRUB_PATTERNS`. Three things are intended: the e-mail address that a
+ * visitor leaves with feedback is stored, a page contains its own URL, and envelope items other than events and
+ * feedback (replays, spans, files) are forwarded unchanged: they are compressed or in the SDK's own format, and
+ * Spillway's pages do not send any.
  */
 const CANARIES = {
   ...Object.fromEntries(
@@ -84,7 +84,7 @@ beforeAll(async () => {
     SCRUB_KEYS: 'member number',
     OPERATOR_TOKEN: canary('operator-token'),
   };
-  // The build is made where the same secrets are set.
+  // The build runs with the same secrets in its environment.
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   [browser] = await Promise.all([shareBrowser(), app.build()]);
   vi.unstubAllEnvs();
@@ -117,7 +117,7 @@ function unpackBody(bytes: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' ? gunzipSync(bytes) : encoding === 'zstd' ? zstdDecompressSync(bytes) : bytes;
 }
 
-/** A segment is dropped as soon as it is full and taken in. */
+/** Copies the journal, because a segment is deleted as soon as it is full and ingested. */
 function copyJournal(): void {
   for (const { name, bytes } of readFolder(dataDir)) {
     if (name.startsWith('journal') && bytes.length > (journal.get(name)?.length ?? 0)) journal.set(name, bytes);
@@ -126,12 +126,12 @@ function copyJournal(): void {
 
 interface Asked {
   readonly status: number;
-  /** Of the failure; empty where there was none. */
+  /** The address of the failure; empty if there was none. */
   readonly address: string;
   readonly text: string;
 }
 
-/** Every request brings along all that a client may keep secret. */
+/** Sends a request that contains every kind of secret that a client can send. */
 async function ask(path: string, { headers, ...init }: RequestInit = {}): Promise<Asked> {
   const query = new URLSearchParams({
     token: canary('query'),
@@ -153,7 +153,7 @@ async function ask(path: string, { headers, ...init }: RequestInit = {}): Promis
   });
   const text = await response.text();
   const head = JSON.stringify([...response.headers]);
-  // A page is told its own address, which the browser shows above it.
+  // A page contains its own URL, which the browser shows anyway.
   const own = decodeURIComponent(path.split('?')[0]?.split('/').at(-1) ?? '');
   const shown = own.length > 20 ? `${head}\n${text}`.replaceAll(`"${own}"`, '"its own"') : `${head}\n${text}`;
   replies.push({ name: `reply to ${init.method ?? 'GET'} ${path.replace(own, '')}`, bytes: Buffer.from(shown) });
@@ -181,8 +181,8 @@ async function expectRedacted({ status, address }: Asked, expected = 500): Promi
   return whole;
 }
 
-// Each waits for the desk worker: all at once.
-describe.concurrent('what a request or the environment holds is known by its value', () => {
+// Concurrent, because each test waits for the desk worker.
+describe.concurrent('secrets of a request or the environment are recognized by their value', () => {
   test.each(
     [
       ['database-url', 'database-password', 'session-secret', 'api-key', 'dsn-secret', 'private-key'],
@@ -229,7 +229,7 @@ describe.concurrent('what a request or the environment holds is known by its val
     expect((await expectRedacted(multipart)).title).toBe('Error: Refused [redacted] at last');
   });
 
-  test('a part of the path whose parameter has the name of a secret, or which has the shape of one', async () => {
+  test('a path segment whose parameter is named like a secret, or which looks like one', async () => {
     const reset = await expectRedacted(await ask(`/reset/${canary('path-param')}`));
     expect([reset.title, reset.request?.url]).toEqual([
       'Error: Nobody knows [redacted] here',
@@ -249,7 +249,7 @@ describe.concurrent('what a request or the environment holds is known by its val
   });
 });
 
-describe.concurrent('wherever an error carries it', () => {
+describe.concurrent('secrets are removed anywhere in an error', () => {
   const ways = [
     ...['message', 'long-message', 'long-title', 'long-detail', 'cause', 'properties', 'class', 'stack', 'frame'],
     ...['aggregate', 'text', 'object', 'breadcrumb'],
@@ -281,7 +281,7 @@ describe.concurrent('wherever an error carries it', () => {
     expect(whole.request?.url).toContain('token=[redacted]');
   });
 
-  test('thrown where nobody waits for it, when the reply is long gone', async () => {
+  test('thrown without a handler, long after the response', async () => {
     await ask('/late/forgotten?from=cookie');
     await until(() => server.log().includes('"origin":"request"'), 'a line with this origin', 20_000);
     const line = lines().find(({ origin }) => origin === 'request');
@@ -289,7 +289,7 @@ describe.concurrent('wherever an error carries it', () => {
   });
 });
 
-test('what a body parser refuses is not repeated', async () => {
+test('a body that a parser rejects is not repeated', async () => {
   const secret = canary('malformed');
   const json = { 'Content-Type': 'application/json' };
   for (const body of [`{"password":"${secret}"`, `"${secret}`, `{"a":${secret}}`, `{"a":"${secret}\u0000"}`]) {
@@ -307,7 +307,7 @@ test('what a body parser refuses is not repeated', async () => {
   expect((await ask('/form', { method: 'POST', headers: multipart, body: part })).status).toBe(400);
 });
 
-describe('what browsers report', () => {
+describe('secrets in reports of browsers', () => {
   function post(path: string, type: string, body: string, headers: Record<string, string> = {}) {
     return ask(path, { method: 'POST', headers: { 'Content-Type': type, ...headers }, body });
   }
@@ -317,7 +317,7 @@ describe('what browsers report', () => {
     return [{ dsn, ...header }, { type }, payload].map((part) => JSON.stringify(part)).join('\n');
   }
 
-  /** Shapes and names that a secret has in a text. */
+  /** Shapes and names by which secrets in a text are recognized. */
   const words = [
     JWT,
     canary('card'),
@@ -400,7 +400,7 @@ describe('what browsers report', () => {
     expect(whole.request?.headers?.['user-agent']).toBe('Mozilla/5.0 token=[redacted]');
   });
 
-  test('feedback, of either kind', async () => {
+  test('both kinds of feedback', async () => {
     const said = `My card ${canary('card')} with password: ${canary('feedback')}`;
     const context = { feedback: { message: said, name: `token=${canary('feedback')}`, url: url() } };
     const feedback = await post('/_report', 'text/plain', toEnvelope('feedback', { contexts: context }));
@@ -409,7 +409,7 @@ describe('what browsers report', () => {
     expect((await post('/_report', 'text/plain', toEnvelope('user_report', report))).status).toBe(200);
   });
 
-  test('violations of the policy and other reports of the browser itself', async () => {
+  test('CSP violations and other reports of the Reporting API', async () => {
     const body = {
       documentURL: url(),
       blockedURL: `https://ann:${canary('policy')}@${JWT.slice(0, 10)}.example/a?token=${canary('policy')}`,
@@ -435,7 +435,7 @@ describe('what browsers report', () => {
     }
   });
 
-  test.each(['event', 'render'])('what its own code tells of an %s', async (button) => {
+  test.each(['event', 'render'])('a report of an error in an %s of a page', async (button) => {
     const context = await browser.newContext({ baseURL: server.url });
     onTestFinished(() => context.close());
     await context.addCookies([{ name: 'sid', value: canary('cookie'), url: server.url, httpOnly: true }]);
@@ -468,7 +468,7 @@ const CONTROLS = [
   '\u0085',
 ];
 
-test('nothing that a stranger writes breaks a line of the log', async () => {
+test('no client input breaks a line of the log', async () => {
   const before = lines().length;
   const port = Number(new URL(server.url).port);
   for (const text of CONTROLS) {
@@ -498,13 +498,13 @@ test('nothing that a stranger writes breaks a line of the log', async () => {
   }
   await expect.poll(() => lines().length).toBeGreaterThan(before + CONTROLS.length * 6);
   for (const line of server.log().split('\n')) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them.
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe]/);
     if (line !== '') expect(JSON.parse(line)).toMatchObject({ level: expect.any(Number), time: expect.any(String) });
   }
 });
 
-test('no stack, file, source map or class reaches a visitor', async () => {
+test('no stack, file name, source map or class name reaches a visitor', async () => {
   const script = /\/assets\/[\w-]+\.js/.exec((await ask('/')).text)?.[0] ?? '';
   expect((await fetch(server.url + script)).status).toBe(200);
   expect((await ask(`${script}.map`)).status).toBe(404);
@@ -528,7 +528,7 @@ test('no stack, file, source map or class reaches a visitor', async () => {
   }
 });
 
-test('no secret is anywhere', async () => {
+test('no secret is found anywhere', async () => {
   await expect.poll(() => sent.length).toBeGreaterThan(100);
   copyJournal();
   const alive = readFolder(dataDir);

@@ -10,26 +10,26 @@ export interface Visit extends Watched {
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** What to do with the page before it goes anywhere, such as `page.route()`. */
+  /** Runs before the first navigation, for example `page.route()`. */
   readonly before?: (page: Page) => Promise<unknown>;
   readonly waitUntil?: 'load' | 'domcontentloaded' | 'commit';
-  /** With a session of the desk. */
+  /** Opens the page with a session of the desk. */
   readonly isSignedIn?: boolean;
-  /** For all tests of the file: a profile of its own costs a process of the browser's. */
+  /** Keeps the page for all tests of the file, because each browser profile costs a process. */
   readonly isKept?: boolean;
 }
 
 export interface Site {
   readonly url: string;
   readonly server: E2eServer;
-  /** Opens a page in a browser profile of its own. */
+  /** Opens a page in a new browser profile. */
   open(path: string, options?: VisitOptions): Promise<Visit>;
 }
 
 /**
  * The built server and a browser, both shared with other files. Pages are closed after each test.
  *
- * @param prepare brings settings, for a server that these tests have for themselves
+ * @param prepare returns settings; these tests then get their own server
  */
 export function useSite(prepare?: () => Promise<Record<string, string>>): Site {
   const contexts: BrowserContext[] = [];
@@ -87,22 +87,22 @@ async function signIn({ url, dataDir }: E2eServer): Promise<SessionCookie> {
   const body = new URLSearchParams({ _action: 'root.signIn', token });
   const reply = await fetch(`${url}/desk`, { method: 'POST', redirect: 'manual', headers: { Origin: url }, body });
   const [, name, value] = /^([^=]+)=([^;]+)/.exec(reply.headers.getSetCookie()[0] ?? '') ?? [];
-  if (name === undefined || value === undefined) throw new Error(`The desk let nobody in: ${reply.status}.`);
+  if (name === undefined || value === undefined) throw new Error(`Signing in to the desk failed: ${reply.status}.`);
   return { name, value, url };
 }
 
-/** Requests that a test held back are let go first: their handlers would fail on a page that is gone. */
+/** Closes a context. Removes routes first, because handlers of delayed requests would fail on a closed page. */
 async function close(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
   await context.close();
 }
 
-/** A headless Chromium says so in its name, and would be served like a crawler. */
+/** A regular user agent. The one of a headless Chromium would be treated as a crawler's. */
 function toVisitorsAgent(version: string): string {
   return `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version} Safari/537.36`;
 }
 
-/** Resolves when React has taken the server's markup over. */
+/** Resolves when React has hydrated the server's markup. */
 export async function hydrated(page: Page, selector = 'main'): Promise<void> {
   await page.waitForFunction((wanted) => {
     const element = document.querySelector(wanted);
@@ -110,13 +110,13 @@ export async function hydrated(page: Page, selector = 'main'): Promise<void> {
   }, selector);
 }
 
-/** Resolves when the router has taken the place of its stand-in, which it says by taking over scrolling. */
+/** Resolves when the router has replaced its stand-in. It then takes over scroll restoration. */
 export async function exchanged(page: Page): Promise<void> {
   await hydrated(page);
   await page.waitForFunction(() => history.scrollRestoration === 'manual');
 }
 
-/** Marks the document, so that `isSameDocument` can tell whether it was ever exchanged for another one. */
+/** Marks the document, so that `isSameDocument` can detect a document load. */
 export async function markDocument(page: Page): Promise<void> {
   await page.evaluate(() => {
     (window as { kept?: boolean }).kept = true;
@@ -127,7 +127,7 @@ export function isSameDocument(page: Page): Promise<boolean> {
   return page.evaluate(() => (window as { kept?: boolean }).kept === true);
 }
 
-/** The page's heading, as soon as it is this one. */
+/** Waits for a page heading with this text. */
 export async function heading(page: Page, text: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor();
 }

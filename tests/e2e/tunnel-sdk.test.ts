@@ -49,14 +49,14 @@ function page(dsn: string): string {
 <img src="https://blocked.example/a.png" alt=""><script type="module" src="/assets/main-AAAAAAAA.js"></script></html>`;
 }
 
-it("passes on whatever React's SDK sends from a browser, and keeps what it is about", async () => {
+it("forwards everything that React's SDK sends from a browser, and keeps its content", async () => {
   for (const lifecycle of ['stream', 'static']) {
     const before = envelopes().length;
     const context = await browser.newContext();
     const tab = await context.newPage();
     await tab.goto(`${site.origin}/?lifecycle=${lifecycle}`);
     await tab.waitForFunction(() => document.title === 'done', undefined, { timeout: 30_000 });
-    // What it dropped is told when the page is hidden.
+    // The SDK reports dropped items when the page is hidden.
     await tab.evaluate(() => {
       Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
       document.dispatchEvent(new Event('visibilitychange'));
@@ -108,7 +108,7 @@ it("passes on whatever React's SDK sends from a browser, and keeps what it is ab
   expect(site.faults).toEqual([]);
 });
 
-/** Bodies of envelopes; the browser's own report is no envelope. */
+/** Bodies of envelopes, without the browser's own reports. */
 function envelopes(): Buffer[] {
   return site.received.map(toSent).filter((body) => !body.toString().startsWith('{"csp-report"'));
 }

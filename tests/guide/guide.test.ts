@@ -11,9 +11,9 @@ import { askRaw } from '../support/raw-http.ts';
 import { until } from '../support/until.ts';
 
 const GRACE = { _action: 'people.add', name: 'Grace Hopper', email: 'grace@example.org', city: 'New York' };
-/** Other user agents count as crawlers and get the complete page. */
+/** Other user agents are treated as crawlers, which get the complete page. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36';
-/** The comments that React puts between two text nodes. */
+/** The comments that React writes between text nodes. */
 const BETWEEN = /<!-- -->/g;
 
 let app: OwnedApp;
@@ -29,7 +29,7 @@ afterAll(() => {
   app?.remove();
 });
 
-/** Slow for London, 404 for Erlangen, 500 for New York. */
+/** Responds slowly for London, with 404 for Erlangen and with 500 for New York. */
 async function startWeather(): Promise<Server> {
   const server = createServer(async ({ url }, res) => {
     if (url === '/London') await setTimeout(300);
@@ -152,7 +152,7 @@ describe('its pages', () => {
     upload.append('file', new File(['Alan,alan@example.org,Wilmslow\nnobody'], 'people.csv'));
     const imported = await visitor.post('/people', upload);
     expect([imported.status, await imported.text()]).toEqual([200, expect.stringContaining('Imported: 1')]);
-    // Refused by its Content-Length: a client that is still sending might not read the response.
+    // Rejected by its Content-Length, because a client that is still sending might not read the response.
     const { host, port } = new URL(url);
     const headers = [`Host: ${host}`, 'Content-Type: application/x-www-form-urlencoded', 'Content-Length: 1100000'];
     expect((await askRaw(Number(port), 'POST /people HTTP/1.1', headers)).status).toBe(413);

@@ -24,14 +24,14 @@ import {
 const ORIGIN = `https://${HOST}`;
 const OPERATOR_TOKEN = 'a-token-of-sixteen-characters';
 
-/** Where visitors come from, who are not the proxy: Linux takes all of 127.0.0.0/8 for itself. */
+/** The visitors' address, which differs from the proxy's. On Linux, all of 127.0.0.0/8 is local. */
 const VISITOR = '127.0.0.3';
 
-/** The secret of the example for an authenticating proxy. */
+/** The secret in the example for an authenticating proxy. */
 const PROXY_SECRET = '4f1d8e0b6c2a97533be1c05d';
 const AUTH_PROXY = { AUTH_PROXY_HEADER: 'X-Forwarded-User', AUTH_PROXY_SECRET: PROXY_SECRET };
 
-/** How long what is late takes in the fixture (ms). */
+/** How long the fixture's deferred value takes (ms). */
 const LATE = 500;
 
 const FORGED = {
@@ -49,7 +49,7 @@ const FORGERY = /6\.6\.6\.6|gopher|evil\.example|forged-by/;
 const reasons = new Map(PROXIES.map((name) => [name, toReason(name)]));
 
 function toReason(name: ProxyName): string | undefined {
-  if (process.platform !== 'linux') return 'Visitors need addresses of their own on the loopback, which Linux has.';
+  if (process.platform !== 'linux') return 'Only Linux provides separate loopback addresses for visitors.';
   return whyNot(name);
 }
 
@@ -71,7 +71,7 @@ async function start(env: Readonly<Record<string, string>>): Promise<RunningApp>
   });
 }
 
-/** What `/api/asked` says, besides all the headers that came. */
+/** The response of `/api/asked`, which also contains all request headers. */
 interface Told {
   readonly ours: { address: string; origin: string; secure: boolean; requestId: string };
   readonly express: { ip: string; protocol: string; hostname: string };
@@ -117,7 +117,7 @@ describe.each(PROXIES)('behind %s', (name) => {
   it.each([
     ['by its address', '127.0.0.1'],
     ['by the number of proxies', '1'],
-  ])('knows the visitor where it is trusted %s, and believes nothing that the visitor says', async (_how, trusted) => {
+  ])('identifies the visitor if it is trusted %s, and ignores forged headers', async (_how, trusted) => {
     const server = await start({ TRUST_PROXY: trusted });
     onTestFinished(async () => void (await server.stop()));
     const front = await startInFrontOf(server);
@@ -151,7 +151,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(server.log()).not.toMatch(/TRUST_PROXY/);
   });
 
-  it('believes nobody where TRUST_PROXY is unset, and says so once', async () => {
+  it('ignores all forwarded headers if TRUST_PROXY is unset, and logs that once', async () => {
     const server = await start({});
     onTestFinished(async () => void (await server.stop()));
     const front = await startInFrontOf(server);
@@ -167,12 +167,12 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(server.log().match(/TRUST_PROXY/g)).toHaveLength(1);
   });
 
-  it('takes the name and the secret of an authenticating proxy from no visitor', async () => {
+  it('ignores the name and secret headers of an authenticating proxy if a visitor sends them', async () => {
     const server = await start({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
     onTestFinished(async () => void (await server.stop()));
     const front = await startInFrontOf(server);
     onTestFinished(() => front.stop());
-    // Even with the right secret.
+    // Even with the correct secret.
     const headers = { 'X-Forwarded-User': 'ada', 'X-Auth-Proxy-Secret': PROXY_SECRET };
     for (const path of ['/desk', '/desk/_data', '/desk/live']) {
       expect((await readReply(open(path, { headers }, front).end())).status, path).toBe(401);
@@ -185,7 +185,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect((await readReply(open('/_data/desk', { headers }, front).end())).status).toBe(404);
   });
 
-  it.skipIf(name !== 'nginx')('signs in people that it authenticated, to the desk and nowhere else', async () => {
+  it.skipIf(name !== 'nginx')('signs users that it authenticated in to the desk and nowhere else', async () => {
     const server = await start({ TRUST_PROXY: '127.0.0.1', ...AUTH_PROXY });
     onTestFinished(async () => void (await server.stop()));
     const folder = createFolder(onTestFinished);
@@ -213,22 +213,22 @@ describe.each(PROXIES)('behind %s', (name) => {
     const page = await ask('/desk', 'ada:her password', { 'X-Forwarded-User': 'eve' });
     expect(page.text).toContain('>ada<');
     expect(page.text).not.toContain('>eve<');
-    // A name whose password was not checked.
+    // A name without a correct password.
     const told: Told = JSON.parse((await ask('/api/asked', 'ada:another')).text);
     expect(told.headers).not.toHaveProperty('x-forwarded-user');
   });
 
-  it('sends who comes without TLS to the same address with it', async () => {
+  it('redirects HTTP to the same URL with HTTPS', async () => {
     const asked = getOverHttp({ host: '127.0.0.1', port: proxy.httpPort, path: '/late?a=b', headers: { Host: HOST } });
     const reply = await readReply(asked);
     expect([reply.status, reply.headers.location]).toEqual([308, `${ORIGIN}/late?a=b`]);
   });
 
   it.each([
-    ['as it is', undefined],
+    ['uncompressed', undefined],
     ['with gzip', 'gzip'],
     ['with br', 'br'],
-  ])('hands on what streams as it comes, %s', async (_name, encoding) => {
+  ])('forwards streamed responses without buffering, %s', async (_name, encoding) => {
     const headers: Record<string, string> = encoding ? { 'Accept-Encoding': encoding } : {};
     const page = await readReply(open('/late', { headers }).end());
     expect([page.status, page.headers['content-encoding']]).toEqual([200, encoding]);
@@ -261,7 +261,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(live.complete).toBe(false);
   });
 
-  it('speaks HTTP/2 with visitors', async () => {
+  it('supports HTTP/2 for visitors', async () => {
     const session = connect(`https://127.0.0.1:${proxy.httpsPort}`, { servername: HOST, ca: proxy.certificate });
     onTestFinished(() => session.destroy());
     const stream = session.request({ ':path': '/api/asked', ':authority': HOST, 'x-forwarded-for': '6.6.6.6' });
@@ -270,7 +270,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(told.express).toEqual({ ip: '127.0.0.1', protocol: 'https', hostname: HOST });
   });
 
-  it('lets WebSockets through', async () => {
+  it('forwards WebSockets', async () => {
     const peer = new WebSocket(`wss://127.0.0.1:${proxy.httpsPort}/live`, {
       headers: { Host: HOST },
       origin: ORIGIN,
@@ -283,7 +283,7 @@ describe.each(PROXIES)('behind %s', (name) => {
     expect(String(answer)).toBe(`${VISITOR} said hello`);
   });
 
-  it('leaves it to the server to refuse a body that is too large', async () => {
+  it('lets the server reject a body that is too large', async () => {
     const body = JSON.stringify('x'.repeat(1_500_000));
     const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
     const reply = await readReply(open('/api/echo', { method: 'POST', headers }).end(body));
@@ -291,7 +291,7 @@ describe.each(PROXIES)('behind %s', (name) => {
   });
 });
 
-it('compose.yaml has Caddy configured as the docs do', () => {
+it('compose.yaml configures Caddy like the docs', () => {
   const compose = readFileSync(new URL('../../compose.yaml', import.meta.url), 'utf8');
   const [, configured = ''] = /\n {2}caddyfile:\n {4}content: \|\n(.*?)\n(?=\S)/s.exec(compose) ?? [];
   const told = readExample('caddy')
@@ -300,7 +300,7 @@ it('compose.yaml has Caddy configured as the docs do', () => {
   expect(configured.split(/\s+/).join(' ').trim()).toBe(told.split(/\s+/).join(' ').trim());
 });
 
-/** The lines of the access log that are there so far. */
+/** The lines of the access log so far. */
 function readLines(server: RunningApp): Record<string, unknown>[] {
   return server
     .log()
@@ -309,11 +309,11 @@ function readLines(server: RunningApp): Record<string, unknown>[] {
     .map((line) => JSON.parse(line));
 }
 
-describe.skipIf(process.platform !== 'linux')('past the proxy', () => {
+describe.skipIf(process.platform !== 'linux')('bypassing the proxy', () => {
   it.each([
     ['trusts another address', '127.0.0.1'],
     ['trusts nobody', ''],
-  ])('a server that %s believes nothing that a visitor says', async (_name, trusted) => {
+  ])('a server that %s ignores forged headers of a visitor', async (_name, trusted) => {
     const server = await start({ TRUST_PROXY: trusted, PUBLIC_ORIGINS: '' });
     onTestFinished(async () => void (await server.stop()));
     const { port } = new URL(server.url);
@@ -369,8 +369,8 @@ describe('with PUBLIC_ORIGINS', () => {
   });
 
   it.each([
-    ['longer than most proxies do', {}, 72],
-    ['as long as it is told to', { KEEP_ALIVE: '620' }, 620],
+    ['for longer than most proxies', {}, 72],
+    ['as long as configured', { KEEP_ALIVE: '620' }, 620],
   ])('keeps an idle connection %s', async (_name, env, seconds) => {
     const server = await start(env);
     onTestFinished(async () => void (await server.stop()));
@@ -380,7 +380,7 @@ describe('with PUBLIC_ORIGINS', () => {
     expect(reply.headers).toMatchObject({ connection: 'keep-alive', 'keep-alive': `timeout=${seconds}` });
   });
 
-  it('answers probes and scrapers, who ask an address', async () => {
+  it('answers probes and scrapers, which use an IP address as host', async () => {
     const token = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
     expect((await ask('/livez', 'GET')).status).toBe(200);
     expect((await ask('/readyz', 'GET')).status).toBe(200);

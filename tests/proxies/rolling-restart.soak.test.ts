@@ -6,12 +6,12 @@ import { PROXIES, whyNot } from '../support/proxies.ts';
 const present = PROXIES.filter((name) => process.platform === 'linux' && !whyNot(name));
 
 it.skipIf(present.length === 0)(
-  `nobody notices a restart of one replica after the other (skipped where there is none of ${PROXIES.join(', ')})`,
+  `a rolling restart of the replicas fails no request (skipped without any of ${PROXIES.join(', ')})`,
   async () => {
     const app = createOwnedApp([], { over: 'proxied' });
     onTestFinished(() => app.remove());
     await app.build();
-    // nginx last, which does not ask replicas how they are.
+    // nginx last, because it has no health checks.
     const proxy = (['haproxy', 'caddy', 'nginx'] as const).find((name) => present.includes(name)) ?? 'nginx';
     const roll = await rollReplicas({ proxy, folder: app.folder, seconds: 8 });
     expect(roll).toMatchObject({ failures: {}, unclean: 0, killed: 0 });

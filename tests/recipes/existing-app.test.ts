@@ -17,7 +17,7 @@ interface OwnFrame {
 
 const legacy = blocks.find(({ file }) => file === 'legacy/app.js')?.text ?? '';
 
-/** What the recipe leaves out: views, failures, and URLs that the app answers itself. */
+/** Code that the recipe does not show: views, failures, and URLs that the app handles itself. */
 const routes = `const path = require('node:path');
 app.set('views', path.join(__dirname, 'views'));
 app.engine('txt', require('./template'));

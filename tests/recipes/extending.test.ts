@@ -69,7 +69,7 @@ describe("the app's files", () => {
 
   it('identify a visitor', async () => {
     const { url } = running;
-    // Before it has the store's salt, a process tells visitors apart for itself.
+    // Until it has the store's salt, a process hashes visitors with its own.
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toMatchObject({ store: 'reachable' });
     const fail = async (customer: string) => {
       const reply = await fetch(`${url}/api/payments/visited`, { headers: { cookie: `customer=${customer}` } });
@@ -78,7 +78,7 @@ describe("the app's files", () => {
     const digest = await fail('ann');
     await fail('ann');
     await fail('bob');
-    // All of one address.
+    // All from the same IP address.
     const count = async () => (await lookUp(join(app.folder, 'data'), digest))?.incident.visitors;
     await expect.poll(count, { timeout: 10_000 }).toBe(2);
   });
@@ -128,7 +128,7 @@ it('can all be removed, with their lines in index.ts', async () => {
   expect((await fetch(url)).status).toBe(200);
 }, 120_000);
 
-/** A handshake as another site's page sends it; resolves with the status. */
+/** Sends a WebSocket handshake like a page of another site, and resolves with the status. */
 function dialFrom(origin: string, url: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers = { origin, connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };

@@ -44,7 +44,7 @@ it('shows the text without its scripts, in the document and after a navigation',
   const violations = () => complaints.filter((text) => text.includes('policy'));
   expect(violations()).toEqual([]);
 
-  // A plain string is what the browser reports.
+  // A plain string violates the policy, which the browser reports.
   await page.goBack();
   await page.getByRole('link', { name: 'Plain' }).click();
   await page.getByRole('heading', { name: 'Plain' }).waitFor();

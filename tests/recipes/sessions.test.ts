@@ -17,7 +17,7 @@ const blocks = listBlocks(readProjectFile('docs/recipes/sessions.md'));
 let app: OwnedApp;
 let recipe: RunningApp;
 
-// The recipe. With EXPRESS it has a body parser of that major among its steps, and an app of it behind the pages.
+// The recipe's app. EXPRESS adds a body parser of that major version to its steps, and an app behind its pages.
 beforeAll(async () => {
   app = createOwnedApp(blocks);
   app.replace(

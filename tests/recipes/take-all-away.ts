@@ -1,6 +1,6 @@
 import type { OwnedApp } from '../support/owned-app.ts';
 
-/** Leaves a product of settings and pages, which every app has. */
+/** Reduces a product to settings and pages, the minimum for an app. */
 export function takeAllAway(app: OwnedApp): OwnedApp {
   app.write({
     'src/server/product/index.ts': `

@@ -10,7 +10,7 @@ import { createOwnedApp, type OwnedApp, project, readProjectFile } from '../supp
 import { applyBlocks, listBlocks } from '../support/recipe-blocks.ts';
 import { takeAllAway } from './take-all-away.ts';
 
-// What the docs tell an owner to write, and what the commands write, in one run of the compiler.
+// Type-checks code that the docs tell you to write, and code that the commands write, in one run of the compiler.
 
 const biome = join(project, 'node_modules/.bin/biome');
 const partial = { partial: true };
@@ -19,7 +19,7 @@ const ROUTER = 'src/server/product/api/books/router.ts';
 function createRecipe(name: string): OwnedApp {
   const blocks = listBlocks(readProjectFile(`docs/recipes/${name}`));
   const app = createOwnedApp(blocks, partial);
-  // A text that a plugin of the recipe brings.
+  // A file that a plugin of the recipe loads.
   app.write({ 'src/shared/product/pages/home/notice.md': '' });
   if (blocks.some(({ file }) => file.startsWith('tests/'))) {
     cpSync(join(project, 'tests/support/product'), join(app.folder, 'tests/support/product'), { recursive: true });
@@ -27,7 +27,7 @@ function createRecipe(name: string): OwnedApp {
   return app;
 }
 
-/** The tour with the page of the README, and with a context of its own. */
+/** The tour with the page of the README, and with its own context. */
 function createReadmeApp(): OwnedApp {
   const app = createOwnedApp([], partial);
   for (const path of [
@@ -68,10 +68,10 @@ const written: [string, () => OwnedApp][] = [
 const sound: typeof written = [
   ...written,
   ['what `npm run new` wrote, changed', () => changeFirstThings(createNewApp(partial))],
-  ['an app of settings and pages alone', () => takeAllAway(createOwnedApp([], partial))],
+  ['an app with only settings and pages', () => takeAllAway(createOwnedApp([], partial))],
 ];
 
-/** Each is in the router of the recipe once. */
+/** Each of these is in the recipe's router once. */
 const BROKEN_PROMISES = [
   ['status: 201, body: book', 'status: 202, body: book'],
   ['status: 200, body: book }', 'status: 200, body: book.title }'],

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { checkTypes } from '../support/check-types.ts';
 import { createOwnedApp, type OwnedApp } from '../support/owned-app.ts';
 
-// What the compiler says where a page is wired wrongly: whoever reads it has to find the file to mend.
+// Checks the compiler's messages for wiring mistakes: they must name the file to correct.
 
 const TABLE = 'src/shared/product/routes.tsx';
 const HALVES = 'src/server/product/pages/index.ts';
@@ -84,7 +84,7 @@ const files = {
     } satisfies ServerPage<OrderData, AppContext, OrderActions>;`,
 } as const;
 
-/** What is changed in a file; `from` is in it. */
+/** A replacement in a file, which must contain `from`. */
 type Edit = readonly [file: string, from: string, to: string];
 
 function createWiredApp(edits: readonly Edit[], partial: boolean): OwnedApp {
@@ -106,68 +106,68 @@ it('is also reported by the server at start', async () => {
 const MISSPELT_ACTION =
   /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*"order\.(?:pya|cancle)"' is not assignable to .*"order\.cancel" \| "order\.pay"/;
 
-/** Each wrong wiring, and what the compiler's answer has. It begins with what `^` matches, or with the flag `m` a line does. */
+/** Mistakes, and what the compiler's output must match. `^` is the start of the output, or of a line with flag `m`. */
 const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]][] = [
   [
-    'names a page without a server half, in the table of halves',
+    'reports a page without a server half, in the table of halves',
     [[HALVES, 'home: null,', '']],
     /^src\/server\/product\/pages\/index\.ts\(.*Property 'home' is missing in type/,
   ],
   [
-    'names a misspelt id, in the table of halves',
+    'reports a misspelt id, in the table of halves',
     [[HALVES, 'home: null,', 'hmoe: null,']],
     /^src\/server\/product\/pages\/index\.ts\(.*'hmoe'/m,
   ],
   [
-    'asks for the loader of a page that takes data',
+    'reports a missing loader of a page with data',
     [[HALVES, 'order,\n    }', 'order: null,\n    }']],
     /^src\/server\/product\/pages\/index\.ts\(.*Type 'null' is not assignable to type 'LoadingPage<"order", OrderData, AppContext>/,
   ],
   [
-    'names a loader that does not return what it promises, in its own file',
+    'reports a loader that does not return its declared type, in its own file',
     [[HALF, 'total: 7', "total: '7'"]],
     /^src\/server\/product\/pages\/order\.ts\(.*TS/m,
     "Type 'string' is not assignable to type 'number'",
   ],
   [
-    'names a page that takes something else than its loader promises',
+    'reports a page whose data differs from the declared type of its loader',
     [[HALF, 'total: 7', 'sum: 7']],
     /^src\/server\/product\/pages\/index\.ts\(.*LoadingPage<"order", OrderData, AppContext>/m,
   ],
   [
-    "names a misspelt action, and those that there are, where a form's action is",
+    'reports a misspelt action and the existing ones, at the action of a form',
     [[FORM, 'action="order.pay"', 'action="order.pya"']],
     MISSPELT_ACTION,
   ],
   [
-    'names a misspelt action, and those that there are, where an outcome is',
+    'reports a misspelt action and the existing ones, at useActionResult()',
     [[FORM, "useActionResult('order.pay')", "useActionResult('order.pya')"]],
     MISSPELT_ACTION,
   ],
   [
-    'names a misspelt action, and those that there are, where a button is',
+    'reports a misspelt action and the existing ones, at a button',
     [[FORM, "submitAs('order.cancel')", "submitAs('order.cancle')"]],
     MISSPELT_ACTION,
   ],
   [
-    'knows what an action answers',
+    'reports a wrong use of an action result',
     [[FORM, 'paidAt.toISOString()', 'paidAt.toFixed()']],
     /^src\/shared\/product\/pages\/order\/pay\.tsx\(.*'toFixed'.*'Date'/,
   ],
   [
-    "names an action that is missing, in the half's own file",
+    'reports a missing action, in the file of its half',
     [[HALF, 'cancel: () => redirect', 'cancle: () => redirect']],
     /^src\/server\/product\/pages\/order\.ts\(/m,
     "'cancle' does not exist in type",
   ],
   [
-    "names an action that answers something else, in the half's own file",
+    'reports an action with a wrong result, in the file of its half',
     [[HALF, 'paidAt: new Date()', "paidAt: 'now'"]],
     /^src\/server\/product\/pages\/order\.ts\(/m,
     "Type 'string' is not assignable to type 'Date'",
   ],
   [
-    'names it in the table of halves too, where the half promises nothing',
+    'reports it also in the table of halves, if the half declares no actions',
     [
       [HALF, 'AppContext, OrderActions>', 'AppContext>'],
       [HALF, 'cancel: ', 'cancle: '],
@@ -175,7 +175,7 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/server\/product\/pages\/index\.ts\(.*ActingPage<"order", OrderActions, AppContext>/,
   ],
   [
-    'names a page whose half is null although it has actions',
+    'reports a page whose half is null although it has actions',
     [
       [ACTIONS, 'order: OrderActions', 'home: OrderActions'],
       [FORM, '', '// @ts-nocheck\n'],
@@ -183,12 +183,12 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /^src\/server\/product\/pages\/index\.ts\(.*'null' is not assignable to type '.*ActingPage<"home", OrderActions, AppContext>'/,
   ],
   [
-    'names actions of an unknown route',
+    'reports actions of an unknown route',
     [[ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions']],
     /^src\/server\/product\/pages\/index\.ts\(.*Property 'ordr' is missing in type/,
   ],
   [
-    'names the file of actions of an unknown route, if they have a server half',
+    'reports the file of actions of an unknown route, if they have a server half',
     [
       [ACTIONS, 'order: OrderActions', 'order: OrderActions; ordr: OrderActions'],
       [HALVES, 'home: null,', 'home: null, ordr: {},'],
@@ -196,27 +196,27 @@ const WRONG: [name: string, edits: readonly Edit[], ...said: (RegExp | string)[]
     /"\\"ordr\\" is not a route of src\/shared\/product\/routes\.tsx\. Correct its name in src\/shared\/product\/actions\.ts\."/,
   ],
   [
-    'names a page whose module has no component',
+    'reports a page whose module has no component',
     [[PAGE, 'export default function Home', 'export function Home']],
     /^src\/server\/product\/pages\/index\.ts\(.*"The page \\"home\\" does not export a component as its default\. src\/shared\/product\/routes\.tsx names its file\."/m,
   ],
   [
-    'names a link to a page that is not there, where the link is',
+    'reports a link to a page that does not exist, at the link',
     [[PAGE, '/orders/:id', '/order/:id']],
     /^src\/shared\/product\/pages\/home\/home\.tsx\(.*'"\/order\/:id"' is not assignable to parameter of type '"\/" \| "\/orders\/:id"'/,
   ],
   [
-    'names a step of the wrong shape',
+    'reports a step with a wrong type',
     [[PRODUCT, 'pages,', 'pages, steps: () => [7],']],
     /^src\/server\/product\/index\.ts\([\s\S]*'number' is not assignable to type 'RequestHandler/,
   ],
   [
-    'names a part of the context that nothing provides',
+    'reports a part of the context that is not provided',
     [[CONTEXT, '= ProductContext<Settings>', '= ProductContext<Settings> & { user: string }']],
     /^src\/server\/product\/index\.ts\([\s\S]*Property 'user' is missing in type/,
   ],
   [
-    'names services that the API needs and nothing opens',
+    'reports services that the API needs and that are not opened',
     [[PRODUCT, 'api: createApi', 'api: ({ services }: { services: { database: string } }) => createApi']],
     /^src\/server\/product\/index\.ts\(.*/,
     "'undefined' is not assignable to type '{ database: string; }'",

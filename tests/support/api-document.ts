@@ -3,17 +3,17 @@ import addFormatsModule from 'ajv-formats';
 import type { Response } from 'supertest';
 import type { OpenApi, OpenApiOperation } from '../../src/server/engine/api/openapi.ts';
 
-/** A document against which replies are held. Use when an API says of itself what it answers. */
+/** An OpenAPI document that responses are checked against, for tests of an API that describes itself. */
 export interface ApiDocument {
-  /** Each operation with the statuses that it promises: `['getIncident', 'get', '/api/…', ['200', '304']]`. */
+  /** Each operation with the statuses that it documents: `['getIncident', 'get', '/api/…', ['200', '304']]`. */
   readonly operations: readonly { id: string; method: string; path: string; statuses: readonly string[] }[];
   /**
-   * Says what of a reply is not as the document has it; empty where nothing is. It counts as seen.
+   * Lists how a response differs from the document; empty if it matches. Adds the response to `seen`.
    *
-   * @param path as it was asked for
+   * @param path as it was requested
    */
   complain(method: string, path: string, reply: Response): string[];
-  /** `getIncident 404` for each reply that was held against it. */
+  /** `getIncident 404` for each response that was checked. */
   readonly seen: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ export function readApiDocument(document: OpenApi): ApiDocument {
       if (!found) return [`${method} ${asked} is not in the document.`];
       const { operationId: id, responses } = found.facts;
       const status = responses[reply.status] ? String(reply.status) : 'default';
-      if (status === 'default' && reply.status !== 500) return [`${id} does not promise ${reply.status}.`];
+      if (status === 'default' && reply.status !== 500) return [`${id} does not document ${reply.status}.`];
       seen.add(`${id} ${status}`);
       return complainOf(found, status, reply);
     },
@@ -72,7 +72,7 @@ export function readApiDocument(document: OpenApi): ApiDocument {
   }
 }
 
-/** Others are sent where there is something to say. */
+/** Always sent. Other headers are sent only if they have a value. */
 const ALWAYS = new Set(['ETag', 'Location']);
 
 function toPattern(path: string): RegExp {

@@ -20,13 +20,13 @@ export interface TestAppOptions extends Partial<AppDeps> {
   readonly trustProxy?: number | readonly string[];
 }
 
-/** A server for tests: no proxy is trusted, and connections are limited as in production. */
+/** Server options for tests: no proxy is trusted, and connection limits are as in production. */
 export const TEST_SERVER: Pick<HttpServerOptions, 'limits' | 'trust'> = {
   limits: toConnectionLimits(MAX_CONNECTIONS),
   trust: createProxyTrust(),
 };
 
-/** What a log was told, a line each. */
+/** A log that collects its lines. */
 export interface LogSpy {
   readonly log: Logger;
   readonly lines: Record<string, unknown>[];
@@ -38,7 +38,7 @@ export function spyOnLog(): LogSpy {
   return { log, lines };
 }
 
-/** Pages without React: `/` and `/admin` say where they are and how they were asked for. */
+/** Pages without React: `/` and `/admin` return their path and how they were requested. */
 export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
   const known = new Set(['/', '/admin', '/orders']);
   const say: RequestHandler = (req, res) => {
@@ -69,7 +69,7 @@ export function createFakePages(overrides: Partial<PageSteps> = {}): PageSteps {
   };
 }
 
-/** An API with one resource that echoes and one that fails. */
+/** An API with one route that echoes and one that fails. */
 export function createFakeApi(): Router {
   const api = Router();
   api.use(
@@ -88,7 +88,7 @@ export function createFakeApi(): Router {
   return api;
 }
 
-/** The real app around fakes. */
+/** The real app with fake dependencies. */
 export function createTestApp({ publicOrigins = [], trustProxy, ...deps }: TestAppOptions = {}) {
   const log = deps.log ?? pino({ enabled: false });
   return createApp({
@@ -113,7 +113,7 @@ export interface TestServer {
   close(): void;
 }
 
-/** The real server around the real app, on a free port. */
+/** Starts the real server with the real app and fake dependencies, on a free port. */
 export async function startTestServer(
   options: TestAppOptions = {},
   of: Partial<HttpServerOptions> = {},

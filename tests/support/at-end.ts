@@ -1,4 +1,4 @@
-// Vitest ends a process of tests by SIGTERM, at which Node would end without an exit of its own.
+// Vitest ends a test process with SIGTERM. Without this handler, no 'exit' event would be emitted.
 process.once('SIGTERM', () => process.exit(143));
 
 const acts: (() => void)[] = [];
@@ -6,7 +6,7 @@ process.once('exit', () => {
   for (const act of acts) act();
 });
 
-/** Does something, at once, when this process ends. For what the tests of several files share. */
+/** Runs a synchronous function when this process exits. For resources shared by several test files. */
 export function atEnd(act: () => void): void {
   acts.push(act);
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockedLoop } from '../../src/server/desk/worker/processes/heartbeat.ts';
 import { openTestDesk } from './desk.ts';
 
-/** A server that stands still in one of these ways (HOW), and prints what its desk says of it. */
+/** A server whose event loop is blocked in one of these ways (HOW). Prints what its desk reports about it. */
 const ways: Record<string, () => unknown> = {
   loop: function spinInALoop() {
     const end = Date.now() + 2500;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import owner from '../../package.json' with { type: 'json' };
-import './at-end.ts'; // playwright ends its browsers at an exit
+import './at-end.ts'; // Playwright closes its browsers on exit
 
-/** The same for every Chromium, so that tests say the same with each. */
+/** Shared by all Chromium builds, so that tests behave the same with each. */
 const ARGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -16,27 +16,27 @@ const ARGS = [
   '--no-first-run',
 ];
 
-/** Starts a headless Chromium: the one from npm, or the one that `CHROMIUM_PATH` names. */
+/** Starts a headless Chromium: the one from npm, or the one at `CHROMIUM_PATH`. */
 export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: process.env.CHROMIUM_PATH ?? (await unpackChromium()), args: ARGS });
 }
 
 let shared: Promise<Browser> | undefined;
 
-/** The one browser of this process, which ends with it. Who opens a context or a page in it closes that. */
+/** Returns the browser shared by all tests of this process. Close the contexts and pages that you open in it. */
 export function shareBrowser(): Promise<Browser> {
   shared ??= launchBrowser();
   return shared;
 }
 
-/** Beside its place, and then renamed: another process never starts half a file, nor that of another version. */
+/** Unpacks into a temporary folder, then renames it, so that other processes never start a partly written Chromium. */
 async function unpackChromium(): Promise<string> {
   const folder = join(tmpdir(), `spillway-chromium-${owner.devDependencies['@sparticuz/chromium']}`);
   if (!existsSync(folder)) {
     const { default: packed } = await import('@sparticuz/chromium');
     const { TMPDIR } = process.env;
     const made = mkdtempSync(`${folder}-`);
-    process.env.TMPDIR = made; // where it unpacks, which it reads before it waits for anything
+    process.env.TMPDIR = made; // the target folder, which is read before the first await
     const unpacked = packed.executablePath();
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
@@ -50,25 +50,25 @@ async function unpackChromium(): Promise<string> {
   return join(folder, 'chromium');
 }
 
-/** A request for page data, or one that posts a form. */
+/** A request for page data, or a posted form. */
 export interface SeenRequest {
   readonly method: string;
   /** Path and search. */
   readonly path: string;
-  /** Sent ahead of a navigation. */
+  /** Whether the page was prefetched. */
   readonly isPrefetch: boolean;
 }
 
 export interface Watched {
-  /** Console errors and warnings, page errors and violations of the policy (report-only ones too), in order. */
+  /** Console errors and warnings, page errors and CSP violations (including report-only ones), in order. */
   readonly complaints: string[];
-  /** Paths for which a whole document was requested. */
+  /** Paths that were requested as a document. */
   readonly documents: string[];
-  /** Requests for page data and posted forms. */
+  /** Requests for page data, and posted forms. */
   readonly data: SeenRequest[];
 }
 
-/** Writes down what a page complains about and what it asks the server for. To be called before it goes anywhere. */
+/** Records a page's complaints and its requests to the server. Call it before the first navigation. */
 export async function watch(page: Page): Promise<Watched> {
   const complaints: string[] = [];
   const documents: string[] = [];

@@ -7,12 +7,12 @@ import { build } from '../../build.mjs';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const kept = join(project, 'node_modules/.cache/spillway/apps');
-/** As many as the tests build, and a few that changed (a count). Each has some 26 MB. */
+/** The builds of all tests, and a few from earlier versions (a count). Each takes about 26 MB. */
 const KEPT_BUILDS = 24;
 
 /**
- * Builds a copy of the project as `node build.mjs` does there. A copy with the same sources, in another
- * file or in an earlier run, was built already: it gets the same `dist`.
+ * Builds a copy of the project, as `node build.mjs` would. If another file or an earlier run has built the same
+ * sources, this copy gets that `dist`.
  */
 export async function buildApp(folder: string): Promise<void> {
   const dist = join(folder, 'dist');
@@ -22,7 +22,7 @@ export async function buildApp(folder: string): Promise<void> {
   if (!existsSync(known)) keep(dist, known);
 }
 
-/** All that decides a build: the stamp names the sources, the lockfile the packages. */
+/** Identifies the input of a build: the stamp covers the sources, the lockfile covers the packages. */
 function toKey(folder: string): string {
   const lockfile = readFileSync(join(project, 'package-lock.json'));
   const others = [toStamp(folder, { dev: false }), process.version];
@@ -34,13 +34,13 @@ function copyWhole(from: string, to: string): boolean {
     cpSync(from, to, { recursive: true });
     return true;
   } catch {
-    // It is not there, or another process removes it.
+    // It does not exist, or another process is removing it.
     rmSync(to, { recursive: true, force: true });
     return false;
   }
 }
 
-/** Puts it there in one step, because other processes may read it at the same time. Deletes the oldest. */
+/** Stores a build with one rename, because other processes can read it at the same time. Deletes the oldest builds. */
 function keep(dist: string, known: string): void {
   const copy = `${known}.${process.pid}`;
   mkdirSync(kept, { recursive: true });

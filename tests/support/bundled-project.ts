@@ -8,14 +8,14 @@ import { createSites } from '../../build/sites.mjs';
 import { toFrameFile } from '../../src/server/engine/errors/digest/frame-file.ts';
 import type { StackFrame } from '../../src/server/engine/errors/failure.ts';
 
-/** A small project, built the way the real one is: minified, its maps one folder deeper, with a table of sites. */
+/** A small project, bundled like the real one: minified, with source maps one folder deeper and frame locations. */
 export interface BundledProject {
   readonly dist: string;
-  /** Runs `fail()` of the bundle, and reads the frames of what it throws. */
+  /** Runs the bundle's `fail()` and returns the stack frames of the error that it throws. */
   fail(): StackFrame[];
 }
 
-/** @param files by path within the project; `src/main.ts` is the entry and exports `fail()` */
+/** @param files by path in the project. `src/main.ts` is the entry and exports `fail()` */
 export async function bundleProject(root: string, files: Record<string, string>): Promise<BundledProject> {
   for (const [path, text] of Object.entries(files)) write(join(root, path), text);
   const dist = join(root, 'dist');
@@ -38,7 +38,7 @@ export async function bundleProject(root: string, files: Record<string, string>)
   return {
     dist,
     fail() {
-      // In a process of its own: a runner of tests loads modules in its own way.
+      // In a separate process, because the test runner has its own module loader.
       const url = pathToFileURL(join(dist, 'server/main.js')).href;
       const script = `import('${url}').then((bundle) => bundle.fail()).catch((error) => process.stdout.write(error.stack))`;
       const stack = execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' });

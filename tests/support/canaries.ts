@@ -5,25 +5,25 @@ import { DatabaseSync } from 'node:sqlite';
 import { unpackBytes, unpackJson } from '../../src/server/desk/store/occurrences/pack.ts';
 import type { SqlDriver, SqlValue } from '../../src/server/desk/store/sql.ts';
 
-/** Bytes that left the process, and whose they are. */
+/** Bytes that the process left behind, with their source. */
 export interface Leftover {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** Characters that are enough to know a secret by: half of one is one too. */
+/** How many characters identify a secret. Half a secret counts as a leak too. */
 const TELLTALE_LENGTH = 10;
 
 /**
- * Twenty-four letters that stand nowhere else, the same for the same name. They have no shape that a
- * pattern knows and no digit, so that nothing but their name or their value can give them away.
+ * Returns 24 letters that occur nowhere else, the same ones for the same name. They contain no digits and match no
+ * pattern of the scrubber, so it can recognize them only by their name or their value.
  */
 export function toCanary(name: string): string {
   const hex = createHash('sha256').update(`canary ${name}`).digest('hex').slice(0, 24);
   return [...hex].map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 16))).join('');
 }
 
-/** Where canaries, or the halves of one, stand: `log: bearer …words around it…`. Empty where nothing leaked. */
+/** Finds canaries, or halves of them: `log: bearer …surrounding text…`. Empty if nothing leaked. */
 export function findCanaries(canaries: Readonly<Record<string, string>>, leftovers: readonly Leftover[]): string[] {
   const telltales = Object.entries(canaries).flatMap(([name, canary]) =>
     toTelltales(canary).map((telltale) => ({ name, telltale })),
@@ -38,11 +38,11 @@ export function findCanaries(canaries: Readonly<Record<string, string>>, leftove
 
 function toTelltales(canary: string): string[] {
   const base64 = Buffer.from(canary).toString('base64').replace(/=+$/, '');
-  if (/^\d+$/.test(canary)) return [canary, base64]; // half of a card's number may be any number
+  if (/^\d+$/.test(canary)) return [canary, base64]; // half of a card number can be any number
   return [canary.slice(0, TELLTALE_LENGTH), canary.slice(-TELLTALE_LENGTH), base64];
 }
 
-/** Every file below a folder, byte for byte. */
+/** Reads every file in a folder. */
 export function readFolder(folder: string): Leftover[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     if (!entry.isFile()) return [];
@@ -50,12 +50,12 @@ export function readFolder(folder: string): Leftover[] {
     try {
       return [{ name: path.slice(folder.length + 1), bytes: readFileSync(path) }];
     } catch {
-      return []; // taken in and dropped meanwhile
+      return []; // ingested and deleted since the folder was listed
     }
   });
 }
 
-/** Every column of every row of a store, bytes both as they are and unpacked: `desk_wholes.data`. */
+/** Reads every column of every row of a store, bytes both as stored and unpacked: `desk_wholes.data`. */
 export async function readTables(driver: SqlDriver): Promise<Leftover[]> {
   const tables = await driver.all<{ name: string }>(
     driver.dialect.name === 'sqlite'
@@ -78,7 +78,7 @@ export async function readTables(driver: SqlDriver): Promise<Leftover[]> {
   return leftovers;
 }
 
-/** What is packed in the columns of a store: whole occurrences, lines of source. */
+/** Reads the compressed columns of a store: full occurrences, lines of source. */
 export function readPacked(file: string): Leftover[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -100,7 +100,7 @@ export function readPacked(file: string): Leftover[] {
   }
 }
 
-/** By digest: what its whole occurrences are packed against. */
+/** By digest: the dictionaries that full occurrences are compressed with. */
 function readDictionaries(database: DatabaseSync): ReadonlyMap<string, Uint8Array> {
   const rows = database.prepare('SELECT digest, data FROM desk_dictionaries').all();
   return new Map(rows.map(({ digest, data }) => [String(digest), unpackBytes(data as Uint8Array)]));
@@ -112,6 +112,6 @@ function unpack(name: string, bytes: Uint8Array, dictionary: Uint8Array | undefi
   try {
     return [{ name, bytes: Buffer.from(unpackBytes(bytes)) }];
   } catch {
-    return []; // a salt is not packed
+    return []; // a salt is not compressed
   }
 }

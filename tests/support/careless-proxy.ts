@@ -3,31 +3,31 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** What a proxy can do wrong; without any of it, it does what it should. */
+/** Mistakes that the proxy makes. Without any of these, it works correctly. */
 export interface Carelessness {
   /** Speaks TLS. */
   readonly tls?: { readonly key: Buffer; readonly cert: Buffer };
-  /** Hands an answer on when it is whole. */
+  /** Passes on a response only when it is complete. */
   readonly buffers?: boolean;
-  /** Asks without Accept-Encoding. */
+  /** Removes Accept-Encoding from requests. */
   readonly takesEncoding?: boolean;
-  /** Compresses once more what is compressed, and says so once. */
+  /** Compresses a compressed response again, but leaves Content-Encoding as it is. */
   readonly compressesTwice?: boolean;
-  /** Answers 413 beyond (bytes). */
+  /** Answers 413 above this size (bytes). */
   readonly maxBody?: number;
-  /** Says nothing of who asks, or what they said themselves. */
+  /** Sends no X-Forwarded-* headers, or the ones that the client sent. */
   readonly forwards?: 'nothing' | 'what-it-got';
-  /** Asks for the server by its address. */
+  /** Replaces the Host header by the server's own address. */
   readonly exchangesHost?: boolean;
-  /** Keeps whatever it was answered to a GET. */
+  /** Caches every response to a GET. */
   readonly keeps?: boolean;
-  /** Says for how long assets are good, in the server's place. */
+  /** Replaces the Cache-Control header of assets. */
   readonly agesAssets?: boolean;
   readonly doublesHeaders?: boolean;
   readonly takesToken?: boolean;
-  /** Adds a token to all that come without one. */
+  /** Adds this token to requests without one. */
   readonly addsToken?: string;
-  /** Adds the secret of an authenticating proxy to every request, and passes on the visitor's name. */
+  /** Adds the secret of an authenticating proxy to every request, and passes on the visitor's user name header. */
   readonly addsProxySecret?: string;
 }
 
@@ -122,7 +122,7 @@ function toHeaders(incoming: IncomingMessage, upstream: string, careless: Carele
   if (careless.takesToken) delete headers.authorization;
   if (careless.addsToken !== undefined) headers.authorization ??= `Bearer ${careless.addsToken}`;
   if (careless.addsProxySecret !== undefined) headers['x-auth-proxy-secret'] = careless.addsProxySecret;
-  // They are between two neighbours (RFC 9110, section 7.6.1).
+  // Hop-by-hop headers (RFC 9110, section 7.6.1).
   delete headers.connection;
   delete headers.upgrade;
   return headers;

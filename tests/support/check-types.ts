@@ -18,15 +18,15 @@ import { promisify } from 'node:util';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(project, 'node_modules/.bin/tsc');
-/** What all apps have in common, and what their tests use of it. */
+/** Files that all apps have in common, and those that their tests use. */
 const COMMON = ['package.json', 'src', 'build', 'build.mjs', 'bin', 'tests/support', 'tests/e2e/site.ts'];
-/** What `imports` in package.json leads to, of what all apps have in common. */
+/** The targets of `imports` in package.json that all apps share. */
 const PUBLIC = {
   '#engine': 'src/shared/engine/index.ts',
   '#engine/server': 'src/server/engine/index.ts',
   '#engine/testing': 'tests/support/testing.ts',
 };
-/** The same of what each app has for itself. */
+/** The targets that each app has its own files for. */
 const PRODUCTS = {
   '#product/': 'src/shared/product',
   '#product-server/': 'src/server/product',
@@ -35,7 +35,7 @@ const PRODUCTS = {
 const TREES = ['shared', 'client', 'server'] as const;
 type Tree = (typeof TREES)[number];
 
-/** Whether a file of the project differs from app to app: the product, its tests, and what names a file of it. */
+/** Whether a file differs between apps: the product, its tests, and files that import from the product. */
 export function isOfApp(path: string): boolean {
   const parts = relative(project, path).split(sep);
   if (parts.includes('product')) return true;
@@ -48,11 +48,10 @@ export function isOfApp(path: string): boolean {
 }
 
 /**
- * Type-checks the parts of apps, all of them in one program for each tree, so that what they have in common is
- * checked once.
+ * Type-checks several apps in one program per tree, so that the files they share are checked once.
  *
- * @param folders each has what `isOfApp` and nothing else
- * @returns what the compiler said of each folder, with paths relative to it; the empty text when nothing is wrong
+ * @param folders contain only files for which `isOfApp` is true
+ * @returns the compiler's messages for each folder, with paths relative to it; empty if there are none
  */
 export async function checkTypes(folders: readonly string[], trees: readonly Tree[] = TREES): Promise<string[]> {
   const common = realpathSync(mkdtempSync(join(tmpdir(), 'spillway-types-')));
@@ -70,7 +69,7 @@ export async function checkTypes(folders: readonly string[], trees: readonly Tre
   }
 }
 
-/** The compiler looks `#product/` up once for all apps. @returns what puts the files back as they were */
+/** Needed because the compiler resolves `#product/` once for all apps. @returns a function that restores the files */
 function makeProductsRelative(folder: string): () => void {
   const before = new Map<string, string>();
   for (const file of globSync('{src,tests}/**/*.{ts,tsx}', { cwd: folder })) {
@@ -94,7 +93,7 @@ async function checkTree(tree: Tree, common: string, folders: readonly string[])
   const paths = [`src/${tree}`, 'src/shared/**/*.d.ts', ...(tree === 'server' ? ['tests/*/product'] : [])];
   const config = {
     extends: join(project, `tsconfig.${tree}.json`),
-    // Files of an app find those in common as if they were in one folder.
+    // Files of an app resolve the shared files as if they were in the same folder.
     compilerOptions: {
       rootDirs: roots,
       paths: Object.fromEntries(Object.entries(PUBLIC).map(([name, path]) => [name, [join(common, path)]])),
@@ -113,31 +112,31 @@ async function checkTree(tree: Tree, common: string, folders: readonly string[])
   }
 }
 
-/** The messages by folder. Each begins with the path of its file, and may go on in lines that are indented. */
+/** Groups the messages by folder. Each message begins with the path of its file, and can have indented lines. */
 function toTexts(said: string, folders: readonly string[]): string[] {
   const texts = new Map(folders.map((folder) => [basename(folder), '']));
   for (const message of said.split(/^(?=\S)/m).filter(Boolean)) {
     const [, name = '', text = ''] = /^([^/]*)\/(.*)$/s.exec(message) ?? [];
     const before = texts.get(name);
-    if (before === undefined) throw new Error(`The compiler says of no app: ${message}`);
+    if (before === undefined) throw new Error(`This compiler message belongs to no app: ${message}`);
     texts.set(name, before + text);
   }
   return [...texts.values()];
 }
 
-/** What the compiler would find in another app. */
+/** Lists imports that the compiler would resolve in another app. */
 function listMissing(folder: string, common: string): string {
   const files = globSync('{src,tests}/**/*.{ts,tsx}', { cwd: folder });
   return files
     .flatMap((file) => listImports(join(folder, file)).map((target) => ({ file, target })))
     .filter(({ file, target }) => ![folder, common].some((root) => isFile(join(root, dirname(file), target))))
-    .map(({ file, target }) => `${file} imports ${target}, which is not there.\n`)
+    .map(({ file, target }) => `${file} imports ${target}, which does not exist.\n`)
     .join('');
 }
 
 const isFile = (path: string) => existsSync(path) && statSync(path).isFile();
 
-/** Of files beside it. */
+/** Lists the relative imports of a file. */
 function listImports(path: string): string[] {
   const found = readFileSync(path, 'utf8').matchAll(/(?:^import |\bfrom |\bimport\()'(\.[^']+)'/gm);
   return [...found].map(([, target = '']) => target);

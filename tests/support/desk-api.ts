@@ -6,13 +6,13 @@ import { createFailure } from './desk.ts';
 import { ADA, type DeskSite, type DeskSiteOptions, startDeskSite } from './desk-site.ts';
 
 export interface AskOptions {
-  /** Undefined: the operator's. Empty: none. */
+  /** Defaults to the operator's token. Empty: no token. */
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The desk's API on a store in memory: every reply is held against the document that it serves. */
+/** The desk's API on an in-memory store. Every response is checked against the API's own OpenAPI document. */
 export interface TestDeskApi {
   readonly site: DeskSite;
   readonly document: ApiDocument;
@@ -36,7 +36,7 @@ export async function startDeskApi(options: DeskSiteOptions = {}): Promise<TestD
   return { site, document, ask, get: (path, asked) => ask('get', path, asked) };
 }
 
-/** A request of which the reply is kept as text, whatever its type is. */
+/** Sends a request and keeps the response body as text, regardless of its content type. */
 function sendTo(app: DeskSite['app'], method: string, path: string): Test {
   const verb = method as 'get' | 'post' | 'patch' | 'delete' | 'put' | 'head';
   return request(app)
@@ -52,7 +52,7 @@ function sendTo(app: DeskSite['app'], method: string, path: string): Test {
     });
 }
 
-/** The lines of an export. */
+/** Parses the lines of an export. */
 export function readLines(reply: Response): Record<string, unknown>[] {
   return reply.text
     .trimEnd()
@@ -62,7 +62,7 @@ export function readLines(reply: Response): Record<string, unknown>[] {
 
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total; // here', '}'];
 
-/** A whole failure as the desk worker prepares it, with a line of source. */
+/** A full failure as the desk worker prepares it, with a line of source. */
 export function wholeWithSource(wanted: Partial<StoredFailure> = {}) {
   const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
   const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };

@@ -4,10 +4,10 @@ import { toAddress } from '../../src/server/engine/errors/failure.ts';
 import { createFailure, openTestDesk } from './desk.ts';
 
 /**
- * A server that fails all the time, for tests that kill it. It writes each address to standard output
- * once it is stored, and nothing else.
+ * A server that fails continuously, for tests that kill it. It writes only the address of each failure to standard
+ * output, after the failure is journaled.
  *
- * DATA_DIR, DESK_DATABASE_URL; RATE failures a second; DIGESTS different ones; FOR milliseconds.
+ * DATA_DIR, DESK_DATABASE_URL; RATE: failures per second; DIGESTS: how many different ones; FOR: milliseconds.
  */
 const { DATA_DIR = '', DESK_DATABASE_URL, RATE = '2000', DIGESTS = '1', FOR = '60000' } = process.env;
 const desk = await openTestDesk({
@@ -16,7 +16,7 @@ const desk = await openTestDesk({
   inFlight: () => [{ requestId: 'request-1', method: 'GET', route: '/orders/:id', ms: 17 }],
 });
 
-/** However long it was held up: what is stored and not shown yet is told from what was lost by its number. */
+/** Limits how many failures are journaled but not yet printed, even after a delay. Tests use it to detect losses. */
 const MAX_UNSHOWN = 50;
 
 const started = performance.now();

@@ -8,10 +8,10 @@ import type {
 } from '../../src/shared/desk/shapes.ts';
 import { Day, Hour, MiB, Minute, Second } from '../../src/shared/units.ts';
 
-/** The moment at which the pages of the tests are looked at. */
+/** The current time in tests of pages. */
 export const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
 
-/** A whole occurrence. Use when a page of the desk is rendered from a shape. */
+/** A full occurrence, for tests that render a page of the desk. */
 export function wholeShape(more: Partial<WholeShape> = {}): WholeShape {
   return {
     origin: 'while a loader ran',
@@ -174,7 +174,7 @@ export function occurrenceShape(more: Partial<OccurrenceShape> = {}): Occurrence
 const DAY_COUNTS = [0, 0, 1, 0, 2, 0, 0, 5, 3, 8, 13, 9, 4, 6, 12, 30, 22, 18, 9, 4, 7, 3, 5, 11];
 const FORTNIGHT_COUNTS = [0, 0, 0, 0, 0, 0, 0, 0, 12, 40, 33, 61, 90, 172];
 
-/** An incident with one whole occurrence, as an operator sees it. */
+/** An incident with one full occurrence, as an operator sees it. */
 export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
   return {
     now: NOW,
@@ -259,7 +259,7 @@ export function incidentData(more: Partial<IncidentData> = {}): IncidentData {
   };
 }
 
-/** A row of the list. */
+/** A row of the incident list. */
 export function incidentRow(more: Partial<IncidentRow> = {}): IncidentRow {
   return {
     digest: '7K3QM2XA',
@@ -308,7 +308,7 @@ export function incidentsData(more: Partial<IncidentsData> = {}): IncidentsData 
   };
 }
 
-/** The memory of a process that died of its heap. */
+/** The memory history of a process that ran out of heap. */
 export function growthShape(more: Partial<GrowthShape> = {}): GrowthShape {
   return {
     at: NOW - 20 * Minute,

@@ -41,48 +41,48 @@ const MANIFEST: AssetManifest = {
 
 export interface DeskSiteOptions {
   readonly tokens?: readonly OperatorToken[];
-  /** In the place of an SQLite in memory. */
+  /** Defaults to an in-memory SQLite. */
   readonly sessions?: SessionStore;
   readonly authProxyHeader?: string;
   readonly authProxySecret?: string;
   readonly authProxyOperators?: readonly string[];
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: readonly string[];
-  /** What the store is on; an SQLite in memory by default. */
+  /** The store's database. Defaults to an in-memory SQLite. */
   readonly driver?: SqlDriver;
-  /** Who is told, as the pages show it. */
+  /** The notification channels that the pages show. */
   readonly notify?: NotifyFacts;
-  /** What the desk worker does without the store. */
+  /** Calls that the desk worker handles without the store. */
   readonly calls?: Partial<WorkerHandlers>;
-  /** The failures that are not in the store yet; none by default. */
+  /** Failures that are not in the store yet; none by default. */
   readonly arriving?: Desk['arriving'];
-  /** Of live pages (ms). */
+  /** The ping interval of live pages (ms). */
   readonly pingInterval?: number;
-  /** How long answers to tokens are held back during a flood (ms). */
+  /** How long responses to sign-ins are delayed during a flood of wrong tokens (ms). */
   readonly holdMs?: number;
-  /** Other parts of the app, such as an owner's steps. */
+  /** Other parts of the app, such as the product's steps. */
   readonly deps?: Partial<AppDeps>;
 }
 
-/** The real app with the real desk on a store in memory, and a clock that a test sets. */
+/** The real app and desk with an in-memory store and a clock that the test controls. */
 export interface DeskSite {
   readonly app: RequestListener;
   readonly pages: DeskPages;
-  /** What a listener of the desk's own serves. */
+  /** The desk's own listener. */
   readonly alone: RequestListener;
   readonly sessions: SessionStore;
-  /** What the pages show. */
+  /** The store that the pages read. */
   readonly store: Store;
-  /** Every line of the log. */
+  /** All log lines. */
   readonly lines: Record<string, unknown>[];
-  /** Lets time go by (ms): what the store holds grows older by it. */
+  /** Advances the clock (ms) and ages the store's contents. */
   pass(ms: number): Promise<void>;
-  /** The same desk, started anew with other tokens. */
+  /** Starts the same desk again with other tokens. */
   restart(tokens: readonly OperatorToken[]): Promise<DeskSite>;
   get(path: string, cookie?: string): Test;
-  /** Posts as a browser without scripts does. */
+  /** Posts a form like a browser without scripts. */
   post(path: string, fields: Record<string, string>, cookie?: string): Test;
-  /** Makes the ticket of a sign-in link. */
+  /** Creates the ticket of a sign-in link. */
   makeTicket(name: string): Promise<string>;
   /** @returns the cookie of a new session */
   enter(token?: string): Promise<string>;
@@ -93,7 +93,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   const driver = options.driver ?? openSqlite(':memory:', { log: createTestLog().log });
   const store = await openStore(driver, { rule: 1, environment: 'test' });
   const sessions = options.sessions ?? store;
-  // As the desk worker does, for the calls that are methods of the store.
+  // Like the desk worker, for calls that are methods of the store.
   const ask = (async (name: keyof Store, ...args: never[]) => {
     const method = (options.calls?.[name as keyof WorkerHandlers] ?? store[name]) as (...args: unknown[]) => unknown;
     const [first, ...rest] = args;
@@ -172,7 +172,7 @@ export async function startDeskSite(options: DeskSiteOptions = {}): Promise<Desk
   return start(options.tokens ?? [ADA, VERA]);
 }
 
-/** What a browser would send back. @throws where no cookie was set */
+/** Returns the Cookie header that a browser would send back. @throws if no cookie was set */
 export function toCookie(headers: Record<string, unknown>): string {
   const [cookie] = headers['set-cookie'] as string[];
   return cookie?.split(';')[0] ?? '';

@@ -9,10 +9,10 @@ import type { Failure } from '../../src/server/engine/errors/failure.ts';
 import { toOccurrence } from '../../src/shared/engine/reporting/address.ts';
 import { Day, MiB } from '../../src/shared/units.ts';
 
-/** The desk worker as it is built: to load its sources takes three times as long. */
+/** The built desk worker. Loading it from source takes three times as long. */
 const workerFile = fileURLToPath(new URL('../../dist/server/desk-worker.js', import.meta.url));
 
-/** A failure that nobody else has, with what a test asks of it. */
+/** A unique failure, with the given properties. */
 export function createFailure(wanted: Partial<Failure> = {}): Failure {
   const id = randomBytes(16);
   return {
@@ -40,24 +40,24 @@ export interface LoggedLine {
   readonly fields: object;
 }
 
-/** A log that is read by the test. */
+/** A log whose lines a test can read. */
 export function createTestLog(): { log: DeskLog; lines: LoggedLine[] } {
   const lines: LoggedLine[] = [];
   const to = (level: string) => (fields: object, message: string) => void lines.push({ level, message, fields });
   return { lines, log: { info: to('info'), warn: to('warn'), error: to('error') } };
 }
 
-/** A folder that goes away with the test. */
+/** A temporary folder that is removed at the end of the test. */
 export function createFolder(onEnd: (clean: () => void) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-desk-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The default. */
+/** The default retention. */
 export const TEST_RETENTION = { maxAge: 90 * Day, maxBytes: 500 * MiB };
 
-/** A desk as the server opens it, its desk worker in a thread of its own. */
+/** Opens a desk as the server does, with its worker thread. */
 export function openTestDesk(options: Partial<DeskOptions> & Pick<DeskOptions, 'dataDir'>): Promise<Desk> {
   return openDesk({
     build: 'build-1',

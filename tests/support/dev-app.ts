@@ -20,26 +20,26 @@ import { findFreePort } from './free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** For builds that share two cores with other tests (ms). */
+/** Allows for builds that share two cores with other tests (ms). */
 const RESET_PATIENCE = 40_000;
 
-/** An app under `npm run dev`, in a folder of its own. */
+/** An app under `npm run dev`, in its own folder. */
 export interface DevApp {
   readonly url: string;
-  /** Everything that was printed so far. */
+  /** All output so far. */
   readonly output: () => string;
-  /** Saves a file as an editor does. */
+  /** Saves a file like an editor. */
   write(path: string, text: string): void;
   read(path: string): string;
-  /** Replaces a piece of a file. @throws where the file does not hold it once */
+  /** Replaces text in a file. @throws if the file does not contain it exactly once */
   edit(path: string, from: string, to: string): void;
   remove(path: string): void;
-  /** Puts every file back as it was at the start, and waits until that is served. */
+  /** Restores all files, and waits until the restored app is served. */
   reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Copies the engine, puts this product into it, and starts. @param settings environment variables */
+/** Copies the engine, adds this product and starts the app. @param settings environment variables */
 export async function startDevApp(
   files: Readonly<Record<string, string>> = {},
   settings: Readonly<Record<string, string>> = {},
@@ -52,7 +52,7 @@ export async function startDevApp(
   for (const path of ['src/shared/product', 'src/server/product']) {
     rmSync(join(folder, path), { recursive: true });
   }
-  /** What stood where this test wrote; undefined for no file. */
+  /** The original text of each file that the test wrote; undefined if it did not exist. */
   const before = new Map<string, string | undefined>();
   const write = (path: string, text: string): void => {
     remember(path);
@@ -62,7 +62,7 @@ export async function startDevApp(
   for (const [path, text] of Object.entries({ ...PRODUCT, ...files })) write(path, text);
 
   const { HOST: host = '127.0.0.1' } = settings;
-  // Kept over many servers, so it is not left to the first of them.
+  // Chosen here, because a restarted server must listen on the same port.
   const { PORT: port = await findFreePort(host) } = settings;
   const child = spawn(process.execPath, ['bin/dev.mjs'], {
     cwd: folder,
@@ -86,7 +86,7 @@ export async function startDevApp(
       if (output.includes(`Listening on ${url}`)) resolve();
       if (output.includes('Nothing is served yet')) {
         child.kill('SIGTERM');
-        reject(new Error(`npm run dev could not serve what it was given:\n${output}`));
+        reject(new Error(`npm run dev could not serve the app:\n${output}`));
       }
     }
     child.stdout.on('data', read);
@@ -116,10 +116,10 @@ export async function startDevApp(
     }
     const end = performance.now() + RESET_PATIENCE;
     for (;;) {
-      // A server that is exchanged may end the connection on which it is asked.
+      // A server that is being restarted can close the connection.
       const state = await readState().catch(() => undefined);
       if (state && state.build > build && state.served === state.build && !state.error) return;
-      if (performance.now() > end) throw new Error(`What was there before is not served again:\n${output}`);
+      if (performance.now() > end) throw new Error(`The restored app is not served:\n${output}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
@@ -134,7 +134,8 @@ export async function startDevApp(
     read,
     edit(path, from, to) {
       const text = read(path);
-      if (text.split(from).length !== 2) throw new Error(`${path} does not hold ${JSON.stringify(from)} once.`);
+      if (text.split(from).length !== 2)
+        throw new Error(`${path} does not contain ${JSON.stringify(from)} exactly once.`);
       write(
         path,
         text.replace(from, () => to),
@@ -156,7 +157,7 @@ export async function startDevApp(
   };
 }
 
-/** @returns ids of servers that run in this folder. Needs `/proc`: elsewhere it finds none. */
+/** @returns ids of server processes that run in this folder. Needs `/proc`: on other systems it finds none. */
 function findServersIn(folder: string): string[] {
   if (!existsSync('/proc/self/cwd')) return [];
   return readdirSync('/proc').filter((id) => {
@@ -167,7 +168,7 @@ function findServersIn(folder: string): string[] {
         readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('dist/server/main.js')
       );
     } catch {
-      return false; // It has ended, or belongs to another user.
+      return false; // The process has ended, or belongs to another user.
     }
   });
 }
@@ -180,7 +181,7 @@ function end(child: ChildProcess): Promise<void> {
   });
 }
 
-/** A counter and a field beside a shared button, a context, a hook and a loader. */
+/** A counter, a form field, a shared button, a context, a hook and a loader. */
 const PRODUCT: Readonly<Record<string, string>> = {
   'src/shared/product/routes.tsx': `import { defineRoutes, type RouteIdOf } from '#engine';
 

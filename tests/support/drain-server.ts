@@ -9,7 +9,7 @@ import { createLogger } from '../../src/server/engine/monitoring/logger.ts';
 import { createTestApp, TEST_SERVER } from './app.ts';
 import { noScrubber } from './unguarded.ts';
 
-// A process of its own around the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
+// A separate process with the real app: `node drain-server.ts <lag> <deadline> [hangs]`, both in ms.
 const [lag = 0, deadline = 0] = process.argv.slice(2).map(Number);
 
 const routes = Router()

@@ -9,22 +9,22 @@ import buildOnce from './build-once.ts';
 const MAIN = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
-/** A built server in a process of its own. */
+/** The built server in a separate process. */
 export interface E2eServer {
-  /** Origin, without a slash at the end. */
+  /** Origin, without a trailing slash. */
   readonly url: string;
-  /** Everything it has logged so far. */
+  /** The log so far. */
   readonly log: () => string;
-  /** Its DATA_DIR, which goes with it. */
+  /** Its DATA_DIR, which is removed when the server stops. */
   readonly dataDir: string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the built server on a free port, in a process of its own.
+ * Starts the built server on a free port, in a separate process.
  *
- * @param main another build's
- * @param execArgv options of Node's
+ * @param main the entry of another build
+ * @param execArgv options for Node
  */
 export async function startServer(
   env: Record<string, string> = {},
@@ -41,7 +41,7 @@ export async function startServer(
       PORT: '0',
       DRAIN_LAG: '0',
       DRAIN_DEADLINE: '1',
-      // A shared machine is late for other reasons than ours.
+      // Other load on a shared machine would trigger overload protection.
       OVERLOAD_DELAY: '0',
       DATA_DIR: dataDir,
       ...env,
@@ -78,7 +78,7 @@ export async function startServer(
 
 let shared: Promise<E2eServer> | undefined;
 
-/** The one built server of this process, which ends with it. For tests that do not look at all of its desk or log. */
+/** Returns the server shared by all tests of this process. For tests that do not check its whole desk or log. */
 export function shareServer(): Promise<E2eServer> {
   shared ??= startServer();
   return shared;

@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import apps from '../fixtures/existing/apps.cjs';
 
-/** What is asked of an app: a request line, headers and a body as they are sent. */
+/** A request to an app: request line, headers and body exactly as sent. */
 export interface Ask {
   readonly line: string;
   readonly headers?: readonly string[];
@@ -9,7 +9,7 @@ export interface Ask {
 }
 
 export interface ExistingKind {
-  /** Makes the app anew: alone and mounted, it must not share anything. */
+  /** Creates a new app. Used twice, standalone and mounted, so that the two share no state. */
   create(): Express;
   readonly asks: readonly Ask[];
 }
@@ -44,7 +44,7 @@ const withMethod = (method: string, path: string): Ask => ({ line: `${method} ${
 const ASK_GZIP = 'Accept-Encoding: gzip, br';
 const FORWARDED = 'X-Forwarded-For: 203.0.113.9';
 
-/** Apps of several kinds, and what to ask them. None of the paths is one of ours. */
+/** Apps of several kinds, with requests to each. None of the paths is one of Spillway's. */
 export const EXISTING_APPS: Readonly<Record<string, ExistingKind>> = {
   'Express 4': {
     create: apps.createOld,

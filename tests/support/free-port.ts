@@ -1,13 +1,13 @@
 import { createServer } from 'node:net';
 
-// Below what systems take for outgoing connections (32,768 and up on Linux, 49,152 elsewhere), so that no
-// connection of another test can take a port between the answer and its use.
+// Below the ephemeral port ranges (32,768 and up on Linux, 49,152 elsewhere), so that an outgoing connection of
+// another test cannot take the port before it is used.
 const FIRST = 20_000;
 const PORTS = 12_000;
-// Processes that ask at the same time begin far from one another.
+// Processes that ask simultaneously start far apart.
 let next = (process.pid * 7_919) % PORTS;
 
-/** For what has to know its port before it listens. */
+/** Finds a free port for a program that must know its port before it listens. */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < PORTS; tries += 1) {
     const port = FIRST + next;

@@ -12,17 +12,17 @@ import { createTestLog } from './desk.ts';
 import type { OwnedApp, RunningApp } from './owned-app.ts';
 import { until } from './until.ts';
 
-/** Whole words: the digits of two ids in `traceparent`, which stands in each document, may look like one. */
+/** With word boundaries, because two ids in `traceparent`, which is in each document, can look like an address. */
 export const ADDRESS = /\b[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}\b/;
 
-/** A headless browser's own name would be answered as a crawler's. */
+/** A regular browser's user agent. The one of a headless browser would be treated as a crawler's. */
 export const AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
 
 /** `src/server/product/pay.ts:7` */
 export type Place = string;
 
-/** Where the comments `// fails: <name>` stand. @param folder of the app, whose `src` is searched */
+/** Finds the comments `// fails: <name>`. @param folder of the app, whose `src` is searched */
 export function readPlaces(folder: string): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
   for (const { path, lines } of readProduct(folder)) {
@@ -45,7 +45,7 @@ function nameOf(line: string): string | undefined {
   return /\/\/ fails: (\S+)$/.exec(line)?.[1];
 }
 
-/** The store of a running server, opened beside it, as the command does. */
+/** Opens the store of a running server from outside, like the desk command does. */
 export async function withStore<T>(dataDir: string, work: (store: Store, driver: SqlDriver) => Promise<T>): Promise<T> {
   const driver = openDriver({ dataDir, databaseUrl: undefined, log: createTestLog().log });
   const store = await openStore(driver, { rule: DIGEST_RULE, environment: 'production' });
@@ -57,9 +57,9 @@ export async function withStore<T>(dataDir: string, work: (store: Store, driver:
 }
 
 /**
- * What the desk of a running server knows of an address.
+ * Looks up an address in the desk of a running server.
  *
- * @throws where the text is no address
+ * @throws if the text is not an address
  */
 export async function lookUp(dataDir: string, text: string): Promise<Found | undefined> {
   const address = parseAddress(text);
@@ -67,7 +67,7 @@ export async function lookUp(dataDir: string, text: string): Promise<Found | und
   return withStore(dataDir, (store) => store.find(address));
 }
 
-/** The line of the product that failed: the first one of the outermost error that has any. */
+/** The first product line in the stack of the outermost error that has one. */
 export function placeOf({ resolved = [] }: StoredFailure): Place | undefined {
   const frame = resolved.map((frames) => frames.find(isProduct)).find((found) => found !== undefined);
   return frame && `${frame.file}:${frame.line}`;
@@ -77,7 +77,7 @@ function isProduct({ own, file }: ResolvedFrame): boolean {
   return own && file.includes('/product/');
 }
 
-/** Of the first line of a log that tells of such a failure. */
+/** The address in the first log line that matches. */
 export function addressIn(log: string, isMeant: (line: Record<string, unknown>) => boolean): string | undefined {
   const lines = log.split('\n').map(parseLine);
   const line = lines.find((one) => one?.occurrence !== undefined && isMeant(one));
@@ -88,14 +88,14 @@ function parseLine(line: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(line);
   } catch {
-    return undefined; // the last one may be half there
+    return undefined; // the last line can be incomplete
   }
 }
 
-/** Digests by the names of the failures. */
+/** Digests by failure name. */
 export type Digests = ReadonlyMap<string, string | undefined>;
 
-/** What fails before the first byte, and on its way. */
+/** Failures before the first byte of the response, and after it. */
 const FAILING_PAGES = {
   'loader-property': '/loader/property',
   'loader-thrown': '/loader/thrown',
@@ -116,7 +116,7 @@ const FAILING_STREAMS = {
   'late-rejected': '/late/thrown',
   'late-native': '/late/native',
 } as const;
-/** What is told by the log alone. The last one ends the process. */
+/** Failures that are only logged. The last one ends the process. */
 const LOGGED = {
   'late-write': ['/late-write', { origin: 'request' }],
   'unhandled-rejection': ['/loader/rejection', { origin: 'request' }],
@@ -126,7 +126,7 @@ const LOGGED = {
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** Brings about every failure of the gallery on a server, which ends by it, and reads their digests where they are told. */
+/** Triggers every server failure of the gallery, the last of which ends the server, and collects their digests. */
 export async function failOnServer(server: RunningApp): Promise<Digests> {
   const headers = { 'User-Agent': AGENT, Origin: server.url };
   const ask: Ask = (path, init) => fetch(server.url + path, { redirect: 'manual', ...init, headers });
@@ -151,7 +151,7 @@ function toHeader({ headers }: Response): string | undefined {
   return headers.get('X-Error-Digest')?.slice(0, 8);
 }
 
-/** Of a template, or of what is shown where a late value was to come. */
+/** Finds a digest in a template, or in the error shown in place of a deferred value. */
 async function toMarkup(response: Response): Promise<string | undefined> {
   return ADDRESS.exec(await response.text())?.[0].slice(0, 8);
 }
@@ -160,14 +160,14 @@ async function toProblem(response: Response): Promise<string> {
   return ((await response.json()) as { digest: string }).digest;
 }
 
-/** @param told what the line of the log must say */
+/** @param told fields that the log line must have */
 async function findLogged(
   act: () => Promise<unknown>,
   told: Readonly<Record<string, string>>,
   { log }: RunningApp,
 ): Promise<string | undefined> {
   const before = log().length;
-  const acting = act().catch(() => undefined); // the connection may end with the process
+  const acting = act().catch(() => undefined); // the connection can end with the process
   const isMeant = (line: Readonly<Record<string, unknown>>) =>
     Object.entries(told).every(([key, value]) => line[key] === value);
   const read = () => addressIn(log().slice(before), isMeant)?.slice(0, 8);
@@ -176,7 +176,7 @@ async function findLogged(
   return read();
 }
 
-/** Brings about every failure of the gallery in a browser, and reads their digests from the tunnel's answers. */
+/** Triggers every browser failure of the gallery, and reads their digests from the tunnel's responses. */
 export async function failInBrowser(browser: Browser, { url }: RunningApp): Promise<Digests> {
   const digests = new Map<string, string | undefined>();
   const context = await browser.newContext({ baseURL: url, userAgent: AGENT });
@@ -205,18 +205,18 @@ export async function failInBrowser(browser: Browser, { url }: RunningApp): Prom
   return digests;
 }
 
-/** Without a pointer: the address of a failure that comes below moves what stands there. */
+/** Clicks without a pointer, because the address shown for a failure moves the buttons below it. */
 export function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).dispatchEvent('click');
 }
 
 export interface ReportAnswer {
   readonly id: string;
-  /** Where the build that runs can tell it. */
+  /** Set if the running build can compute it. */
   readonly digest?: string;
 }
 
-/** What the tunnel answers to the report of what is done. */
+/** Returns the tunnel's response to the report that `act` causes. */
 export async function reportOf(page: Page, act: () => Promise<unknown>): Promise<ReportAnswer> {
   const isReport = (response: PageResponse) => new URL(response.url()).pathname === '/_report';
   const [answer] = await Promise.all([page.waitForResponse(isReport, { timeout: 15_000 }), act()]);
@@ -224,8 +224,8 @@ export async function reportOf(page: Page, act: () => Promise<unknown>): Promise
 }
 
 /**
- * Writes ten lines above each failure of an app, as the next release does: seven before the function
- * (or whatever stands at the top of the module) that it is in, three before the statement that fails.
+ * Inserts ten lines above each failure of an app, as a next release might: seven before its function (or top-level
+ * statement), and three before the statement that fails.
  */
 export function insertLines(app: OwnedApp): void {
   for (const { path, lines } of readProduct(app.folder)) {
@@ -244,9 +244,9 @@ function withLinesAbove(lines: readonly string[]): string[] {
       ...grown.slice(0, top),
       ...toFunction(`before${at}`),
       ...grown.slice(top, at),
-      `${indent}// What stands here is new,`,
+      `${indent}// These lines are new,`,
       `${indent}Reflect.has(globalThis, 'nothing');`,
-      `${indent}// and what follows is as it was.`,
+      `${indent}// and the following ones are unchanged.`,
       ...grown.slice(at),
     ];
     at += 10;
@@ -254,11 +254,11 @@ function withLinesAbove(lines: readonly string[]): string[] {
   return grown;
 }
 
-/** It is called, so that no bundler leaves it out. */
+/** Returns a function and a call to it, so that no bundler removes it. */
 function toFunction(name: string): string[] {
   return [
     '/**',
-    ' * Of this release.',
+    ' * Added in this release.',
     ' */',
     `function ${name}(): number {`,
     '  return performance.now();',

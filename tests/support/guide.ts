@@ -9,7 +9,7 @@ import { applyBlocks, listBlocks } from './recipe-blocks.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `npm run own` keeps of the product beside the files that the engine asks the owner for, and what its tests need. */
+/** Files that `npm run own` keeps, except those that the engine requires, and files that their tests need. */
 const KEPT = [
   'src/server/product/api/send-invalid.ts',
   'src/server/product/field-errors.ts',
@@ -23,13 +23,13 @@ const KEPT = [
   '.env.example',
 ];
 
-/** The settings of the product that is replaced. */
+/** Settings of the tour, which is replaced. */
 const PRODUCT_NAMES = Object.keys(settings.table);
 
 const SHELL = /^```sh\n(.*?)^```$/gms;
 const NEW = /^npm run new -- (.+)$/gm;
 
-/** The app that `npm run own` leaves, in a folder of its own. Use when pages of the docs build on each other. */
+/** Creates the app that `npm run own` produces, in its own folder, for docs pages that build on each other. */
 export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   const app = createOwnedApp([], options);
   const ofTests = options?.partial ? ['tests/support/product'] : ['tests/support', 'tests/e2e/site.ts'];
@@ -39,7 +39,7 @@ export function createEmptyApp(options?: OwnedAppOptions): OwnedApp {
   return app;
 }
 
-/** The app that the guide leads to. */
+/** Creates the app that results from following the guide. */
 export function createGuideApp(options?: OwnedAppOptions): OwnedApp {
   const app = createEmptyApp(options);
   const pages = readdirSync(join(project, 'docs/guide')).filter((name) => /^\d\d-.*\.md$/.test(name));
@@ -47,9 +47,9 @@ export function createGuideApp(options?: OwnedAppOptions): OwnedApp {
   return app;
 }
 
-/** Does what a page of the guide says: writes its code blocks and runs its `npm run new`, from top to bottom. */
+/** Follows a page of the guide from top to bottom: writes its code blocks and runs its `npm run new` commands. */
 function followPage(app: OwnedApp, text: string): void {
-  const page = text.replaceAll('```svg\n', '```css\n'); // a whole file too
+  const page = text.replaceAll('```svg\n', '```css\n'); // also a whole file
   let done = 0;
   for (const { index, 0: block, 1: commands = '' } of page.matchAll(SHELL)) {
     applyBlocks(app.folder, listBlocks(page.slice(done, index)));

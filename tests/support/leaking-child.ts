@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openTestDesk } from './desk.ts';
 
-/** A server that keeps what it should let go of, in one of these ways (HOW), until it dies of it. */
+/** A server that leaks memory in one of these ways (HOW) until it crashes. */
 const { DATA_DIR = '', HOW = 'heap' } = process.env;
 const kept: unknown[] = [];
 

@@ -10,7 +10,7 @@ import type { MemoryStory } from '../../src/server/desk/worker/processes/heartbe
 import type { WholeShape } from '../../src/shared/desk/shapes.ts';
 import { openTestDesk } from './desk.ts';
 
-/** Other tests share the machine. */
+/** Allows for other tests on the same machine. */
 export const PATIENCE = { timeout: 20_000 };
 
 const childFile = fileURLToPath(new URL('./leaking-child.ts', import.meta.url));
@@ -22,10 +22,10 @@ interface Ended {
   readonly err: string;
 }
 
-/** Tests that run at once each have their own. */
+/** Passed in, because concurrent tests each have their own. */
 export type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
 
-/** Runs a server that leaks memory. @param heap its limit (MiB) */
+/** Starts a server that leaks memory. @param heap its limit (MiB) */
 export function startLeak(
   { onTestFinished }: Context,
   heap: number,
@@ -50,7 +50,7 @@ export function startLeak(
   return { child, ended };
 }
 
-/** The incident that the next start makes of it. */
+/** The incident that the next start records for the crash. */
 export async function readDeath({ expect, onTestFinished }: Context, dataDir: string): Promise<WholeShape | undefined> {
   const desk = await openTestDesk({ dataDir });
   onTestFinished(() => desk.close());
@@ -66,7 +66,7 @@ export async function readDeath({ expect, onTestFinished }: Context, dataDir: st
   return occurrence && presentOccurrence(occurrence, { sourceLink: undefined }).whole;
 }
 
-/** What the heartbeat holds of it by now. */
+/** The memory history in the last heartbeat. */
 export function readStory(dataDir: string): MemoryStory | undefined {
   const file = join(dataDir, 'desk.sqlite');
   if (!existsSync(file)) return undefined;
@@ -75,7 +75,7 @@ export function readStory(dataDir: string): MemoryStory | undefined {
     const text = store.prepare('SELECT memory_story FROM desk_runs').get()?.memory_story;
     return typeof text === 'string' ? (JSON.parse(text) as MemoryStory) : undefined;
   } catch {
-    return undefined; // It has no tables yet.
+    return undefined; // The store has no tables yet.
   } finally {
     store.close();
   }

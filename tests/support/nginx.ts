@@ -12,7 +12,7 @@ export interface NginxOptions {
   /** Host and port. */
   readonly upstream: string;
   readonly port?: number;
-  /** Directives beside `proxy_pass`. */
+  /** Directives next to `proxy_pass`. */
   readonly directives?: string;
 }
 
@@ -20,7 +20,7 @@ export interface Nginx extends ProxyProcess {
   readonly port: number;
 }
 
-/** nginx as it is installed, in front of a server. */
+/** Starts the installed nginx in front of a server. */
 export async function startNginx({ upstream, port: wanted, directives = '' }: NginxOptions): Promise<Nginx> {
   const port = wanted ?? (await findFreePort());
   const location = `location / { proxy_pass http://${upstream}; ${directives} }`;
@@ -30,7 +30,7 @@ export async function startNginx({ upstream, port: wanted, directives = '' }: Ng
   return { port, output, stop };
 }
 
-/** @param site what stands in a file of `conf.d` */
+/** @param site the text of a file in `conf.d` */
 export function runNginx(folder: string, site: string, ports: readonly number[]): Promise<ProxyProcess> {
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, toConfiguration(folder, site));
@@ -40,7 +40,7 @@ export function runNginx(folder: string, site: string, ports: readonly number[])
   });
 }
 
-/** The distribution's own configuration, with its directories and its sites exchanged for ours. */
+/** The distribution's configuration, with its directories and sites replaced. */
 function toConfiguration(folder: string, site: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((kind) => `${kind}_temp_path ${folder}/${kind};`)

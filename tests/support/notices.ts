@@ -2,7 +2,7 @@ import type { ClaimedNotice } from '../../src/server/desk/store/notifications/cl
 import type { Notice } from '../../src/server/desk/store/notifications/notification-table.ts';
 import type { Incident } from '../../src/server/desk/store/records.ts';
 
-/** An incident as the store has it, with what a test asks of it. */
+/** An incident as the store returns it, with the given properties. */
 export function incidentOf(wanted: Partial<Incident> = {}): Incident {
   return {
     key: '7K3QM2XA',
@@ -32,7 +32,7 @@ export function incidentOf(wanted: Partial<Incident> = {}): Incident {
   };
 }
 
-/** What a notifier claims of the store. */
+/** A notification claimed from the store. */
 export function claimedOf(
   wanted: Partial<Notice> = {},
   more: Omit<Partial<ClaimedNotice>, 'notice'> = {},

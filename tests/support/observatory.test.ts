@@ -14,7 +14,7 @@ const score = (headers: Record<string, string>, rest: Partial<ScoredReply> = {})
   scoreReply({ headers, ...rest }).score;
 const withPolicy = (policy: string) => score({ ...SOUND, 'content-security-policy': policy });
 
-it('gives the points of the published rules', () => {
+it('scores as the published rules say', () => {
   expect(score({})).toBe(30); // no policy, transport, sniffing or framing
   expect(score(SOUND)).toBe(130);
   expect(score(SOUND, { cookies: ['__Host-desk=1; Secure; HttpOnly; SameSite=Lax'] })).toBe(135);
@@ -43,5 +43,5 @@ it('reads a policy as browsers do', () => {
   expect(withPolicy(`default-src 'none'; script-src 'self' 'unsafe-eval'${framed}`)).toBe(110);
   expect(withPolicy(`default-src 'none'; connect-src http://a.example${framed}`)).toBe(80);
   expect(withPolicy(`default-src 'none'; img-src http://a.example${framed}`)).toBe(110);
-  expect(withPolicy("default-src 'none'")).toBe(125); // framing by the other header
+  expect(withPolicy("default-src 'none'")).toBe(125); // framing is set by X-Frame-Options
 });

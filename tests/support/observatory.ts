@@ -1,12 +1,12 @@
-/** A reply as the Observatory looks at it. */
+/** A response as the Observatory sees it. */
 export interface ScoredReply {
-  /** By names in lower case. */
+  /** By lowercase name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies?: readonly string[];
   readonly body?: string;
 }
 
-/** A rule that was met or broken, and what it is worth. */
+/** A rule that was met or broken, and its points. */
 export interface Modifier {
   readonly rule: string;
   readonly points: number;
@@ -20,7 +20,7 @@ export interface Score {
 type Policy = ReadonlyMap<string, ReadonlySet<string>>;
 
 const BASE = 100;
-/** From here on bonuses count. */
+/** The score from which bonuses count. */
 const BONUS_FROM = 90;
 const HALF_A_YEAR = 15_768_000;
 
@@ -29,9 +29,9 @@ const ANY: ReadonlySet<string> = new Set(['*']);
 const PASSIVE = ['img-src', 'media-src'];
 
 /**
- * What Mozilla's HTTP Observatory would give an HTTPS site that answers so, by its published rules
- * (developer.mozilla.org/en-US/observatory/docs/tests_and_scoring, as of 2026): 100 points, less for
- * what is missing, and more where at least 90 are left. Redirects from HTTP are the proxy's.
+ * Returns the score that Mozilla's HTTP Observatory would give an HTTPS site with this response, by its published
+ * rules (developer.mozilla.org/en-US/observatory/docs/tests_and_scoring, as of 2026): 100 points, minus penalties,
+ * plus bonuses if at least 90 are left. Redirects from HTTP are left out, because the proxy does them.
  */
 export function scoreReply(reply: ScoredReply): Score {
   const policy = parsePolicy(reply.headers['content-security-policy']);
@@ -92,7 +92,7 @@ function judgePolicy(policy: Policy | undefined): Modifier {
   return { rule: 'csp-implemented-with-no-unsafe', points: 5 };
 }
 
-/** Browsers that know nonces and hashes ignore what stands beside them for those that do not. */
+/** Browsers that support nonces and hashes ignore the fallback sources for those that do not. */
 function toTrusted(sources: ReadonlySet<string>): ReadonlySet<string> {
   const hasMark = [...sources].some((source) => /^'(?:nonce|sha256|sha384|sha512)-/.test(source));
   const isDynamic = hasMark && sources.has("'strict-dynamic'");

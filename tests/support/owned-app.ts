@@ -21,7 +21,7 @@ import { applyBlocks, type RecipeBlock } from './recipe-blocks.ts';
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 const fixture = join(project, 'tests/fixtures/app');
 
-/** What a clone consists of beside the product; the product comes from the fixture. */
+/** Everything in a clone except the product, which comes from the fixture. */
 const UPSTREAM = [
   'src',
   'build',
@@ -36,34 +36,34 @@ const UPSTREAM = [
 
 const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
-/** A clone in a folder of its own, with the smallest product and what a test adds to it. */
+/** A clone in its own folder, with the smallest product and what a test adds. */
 export interface OwnedApp {
   readonly folder: string;
-  /** Writes files over those that are there; undefined takes one away. */
+  /** Writes files, replacing existing ones. Undefined removes a file. */
   write(files: Readonly<Record<string, string | undefined>>): void;
-  /** Exchanges words that must be in a file, where they are first. */
+  /** Replaces the first occurrence of a text in a file. @throws if the file does not contain it */
   replace(path: string, from: string, to: string): void;
   build(): Promise<void>;
-  /** Starts what was built, on a free port, until the test ends. */
+  /** Starts the built app on a free port, until the test ends. */
   start(env?: Readonly<Record<string, string>>): Promise<RunningApp>;
   remove(): void;
 }
 
 export interface RunningApp {
-  /** Origin, without a slash at the end. */
+  /** Origin, without a trailing slash. */
   readonly url: string;
-  /** Everything it has logged so far. */
+  /** The log so far. */
   readonly log: () => string;
-  /** Ends it by SIGTERM, and resolves with its exit code. */
+  /** Stops it with SIGTERM, and resolves with its exit code. */
   stop(): Promise<number | null>;
-  /** Resolves with its exit code, or null where a signal ended it. */
+  /** Resolves with its exit code, or null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
 export interface OwnedAppOptions {
-  /** Another fixture (`gallery`) whose files are laid over those of the smallest product. */
+  /** Another fixture (`gallery`) whose files replace or extend those of the smallest product. */
   readonly over?: string;
-  /** Without what all apps have in common, for `checkTypes`. */
+  /** Leaves out files that all apps have in common, for `checkTypes`. */
   readonly partial?: boolean;
 }
 
@@ -107,7 +107,7 @@ export function createOwnedApp(
       onTestFinished(async () => void (await running.stop()));
       return running;
     },
-    // A server may still write there.
+    // The server can still be writing there.
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
   };
 }
@@ -122,7 +122,7 @@ function isProduct(path: string): boolean {
   return /[\\/]src[\\/](?:shared|client|server)[\\/]product(?:[\\/]|$)/.test(path);
 }
 
-/** Starts what was built in a folder; whoever calls stops it. */
+/** Starts the built app of a folder. The caller stops it. */
 export async function startApp(folder: string, env: Readonly<Record<string, string>> = {}): Promise<RunningApp> {
   const child = spawn(process.execPath, [join(folder, 'dist/server/main.js')], {
     cwd: folder,
@@ -157,7 +157,7 @@ export async function startApp(folder: string, env: Readonly<Record<string, stri
   return { url, log: () => output, stop, ended };
 }
 
-/** Somebody with a browser without scripts: keeps cookies, follows nothing by itself. */
+/** A client like a browser without scripts. Keeps cookies, and does not follow redirects. */
 export interface Visitor {
   readonly cookies: ReadonlyMap<string, string>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;

@@ -24,13 +24,13 @@ import { createDecoder } from '../../src/shared/engine/wire/wire.ts';
 import { createFakeApi, TEST_SERVER } from './app.ts';
 import { noPathScrubber, noScrubber } from './unguarded.ts';
 
-/** A route with both its halves in one place. */
+/** A route with its component and its server half in one place. */
 export interface TestPage extends Omit<RouteDefinition, 'page' | 'children'> {
   readonly view: ComponentType;
   readonly ErrorBoundary?: ComponentType;
-  /** What the build would list for it. */
+  /** Style sheets that the build would list for the page. */
   readonly styles?: readonly string[];
-  // biome-ignore lint/suspicious/noExplicitAny: a test's loader sees the context that the test gives it
+  // biome-ignore lint/suspicious/noExplicitAny: a test's loader gets the context that the test passes
   readonly server?: ServerPage<unknown, any>;
   readonly children?: readonly TestPage[];
 }
@@ -82,16 +82,16 @@ export const TEST_ERROR_PAGES: ErrorPages = {
   failure: sayKind,
 };
 
-/** A running app of a few pages, stopped when the test ends. */
+/** A running app with a few pages, stopped when the test ends. */
 export interface PagesApp {
   readonly port: number;
   readonly origin: string;
-  /** Every line of the log. */
+  /** All log lines. */
   readonly lines: Record<string, unknown>[];
-  /** The lines that tell of a failure. */
+  /** Log lines of failures. */
   readonly failures: () => Record<string, unknown>[];
   ask(path: string, options?: AskOptions): Promise<Reply>;
-  /** Asks, and leaves it to the test when to read or to hang up. */
+  /** Sends a request, and leaves reading and aborting to the test. */
   open(path: string, options?: AskOptions): ClientRequest;
 }
 
@@ -99,7 +99,7 @@ export interface AskOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  /** Called with all that came so far, decoded, each time more has come. */
+  /** Called with the whole decoded text so far, whenever more arrives. */
   readonly onText?: (text: string) => void;
 }
 
@@ -107,11 +107,11 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** What came, decoded, with the time since the request was sent (ms). */
+  /** The decoded chunks, with the time since the request was sent (ms). */
   readonly chunks: readonly { readonly at: number; readonly text: string }[];
 }
 
-/** The steps of a table of pages. */
+/** Creates the page steps of a route table. */
 export function createTestPages(
   table: readonly TestPage[],
   options: Partial<PagesOptions> & Pick<PagesOptions, 'funnel' | 'origins'>,
@@ -135,7 +135,7 @@ export function createTestPages(
   });
 }
 
-/** Serves a table of pages by the real app, on a free port. */
+/** Serves a route table with the real app, on a free port. */
 export async function startPages(table: readonly TestPage[], options: PagesAppOptions = {}): Promise<PagesApp> {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -191,7 +191,7 @@ export async function startPages(table: readonly TestPage[], options: PagesAppOp
   };
 }
 
-/** Sends a request and reads its answer as it comes, decompressed where it is compressed. */
+/** Sends a request and reads the response as it arrives, decompressed. */
 export function readReply(request: ClientRequest, { body, onText }: AskOptions = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -223,16 +223,16 @@ export function readReply(request: ClientRequest, { body, onText }: AskOptions =
   });
 }
 
-/** A document as the browser's half reads it. */
+/** A document as the browser parses it. */
 export interface ParsedDocument {
   readonly payload: PagePayload;
   readonly decoder: ReturnType<typeof createDecoder>;
-  /** The line in the payload block, as it was encoded. */
+  /** The encoded line in the payload block. */
   readonly head: string;
   readonly late: readonly string[];
 }
 
-/** Reads payload and late values out of a document; throws where the document has no payload. */
+/** Reads payload and deferred values from a document. @throws if the document has no payload */
 export function parseDocument(html: string): ParsedDocument {
   const head = /<script type="application\/json" id="spillway-payload"[^>]*>(.*?)<\/script>/s.exec(html)?.[1];
   if (head === undefined) throw new Error(`There is no payload in: ${html.slice(0, 400)}`);
@@ -242,7 +242,7 @@ export function parseDocument(html: string): ParsedDocument {
   return { ...decodeLines(head, late), head, late };
 }
 
-/** Page data and action answers: a line for the page, then one for each late value. */
+/** Parses page data or an action response: a line for the page, then one for each deferred value. */
 export function parseData(text: string): ParsedDocument {
   const [head = '', ...late] = text.split('\n').filter((line) => line !== '');
   return { ...decodeLines(head, late), head, late };
@@ -259,12 +259,11 @@ export function toDataPath(path: string): string {
   return DATA_PREFIX + path;
 }
 
-/** A promise with its settlers, and whether anybody still waits. */
 export function createGate<Value = void>() {
   return Promise.withResolvers<Value>();
 }
 
-/** The words of an error that must not be found anywhere but in the log. */
+/** The message of an error, which must be found only in the log. */
 export const CANARY = 'canary-9f2e /srv/secret/canary.ts';
 
 export class CanaryError extends Error {
@@ -276,7 +275,7 @@ export class CanaryError extends Error {
   }
 }
 
-/** What of a `CanaryError` or of a stack can be read in a text. */
+/** Returns the part of a text that reveals a `CanaryError` or a stack. */
 export function leakIn(text: string): string | undefined {
   return /.{0,40}(?:canary|Canary|\bat [\w.<>]+ \(|\.tsx?\b|node_modules|Error:).{0,40}/.exec(text)?.[0];
 }

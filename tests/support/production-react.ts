@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
-// React for development writes messages and stacks into the page. What visitors get is the other one,
-// so this stands before anything that imports React. The test runner compiles JSX for development.
+// React's development build writes messages and stacks into the page. To test what visitors get, import this file
+// before anything that imports React. The test runner compiles JSX for development.
 process.env.NODE_ENV = 'production';
 
 const require = createRequire(import.meta.url);

@@ -9,23 +9,23 @@ export type ProxyName = 'nginx' | 'haproxy' | 'caddy';
 
 export const PROXIES: readonly ProxyName[] = ['nginx', 'haproxy', 'caddy'];
 
-/** The host of the examples in docs/operating.md. */
+/** The host in the examples of docs/operating.md. */
 export const HOST = 'www.example.com';
 
-/** The replicas of the examples. */
+/** The replicas in the examples. */
 export const REPLICAS = ['10.0.0.11:3000', '10.0.0.12:3000'] as const;
 
 export interface ProxyOptions {
   /** Host and port of each replica. */
   readonly replicas: readonly [one: string, two: string];
-  /** Text of the example, and what stands in its place. */
+  /** Replacements, by the text of the example that they replace. */
   readonly changes?: Readonly<Record<string, string>>;
 }
 
 export interface RunningProxy extends ProxyProcess {
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** By which a client knows it (PEM). */
+  /** The certificate that clients must trust (PEM). */
   readonly certificate: string;
 }
 
@@ -35,10 +35,10 @@ interface Place {
   readonly httpsPort: number;
 }
 
-/** Why this proxy cannot be run here, in a sentence; undefined where it can. */
+/** The reason why this proxy cannot run here; undefined if it can. */
 export function whyNot(name: ProxyName): string | undefined {
   const missing = [name, 'openssl'].find((program) => !isInstalled(program));
-  return missing && `There is no ${missing} on the PATH.`;
+  return missing && `${missing} is not on the PATH.`;
 }
 
 function isInstalled(program: string): boolean {
@@ -46,7 +46,7 @@ function isInstalled(program: string): boolean {
   return spawnSync(program, [question]).status === 0;
 }
 
-/** Starts a proxy by its configuration in docs/operating.md: ports, replicas and certificate are exchanged, and nothing else. */
+/** Starts a proxy with its configuration in docs/operating.md. Only ports, replicas and certificate are replaced. */
 export async function startProxy(name: ProxyName, { replicas, changes = {} }: ProxyOptions): Promise<RunningProxy> {
   const place = { folder: createProxyFolder(), httpPort: await findFreePort(), httpsPort: await findFreePort() };
   const certificate = makeCertificate(place.folder);
@@ -61,15 +61,15 @@ export async function startProxy(name: ProxyName, { replicas, changes = {} }: Pr
 }
 
 /**
- * @param index of the blocks for this proxy in docs/operating.md; the first is the whole configuration
- * @throws where docs/operating.md holds no configuration for it
+ * @param index which block for this proxy in docs/operating.md; the first is the complete configuration
+ * @throws if docs/operating.md has no such block
  */
 export function readExample(name: ProxyName, index = 0): string {
   const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
   const language = name === 'caddy' ? 'caddyfile' : name;
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))];
   const text = blocks[index]?.[1];
-  if (text === undefined) throw new Error(`docs/operating.md holds no configuration for ${name} (\`\`\`${language}).`);
+  if (text === undefined) throw new Error(`docs/operating.md has no configuration for ${name} (\`\`\`${language}).`);
   return text;
 }
 
@@ -97,7 +97,7 @@ const STARTS: Readonly<Record<ProxyName, Start>> = {
   caddy(text, { folder, httpPort, httpsPort }, ports) {
     const file = join(folder, 'Caddyfile');
     const configuration = exchange(text, {
-      // Its ports and its command line's are options of the whole, a certificate of one's own is one of the site.
+      // The ports and the admin endpoint are global options of Caddy. The test certificate is an option of the site.
       '{\n\tservers {': `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}\n\tservers {`,
       [`\n${HOST} {\n`]: `\n${HOST} {\n\ttls ${folder}/example.pem ${folder}/example.key\n`,
     });
@@ -106,7 +106,7 @@ const STARTS: Readonly<Record<ProxyName, Start>> = {
   },
 };
 
-/** @throws where the text holds not all of it */
+/** @throws if the text does not contain one of the texts to replace */
 function exchange(text: string, changes: Readonly<Record<string, string>>): string {
   let result = text;
   for (const [from, to] of Object.entries(changes)) {
@@ -116,7 +116,7 @@ function exchange(text: string, changes: Readonly<Record<string, string>>): stri
   return result;
 }
 
-/** Writes `example.pem`, which HAProxy wants its key in, and `example.key`. @returns the certificate */
+/** Writes `example.pem` (with the key, because HAProxy needs it there) and `example.key`. @returns the certificate */
 function makeCertificate(folder: string): string {
   const [pem, key] = [join(folder, 'example.pem'), join(folder, 'example.key')];
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];

@@ -6,17 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long a proxy may take to listen (ms). */
+/** How long a proxy can take until it listens (ms). */
 const PATIENCE = 15_000;
 
 export interface ProxyProcess {
-  /** All that it said. */
+  /** All output so far. */
   readonly output: () => string;
-  /** Ends it, and takes its folder away. */
+  /** Stops the proxy and removes its folder. */
   stop(): Promise<void>;
 }
 
-/** A folder for its configuration and what it writes, which a worker without rights can pass. */
+/** Creates a folder for the proxy's configuration and files, which an unprivileged worker can enter. */
 export function createProxyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-proxy-'));
   chmodSync(folder, 0o755);
@@ -24,9 +24,9 @@ export function createProxyFolder(): string {
 }
 
 /**
- * Starts a proxy, and resolves when it takes connections on each of its ports.
+ * Starts a proxy, and resolves when it accepts connections on all of its ports.
  *
- * @throws Error with what it said where it ends before
+ * @throws Error with its output if it exits before that
  */
 export async function startProxyProcess(
   [program, ...args]: readonly [string, ...string[]],
@@ -34,11 +34,11 @@ export async function startProxyProcess(
 ): Promise<ProxyProcess> {
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Where Caddy keeps what it writes.
+    // Caddy writes its files there.
     env: { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
   const ended = once(child, 'exit');
-  // Of a process that fails.
+  // Stops the proxy if a test process fails.
   const leave = () => void child.kill('SIGTERM');
   process.once('exit', leave);
   child.once('exit', () => process.off('exit', leave));
@@ -56,7 +56,7 @@ export async function startProxyProcess(
   const end = performance.now() + PATIENCE;
   for (const port of ports) {
     while (!(await isListening(port))) {
-      if (hasEnded(child)) throw new Error(`${program} ended before it listened:\n${output}`);
+      if (hasEnded(child)) throw new Error(`${program} exited before it listened:\n${output}`);
       if (performance.now() > end) {
         await stop();
         throw new Error(`${program} does not listen on ${port}:\n${output}`);

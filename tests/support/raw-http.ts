@@ -7,13 +7,13 @@ export interface RawReply {
 }
 
 export interface RawOptions {
-  /** How long the server may be silent (ms). */
+  /** How long the server can stay silent before the connection is closed (ms). */
   readonly patience?: number;
-  /** Ends our side after sending. */
+  /** Half-closes the connection after sending. */
   readonly half?: boolean;
 }
 
-/** Sends bytes as they are, which no HTTP client does, and resolves with all that came back until the server closed or was silent. */
+/** Sends raw bytes, and resolves with everything received until the server closes the connection or is silent. */
 export function sendRaw(
   port: number,
   bytes: string | Buffer,
@@ -32,7 +32,7 @@ export function sendRaw(
   });
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function askRaw(
   port: number,
   requestLine: string,
@@ -43,7 +43,7 @@ export async function askRaw(
   return parseReply(await sendRaw(port, `${head}\r\n\r\n${body}`, { patience: 3000 }));
 }
 
-/** The first reply in what a server sent. */
+/** Parses the first response in a server's output. */
 export function parseReply(text: string): RawReply {
   const end = text.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');

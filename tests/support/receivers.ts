@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** What a webhook got. */
+/** A request to a webhook. */
 export interface Posted {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -10,14 +10,14 @@ export interface Posted {
 
 export interface WebhookReceiver {
   readonly url: string;
-  /** In the order of coming, those too that were refused. */
+  /** In the order of arrival, including refused ones. */
   readonly posted: Posted[];
-  /** What it answers from now on. */
+  /** The response to every request from now on. */
   answer: { status: number; headers?: Record<string, string> };
   close(): Promise<void>;
 }
 
-/** A webhook on this machine. */
+/** Starts a local webhook. */
 export async function startWebhook(port = 0): Promise<WebhookReceiver> {
   const posted: Posted[] = [];
   const server = createHttpServer((req, res) => {
@@ -39,25 +39,25 @@ export async function startWebhook(port = 0): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** A mail as its server was given it. */
+/** A mail as the mail server received it. */
 export interface Mailed {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body, with dots as they were. */
+  /** Headers and body, with dot-stuffing undone. */
   readonly data: string;
-  /** `AUTH PLAIN …`, where somebody signed in. */
+  /** `AUTH PLAIN …` if the client signed in. */
   readonly auth: string;
 }
 
 export interface MailReceiver {
   readonly port: number;
   readonly mails: Mailed[];
-  /** What it says to `MAIL FROM` from now on; 250 takes it. */
+  /** The reply to `MAIL FROM` from now on; 250 accepts the mail. */
   answer: string;
   close(): Promise<void>;
 }
 
-/** A mail server on this machine that speaks what of SMTP a client needs, without TLS. */
+/** Starts a local mail server that supports as much SMTP as a client needs, without TLS. */
 export async function startMailServer(options: { readonly offers?: readonly string[] } = {}): Promise<MailReceiver> {
   const mails: Mailed[] = [];
   const sockets = new Set<Socket>();

@@ -4,27 +4,27 @@ import { applyDiff, listBlocks } from './recipe-blocks.ts';
 const block = (before: string, language = 'ts') => `# Page\n\n${before}\n\n\`\`\`${language}\nexport {};\n\`\`\`\n`;
 
 it.each(['In `src/a.ts`:', 'Like `src/b.ts`, but another. `src/a.ts`:', '`src/a.ts`:'])(
-  'takes the file with which the line before a block ends: %s',
+  'takes the file at the end of the line before a block: %s',
   (before) => {
     expect(listBlocks(block(before))).toEqual([{ file: 'src/a.ts', language: 'ts', text: 'export {};\n' }]);
   },
 );
 
 it.each(['`src/a.ts` has this:', 'In `src/a.ts`. It says:', 'In `src/a.ts`', 'And then:'])(
-  'refuses a block whose file it would have to guess: %s',
+  'refuses a block if it would have to guess its file: %s',
   (before) => {
     expect(() => listBlocks(block(before))).toThrow(
-      /^The block that begins with "export \{\};" belongs into no file\. End the line before it with the file and a colon/,
+      /^The block that begins with "export \{\};" does not belong to a file\. End the line before it with a file and a colon/,
     );
   },
 );
 
-it('leaves blocks alone that are no code for a file', () => {
+it('ignores blocks that are not code for a file', () => {
   expect(listBlocks(block('Then run:', 'sh'))).toEqual([]);
 });
 
-it('puts in and takes out lines that it finds once, and nothing else', () => {
+it('adds and removes only lines that it finds exactly once', () => {
   const diff = ' b\n-c\n+d\n…\n e\n+f\n';
   expect(applyDiff('x.ts', 'a\nb\nc\ne\n', diff)).toBe('a\nb\nd\ne\nf\n');
-  expect(() => applyDiff('x.ts', 'b\nb\n', ' b\n+c\n')).toThrow('stand not once in x.ts');
+  expect(() => applyDiff('x.ts', 'b\nb\n', ' b\n+c\n')).toThrow('are not in x.ts exactly once');
 });

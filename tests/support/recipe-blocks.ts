@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A block of code in a page of the docs that belongs into a file. */
+/** A code block in a page of the docs that belongs to a file. */
 export interface RecipeBlock {
   readonly file: string;
-  /** `diff` for lines that are put in and taken out, anything else for the whole file. */
+  /** `diff` for added and removed lines, anything else for a whole file. */
   readonly language: string;
   readonly text: string;
 }
@@ -12,12 +12,12 @@ export interface RecipeBlock {
 const CODE = new Set(['ts', 'tsx', 'js', 'mjs', 'css', 'json', 'diff']);
 
 /**
- * The blocks of a page that belong into a file. The line before each of them ends with that file, in
- * backticks, and a colon:
+ * Lists the code blocks of a page that belong to a file. The line before each of them ends with the file name in
+ * backticks and a colon:
  *
  *     And the page, `src/shared/product/pages/x/x.tsx`:
  *
- * @throws Error for a block of code before which no file is named in that way
+ * @throws Error if no file is named before a block of code
  */
 export function listBlocks(page: string): RecipeBlock[] {
   return [...page.matchAll(/^([^\n]*)\n+```(\w+)\n(.*?)^```$/gms)].flatMap(
@@ -32,7 +32,7 @@ export function listBlocks(page: string): RecipeBlock[] {
 
 function unnamed(before: string, text: string): string {
   const [first = ''] = text.split('\n');
-  return `The block that begins with "${first}" belongs into no file. End the line before it with the file and a colon ("In \`src/x.ts\`:"); it is: "${before}"`;
+  return `The block that begins with "${first}" does not belong to a file. End the line before it with a file and a colon ("In \`src/x.ts\`:"). It is now: "${before}"`;
 }
 
 export function applyBlocks(folder: string, blocks: readonly RecipeBlock[]): void {
@@ -44,8 +44,8 @@ export function applyBlocks(folder: string, blocks: readonly RecipeBlock[]): voi
 }
 
 /**
- * Puts in and takes out what a diff without line numbers says. Each hunk, parted by a line `…`, must
- * be found in the file as it stands there.
+ * Applies a diff without line numbers. The source must contain each hunk exactly once. Hunks are separated by a
+ * line `…`.
  */
 export function applyDiff(file: string, source: string, diff: string): string {
   let result = source;
@@ -54,14 +54,14 @@ export function applyDiff(file: string, source: string, diff: string): string {
     const before = joinLines(lines.filter((line) => !line.startsWith('+')));
     const after = joinLines(lines.filter((line) => !line.startsWith('-')));
     if (result.split(before).length !== 2) {
-      throw new Error(`These lines of a diff stand not once in ${file}:\n${before}`);
+      throw new Error(`These lines of a diff are not in ${file} exactly once:\n${before}`);
     }
     result = result.replace(before, () => after);
   }
   return result;
 }
 
-/** Lines without their mark, which may stand for an empty line. */
+/** Joins lines without their first character (`+`, `-` or a space). An empty line can be a lone mark. */
 function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${line.slice(1)}\n`).join('');
 }

@@ -99,7 +99,7 @@ describe('visitPage', () => {
     return createVisitPage({ ...table, pages: { root: null, order: null, ...halves }, toArgs });
   }
 
-  it('shows what the loaders of a page and of its layouts bring, behind their guards', async () => {
+  it('runs the guards and loaders of a page and its layouts, and renders their data', async () => {
     const calls: string[] = [];
     const visitPage = createVisit({
       root: { guard: () => void calls.push('guard'), loader: async () => ({ name: 'Ada' }) },
@@ -113,7 +113,7 @@ describe('visitPage', () => {
     expect(calls).toEqual(['guard', '7, ?tab=items']);
   });
 
-  it('shows the ends that are meant, and fails with those that are not', async () => {
+  it('renders control-flow responses, and rejects with unexpected errors', async () => {
     const end = (guard: () => void) => createVisit({ order: { guard, loader: () => ({ total: 1 }) } })('/orders/7');
     expect(await end(forbidden)).toMatchObject({ status: 403, html: expect.stringContaining('<h1>forbidden</h1>') });
     expect(await end(() => redirect('/orders/1'))).toEqual({ status: 303, html: '', redirect: '/orders/1' });
@@ -124,15 +124,15 @@ describe('visitPage', () => {
   it.each([
     ['a guard', { order: { guard: forbidden } }, '/orders/7', 'forbidden'],
     ['a loader', { order: { loader: forbidden } }, '/orders/7', 'forbidden'],
-    ['a path that no page has', {}, '/nowhere', 'not-found'],
-  ])('shows an end by %s inside the layout, with its data', async (_, halves, path, kind) => {
+    ['a path without a page', {}, '/nowhere', 'not-found'],
+  ])('renders %s inside the layout, with the data of the layout', async (_, halves, path, kind) => {
     const visitPage = createVisit({ root: { loader: () => ({ name: 'Ada' }) }, ...halves });
     expect((await visitPage(path)).html).toContain(`<main title="Ada"><h1>${kind}</h1></main>`);
   });
 });
 
 describe('renderPage', () => {
-  it('renders a page in its document and layouts, with its parameters and search', async () => {
+  it('renders a page in its document and layouts, with its params and search', async () => {
     const { status, html } = await renderPage('/orders/7?tab=items', {
       data: { total: 3 },
       layouts: { root: { name: 'Ada' } },
@@ -143,20 +143,20 @@ describe('renderPage', () => {
     expect(html).toContain('<main title="Ada"><p>3 of 7 on weir.example, items</p></main>');
   });
 
-  it('waits for late values, and shows what is there instead of one that failed', async () => {
+  it('waits for deferred values, and renders the fallback of one that failed', async () => {
     const state = new Promise<string>((resolve) => setTimeout(resolve, 20, 'sent'));
     expect((await renderPage('/orders/7', { data: { total: 3, state } })).html).toContain('sent');
     const lost = Promise.reject(new Error('no connection'));
     expect((await renderPage('/orders/7', { data: { total: 3, state: lost } })).html).toContain('lost');
   });
 
-  it('shows what an action answered', async () => {
+  it('renders the result of an action', async () => {
     const action = { action: 'order.save', status: 422, errors: { name: 'Too short.' } };
     const { status, html } = await renderPage('/orders/7', { data: { total: 3 }, action });
     expect([status, html]).toEqual([422, expect.stringContaining('Too short.')]);
   });
 
-  it('shows the page for an error, its own boundary before the common one', async () => {
+  it('renders an error with the error boundary of the page, otherwise with the error page', async () => {
     const forbiddenPage = await renderPage('/orders/7', { error: { kind: 'forbidden', status: 403 } });
     expect([forbiddenPage.status, forbiddenPage.html]).toEqual([403, expect.stringContaining('<h1>forbidden</h1>')]);
     const own = await renderPage('/own', { error: { kind: 'public', status: 409, message: 'Taken.' } });
@@ -165,13 +165,13 @@ describe('renderPage', () => {
     expect([nothing.status, nothing.html]).toEqual([404, expect.stringContaining('<h1>not-found</h1>')]);
   });
 
-  it('shows what a component threw on purpose, and fails with what it threw by mistake', async () => {
+  it('renders control-flow responses of components, and rejects with unexpected errors', async () => {
     expect(await renderPage('/ends/forbidden')).toMatchObject({ status: 403 });
     expect(await renderPage('/ends/redirect')).toEqual({ status: 303, html: '', redirect: '/orders/1' });
     await expect(renderPage('/ends/mistake')).rejects.toThrow(new RangeError('a mistake'));
   });
 
-  it('fails with data that could not be sent to the browser', async () => {
+  it('rejects data that cannot be sent to the browser', async () => {
     await expect(renderPage('/orders/7', { data: { total: () => 3 } })).rejects.toThrow(/total|function/i);
   });
 });

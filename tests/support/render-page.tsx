@@ -20,28 +20,28 @@ import { encode } from '../../src/shared/engine/wire/wire.ts';
 import { noScrubber } from './unguarded.ts';
 
 export interface RenderPageOptions {
-  /** What the page's loader would return. Promises in it are waited for. */
+  /** The page loader's data. Promises in it are awaited. */
   readonly data?: unknown;
-  /** What the loaders of the layouts around it would return, by route id. */
+  /** The data of the layouts' loaders, by route id. */
   readonly layouts?: Readonly<Record<string, unknown>>;
-  /** What the page's loader or guard ended with, such as `{ kind: 'forbidden', status: 403 }`. */
+  /** An error that ended the page's loader or guard, such as `{ kind: 'forbidden', status: 403 }`. */
   readonly error?: PageError;
-  /** What an action answered, such as `{ action: 'order.save', status: 422, errors: { name: 'Too short.' } }`. */
+  /** An action's result, such as `{ action: 'order.save', status: 422, errors: { name: 'Too short.' } }`. */
   readonly action?: ActionResult;
   readonly host?: string;
 }
 
 export interface TestedPage {
   readonly status: number;
-  /** The whole document, without the comments that React puts between two texts. */
+  /** The whole document, without the comments that React writes between text nodes. */
   readonly html: string;
-  /** Where a render that threw `redirect()` leads. */
+  /** The target, if the render threw `redirect()`. */
   readonly redirect?: string;
 }
 
 export type RenderTestPage = (path: string, options?: RenderPageOptions) => Promise<TestedPage>;
 
-/** What pages are rendered from. */
+/** The parts of an app that pages are rendered from. */
 export interface RenderTable {
   readonly routes: readonly RouteDefinition[];
   readonly document: ComponentType<DocumentProps>;
@@ -49,11 +49,10 @@ export interface RenderTable {
 }
 
 /**
- * Renders pages of a route table to HTML, by the server's own stage and without a server: layouts,
- * parameters, late values and error pages are what a visitor would get.
+ * Returns a function that renders pages of a route table to HTML with the server's own renderer, but without a
+ * server. Layouts, params, deferred values and error pages are the same as for a visitor.
  *
- * The function that it makes rejects with what a component throws by mistake, and with what could not
- * be sent to the browser.
+ * It rejects if a component throws an unexpected error, or if data cannot be sent to the browser.
  */
 export function createRenderPage(table: RenderTable): RenderTestPage {
   const show = createShow(table);
@@ -72,14 +71,13 @@ export function createRenderPage(table: RenderTable): RenderTestPage {
 
 export interface VisitPageTable<Context, Options> extends RenderTable {
   readonly pages: Readonly<Record<string, ServerPage<unknown, Context> | null>>;
-  /** What guards and loaders are called with. */
+  /** Creates the arguments of guards and loaders. */
   readonly toArgs: (options: Options & { url: string; params: LoaderArgs['params'] }) => LoaderArgs<Context>;
 }
 
 /**
- * Asks pages as a visitor would: the guards of a page and of its layouts are called, then their
- * loaders, and what they bring is rendered. An outcome that one of them throws is shown as the page's
- * own; the function that it makes rejects with what they throw by mistake.
+ * Returns a function that runs the guards of a page and its layouts, then their loaders, and renders the page with
+ * their data. A control-flow response that one of them throws is rendered; any other error rejects.
  */
 export function createVisitPage<Context, Options extends object>(
   table: VisitPageTable<Context, Options>,
@@ -155,7 +153,7 @@ const SERVICES = {
   hasOneHost: true,
 };
 
-/** A value that never settles fails the test before the test's own deadline (ms). */
+/** Fails a test whose deferred value never settles, before the test's own timeout (ms). */
 const DEADLINE = 10_000;
 
 interface TestRequest extends Pick<ShowOptions, 'toArgs'> {
@@ -189,7 +187,7 @@ class TestPageRequest extends Ending implements PageRequest {
   leave(): void {}
 
   async toArgs(): Promise<LoaderArgs> {
-    if (!this.#toTestArgs) throw new Error('A test gives the data itself: no loader is called.');
+    if (!this.#toTestArgs) throw new Error('renderPage() calls no loaders. Pass the data instead, or use visitPage().');
     return this.#toTestArgs(this.match.params) as LoaderArgs;
   }
 
@@ -198,7 +196,7 @@ class TestPageRequest extends Ending implements PageRequest {
   }
 }
 
-/** The real one, which keeps what a visitor would see as a digest for the test to fail with. */
+/** A real funnel that also keeps the errors of which a visitor would see only a digest, to fail the test with them. */
 function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] } {
   const real = createFunnel({ scrubber: noScrubber, log: pino({ enabled: false }), build: 'test' });
   const failures: unknown[] = [];
@@ -208,7 +206,7 @@ function watchFunnel(): { readonly funnel: Funnel; readonly failures: unknown[] 
       ...real,
       fail(error, context) {
         const disposition = real.fail(error, context);
-        // A deferred value that fails is shown in its place, as it is to a visitor.
+        // A failed deferred value is rendered in place, as for a visitor.
         const isFailure = disposition.kind === 'error' && disposition.error.kind === 'failure';
         if (isFailure && context.origin !== 'late') failures.push(error);
         return disposition;

@@ -9,7 +9,7 @@ interface Exception {
   readonly stacktrace?: { readonly frames: readonly { readonly filename?: string; readonly lineno?: number }[] };
 }
 
-/** What the tests read of an event. */
+/** The parts of an event that tests read. */
 export interface RecordedEvent {
   readonly event_id: string;
   readonly timestamp: number;
@@ -29,19 +29,19 @@ export interface RecordedEvent {
 }
 
 export interface Recorder {
-  /** Origin, without a slash at the end. */
+  /** Origin, without a trailing slash. */
   readonly url: string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly events: RecordedEvent[];
-  /** Headers of requests that were passed on, by path and search; the last one of each. */
+  /** The last headers of forwarded requests, by path and search. */
   readonly headers: Map<string, IncomingMessage['headers']>;
   stop(): Promise<void>;
 }
 
-/** The digest that it answers with. */
+/** The digest in its responses to reports. */
 export const DIGEST = '7K3QM2XA';
 
-/** Stands in front of an app in the place of the tunnel: keeps what is posted to `/_report`, and passes on the rest. */
+/** Starts a proxy in front of an app that keeps reports to `/_report` instead of the tunnel, and forwards the rest. */
 export async function startRecorder(app: string): Promise<Recorder> {
   const events: RecordedEvent[] = [];
   const headers = new Map<string, IncomingMessage['headers']>();
@@ -74,7 +74,7 @@ export async function startRecorder(app: string): Promise<Recorder> {
   };
 }
 
-/** The event of an envelope of one item; undefined where it holds something else, such as a client report. */
+/** The event of an envelope with one item; undefined if it is something else, such as a client report. */
 function parseEnvelope(raw: string): RecordedEvent | undefined {
   const [header = '', item = '', payload = '', ...rest] = raw.split('\n');
   if ((JSON.parse(item) as { type: string }).type !== 'event') return undefined;

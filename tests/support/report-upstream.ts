@@ -9,12 +9,12 @@ import type { Received } from './tunnel-site.ts';
 export interface Upstream {
   readonly dsn: string;
   readonly outbox: ReportOutbox;
-  /** Bodies, in the order in which they were sent. */
+  /** In the order in which they were sent. */
   readonly bodies: Buffer[];
   close(): void;
 }
 
-/** A local stand-in for an error-reporting service, and a queue that sends to it one after the other. */
+/** Starts a local stand-in for an error-reporting service, and a queue that sends to it sequentially. */
 export async function startUpstream(): Promise<Upstream> {
   const bodies: Buffer[] = [];
   const server = createServer(async (req, res) => {
@@ -43,24 +43,24 @@ export async function startUpstream(): Promise<Upstream> {
   };
 }
 
-/** The types of all items. */
+/** Lists the types of all items. */
 export function listTypes(bodies: readonly Buffer[]): string[] {
   return [...new Set(bodies.flatMap((body) => parseEnvelope(body).items.map(({ type }) => type)))].sort();
 }
 
-/** What an SDK sent, as it was before it was compressed. */
+/** Decompresses a body that an SDK sent. */
 export function toSent({ bytes, coding }: Received): Buffer {
   return coding === 'gzip' ? gunzipSync(bytes) : bytes;
 }
 
 const REWRITTEN = new Set(['event', 'feedback', 'user_report']);
 
-/** Each envelope has arrived, in whatever order. */
+/** Expects that every sent envelope has arrived, in any order, and no others. */
 export function expectAllSame(arrived: readonly Buffer[], sent: readonly Buffer[]): void {
   const left = [...sent];
   for (const body of arrived) {
     const index = left.findIndex((other) => other.equals(body) || isSameEvent(other, body));
-    expect(index, `an envelope that nobody sent: ${body.toString('latin1', 0, 300)}`).toBeGreaterThanOrEqual(0);
+    expect(index, `an envelope that was not sent: ${body.toString('latin1', 0, 300)}`).toBeGreaterThanOrEqual(0);
     for (const other of left.splice(index, 1)) expectSame(body, other);
   }
   expect(left.map((body) => body.toString('latin1', 0, 300))).toEqual([]);
@@ -72,7 +72,7 @@ function isSameEvent(one: Buffer, other: Buffer): boolean {
   return here.headers.event_id === there.headers.event_id && types(here.items) === types(there.items);
 }
 
-/** Byte for byte, but for events and feedback: of those what they say, their tags and their lengths. */
+/** Expects equal bytes, except for events and feedback: only their content, tags and lengths must be equal. */
 function expectSame(arrived: Buffer, sent: Buffer): void {
   const [there, here] = [parseEnvelope(arrived), parseEnvelope(sent)];
   if (!here.items.some(({ type }) => REWRITTEN.has(type))) {
@@ -118,7 +118,7 @@ function toTexts(tags: object = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, String(value)]));
 }
 
-/** Lines of source and variables stay behind. */
+/** Removes lines of source and variables, which the server does not forward. */
 function withoutSource(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSource);
   if (typeof value !== 'object' || value === null) return value;
@@ -126,7 +126,7 @@ function withoutSource(value: unknown): unknown {
   return Object.fromEntries(kept.map(([key, inner]) => [key, withoutSource(inner)]));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the SDK put in
+// biome-ignore lint/suspicious/noExplicitAny: any JSON that the SDK sends
 function json({ payload }: EnvelopeItem): any {
   return JSON.parse(Buffer.from(payload).toString());
 }

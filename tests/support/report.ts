@@ -1,13 +1,13 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import { Second } from '../../src/shared/units.ts';
 
-/** Files that the report lists (a count). */
+/** How many files the report lists. */
 const SLOWEST = 10;
 
 /**
- * Ends a run with where the time went: each layer's share, and the slowest files. The last line is
- * `12 passed, 0 failed`, plain, for programs that read it. What fails outside a test (a file that cannot
- * be loaded, an unhandled rejection) counts as failed.
+ * Ends a run with a report of test times: each project's share, and the slowest files. The last line is
+ * `12 passed, 0 failed`, in plain text for programs that read it. Failures outside a test (a file that cannot be
+ * loaded, an unhandled rejection) count as failed.
  */
 export function report(): Reporter {
   return {
@@ -32,7 +32,7 @@ function describeTime(modules: readonly TestModule[]): string[] {
   const layers = Map.groupBy(modules, ({ project }) => project.name);
   const slowest = modules.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(0, SLOWEST);
   return [
-    'Time in test files, which run side by side:',
+    'Time in test files, which run in parallel:',
     ...[...layers].map(
       ([name, files]) =>
         `  ${toSeconds(sum(files))}  ${name}, ${files.length} files, ${Math.round((100 * sum(files)) / total)} %`,
@@ -42,7 +42,7 @@ function describeTime(modules: readonly TestModule[]): string[] {
   ];
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 function timeOf(module: TestModule): number {
   const { collectDuration, setupDuration, prepareDuration, duration } = module.diagnostic();
   return collectDuration + setupDuration + prepareDuration + duration;

@@ -1,4 +1,4 @@
-/** What each reply must carry, whatever it is and whoever made it: Node's parser too. */
+/** Headers that every response must have, including those to requests that Node's parser rejects. */
 export const REQUIRED_HEADERS = [
   'cache-control',
   'content-security-policy',

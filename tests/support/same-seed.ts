@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 
-// A change fails for what it changed, and not for values that came by chance: the same ones each time.
-// `SEED=2 npm test` tries others, and `.ci/soak` does each night.
+// Uses the same random values in every run, so that a new failure is caused by a change and not by chance.
+// `SEED=2 npm test` tries other values, and `.ci/soak` does so each night.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(process.env.SEED ?? 1) });

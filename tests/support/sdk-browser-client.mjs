@@ -1,4 +1,4 @@
-// What a page of somebody else's does with Sentry's SDK for React; `?lifecycle=static` for transactions.
+// A page of another app that uses Sentry's SDK for React; `?lifecycle=static` for transactions.
 import * as Sentry from '@sentry/react';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -57,7 +57,7 @@ async function run() {
   setTimeout(() => {
     throw new Error('in a timer');
   });
-  document.body.append('changed'); // for the replay to show
+  document.body.append('changed'); // a change for the replay
   await Sentry.getReplay()?.flush();
   await Sentry.flush(5000);
 }

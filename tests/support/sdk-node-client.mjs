@@ -1,4 +1,4 @@
-// A program of somebody else's that reports by the tunnel: `node sdk-node-client.mjs <tunnel> <dsn> <stream|static>`.
+// Another program that reports through the tunnel: `node sdk-node-client.mjs <tunnel> <dsn> <stream|static>`.
 import * as Sentry from '@sentry/node';
 
 const [, , tunnel, dsn, traceLifecycle] = process.argv;
@@ -39,5 +39,5 @@ Sentry.endSession();
 Sentry.startSpan({ name: 'checkout', op: 'task' }, () => Sentry.startSpan({ name: 'pay' }, () => undefined));
 Sentry.logger.info('paid', { amount: 3 });
 Sentry.metrics.count('orders', 1);
-// What it dropped is told when the process has nothing more to do.
+// The SDK reports dropped items when the process has nothing else to do.
 await Sentry.flush(8000);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import buildOnce from './build-once.ts';
 
-/** Before the first test: the build, and a place where Node keeps compiled code of the servers that tests start. */
+/** Builds before the first test, and creates a compile cache for the servers that tests start. */
 export default async function setUp(): Promise<(() => void) | undefined> {
   await buildOnce();
   if (process.env.NODE_COMPILE_CACHE) return undefined;

@@ -12,10 +12,10 @@ import { Hour } from '../../src/shared/units.ts';
 import { createFailure, createTestLog, TEST_RETENTION } from './desk.ts';
 import { usePostgres } from './use-postgres.ts';
 
-/** A store that goes away with the test, and what is below it. */
+/** Opens a store and its driver, which are removed at the end of the test. */
 export type OpenTestStore = (news?: NotificationRules) => Promise<{ store: Store; driver: SqlDriver }>;
 
-/** Says the same of a store in SQLite and of one in PostgreSQL. */
+/** Runs the same tests on a store in SQLite and one in PostgreSQL. */
 export function describeStores(what: string, say: (open: OpenTestStore) => void): void {
   const postgres = usePostgres();
   const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
@@ -32,7 +32,7 @@ export function describeStores(what: string, say: (open: OpenTestStore) => void)
   });
 }
 
-/** A whole event as it is taken in. */
+/** A full event to ingest. */
 export function wholeOf(wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'whole' }> {
   return { entry: 'whole', failure: createFailure(wanted) };
 }
@@ -45,10 +45,10 @@ export function takeIn(store: Store, ...entries: Intake[]): Promise<void> {
   return store.takeIn({ entries });
 }
 
-/** As a server does every hour. */
+/** Runs retention, as a server does every hour. */
 export function retain(store: Store, options: Partial<RetentionOptions> = {}): Promise<RetentionReport> {
   return store.retain({ build: 'build-1', now: Date.now(), ...TEST_RETENTION, ...options });
 }
 
-/** The beginning of this hour, so that what a test puts into one does not fall on the end of it. */
+/** The start of the current hour, so that test data for one hour is not split at its end. */
 export const thisHour = Math.floor(Date.now() / Hour) * Hour;

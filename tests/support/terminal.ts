@@ -7,7 +7,7 @@ export interface Said {
   readonly err: string;
 }
 
-/** The desk's command as it stands in the source, in a pipe. */
+/** Runs the desk's command from source, with piped output. */
 export async function runDesk(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -20,7 +20,7 @@ export async function runDesk(
     return () => Buffer.concat(chunks).toString(encoding);
   });
   const code = await runTerminal({ args, env, out, err, dist: `${env.DATA_DIR}/dist` });
-  // What was written arrives a turn later.
+  // The output arrives in a later event loop iteration.
   await new Promise((resolve) => setImmediate(resolve));
   return { code, out: texts[0]?.() ?? '', err: texts[1]?.() ?? '' };
 }

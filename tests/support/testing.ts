@@ -1,4 +1,4 @@
-// What the tests of a product import, as `#engine/testing`.
+// Exported to a product's tests as `#engine/testing`.
 
 export { readConfig, SETTINGS } from '../../src/server/config.ts';
 export { createTestApp } from './app.ts';

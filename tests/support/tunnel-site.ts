@@ -32,22 +32,22 @@ export interface Received {
   readonly coding: string | undefined;
 }
 
-/** What the tunnel did. */
+/** Everything that the tunnel did. */
 export interface TunnelSpies {
   readonly failures: Failure[];
   readonly feedback: GivenFeedback[];
   readonly forwarded: Forwarded[];
-  /** `name{label=value}` and how much. */
+  /** Amounts by `name{label=value}`. */
   readonly counts: Map<string, number>;
-  /** The bodies of posts as they came over the wire, in the order in which they were complete. */
+  /** Request bodies as received, in the order of completion. */
   readonly received: Received[];
-  /** What reached `fail`: faults of the tunnel itself. */
+  /** Errors passed to `fail`: faults of the tunnel itself. */
   readonly faults: unknown[];
-  /** What the upstream has asked for. */
+  /** The rate limits that the upstream asked for. */
   limits: string | undefined;
 }
 
-/** Keeps apart by class and message; frames named `old-` are of a build that is not at hand. */
+/** Groups by class and message. Frames with the prefix `old-` belong to a build that is not available. */
 export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, details = {} }) => {
   const { class: name = kind, message = JSON.stringify(details), frames = [] } = errors[0] ?? {};
   const title = `${name}: ${message}`;
@@ -60,7 +60,7 @@ export const makeFakeDigest: MakeReportDigest = ({ kind = 'exception', errors, d
   };
 };
 
-/** Takes out `hush` and the letters that follow it. */
+/** Redacts `hush` and the letters after it. */
 export const fakeScrubber: ReportScrubber = {
   text: (text) => text.replace(/hush\w*/g, '[redacted]'),
   url: (url) => url.replace(/hush\w*/g, '[redacted]'),
@@ -75,11 +75,11 @@ export const fakeScrubber: ReportScrubber = {
 export interface TunnelSiteOptions extends Partial<TunnelOptions> {
   readonly publicOrigins?: readonly string[];
   readonly trustProxy?: number | readonly string[];
-  /** With an upstream: its DSN. */
+  /** The DSN of the upstream; undefined for a tunnel without one. */
   readonly upstreamDsn?: string;
-  /** In the place of the one that only writes down. */
+  /** Replaces the outbox that only records. */
   readonly outbox?: ReportOutbox;
-  /** Answers what the tunnel lets pass. */
+  /** Handles requests that the tunnel does not. */
   readonly pages?: RequestListener;
 }
 
@@ -104,7 +104,7 @@ export function createTunnelSpies(): TunnelSpies {
   };
 }
 
-/** The real step around fakes, without a limit of how often. */
+/** Creates the real step with fake dependencies and no rate limits. */
 export function createFakeTunnel(
   spies: TunnelSpies,
   options: Partial<TunnelOptions> & Pick<TunnelOptions, 'origins' | 'log' | 'fail'>,
@@ -139,7 +139,7 @@ export function createFakeTunnel(
   });
 }
 
-/** The real server and the steps in front of the tunnel, around fakes; what the tunnel lets pass is answered 404 with its path. */
+/** Starts the real server with the tunnel and fakes. Other requests get a 404 response with their path. */
 export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<TunnelSite> {
   const { publicOrigins = [], trustProxy, upstreamDsn, pages, ...overrides } = options;
   const spies = createTunnelSpies();
@@ -189,7 +189,7 @@ export async function startTunnelSite(options: TunnelSiteOptions = {}): Promise<
   });
 }
 
-/** Writes down bodies as somebody else reads them, without reading them itself. */
+/** Records request bodies while another step reads them, without consuming them. */
 function overhear(received: Received[]): Step {
   return function overhear(req, _res, next) {
     const chunks: Buffer[] = [];
@@ -205,7 +205,7 @@ function overhear(received: Received[]): Step {
   };
 }
 
-/** An envelope as SDKs write it. A payload that is no text or bytes is written as JSON. */
+/** Serializes an envelope like an SDK. A payload that is not text or bytes is written as JSON. */
 export function writeEnvelope(
   headers: unknown,
   ...items: readonly (readonly [headers: Record<string, unknown>, payload: unknown])[]
@@ -221,7 +221,7 @@ export function writeEnvelope(
   return Buffer.concat(parts);
 }
 
-/** An error event as a browser's SDK writes it. */
+/** An error event of the browser SDK. */
 export function createEvent(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     event_id: 'fc6d8c0c43fc4630ad850ee518f1b9d0',

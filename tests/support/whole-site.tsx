@@ -27,24 +27,24 @@ import { CanaryError, createTestPages, type TestPage } from './pages-app.tsx';
 import { createFakeTunnel, createTunnelSpies, type TunnelSpies } from './tunnel-site.ts';
 import { noScrubber } from './unguarded.ts';
 
-/** Everything of the engine and the desk that answers, in this process, for tests that hold for each answer. */
+/** Every handler of the engine and the desk in this process, for tests that check every kind of response. */
 export interface WholeSite {
-  /** Of the site, which is `https://example.com`. */
+  /** The port of the site, which is `https://example.com`. */
   readonly port: number;
-  /** Of the desk on a listener of its own. */
+  /** The port of the desk's own listener. */
   readonly deskPort: number;
-  /** Set by a test: from 1 on something is refused. */
+  /** Set by a test. From level 1 on, some requests are refused. */
   readonly overload: { level: Level };
   readonly tunnel: TunnelSpies;
   readonly lines: Record<string, unknown>[];
-  /** @returns the cookie of somebody who is signed in to the desk */
+  /** Signs in to the desk. @returns the cookie */
   enter(): Promise<string>;
   close(): void;
 }
 
 export const SITE_HOST = 'example.com';
 export const SITE_ORIGIN = `https://${SITE_HOST}`;
-/** The secret that the site knows, and that no answer may hold. */
+/** The site's secret, which no response may contain. */
 export const OPERATOR = ADA.token;
 
 const PLENTY = { burst: 1e6, perSecond: 1e6 };
@@ -106,7 +106,7 @@ const TABLE: readonly TestPage[] = [
   },
 ];
 
-/** Who asks, by a cookie: what is told to one of them must reach no other. */
+/** Reads the user's name from a cookie. A response for one user must not reach another. */
 function nameUser(cookie: string | null | undefined): string {
   return /\buser=([\w-]+)/.exec(cookie ?? '')?.[1] ?? 'nobody';
 }

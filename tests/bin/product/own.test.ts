@@ -15,12 +15,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-/** The tour removed from a copy. It stands in a `product` folder, because it goes with the tour. */
+/** Removes the tour from a copy. This test is in a `product` folder, because it is removed with the tour. */
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage']);
 const LISTENING = /Listening on (http:\/\/[^\s"]+)/;
 
-/** As somebody's shell has it: nothing of this test run. */
+/** The environment of an ordinary shell, without variables of this test run. */
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !/^(?:VITEST|npm_)/.test(name)),
 );
@@ -41,7 +41,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** What a command in the copy printed. Where it fails, what it printed is the message. */
+/** Runs a command in the copy and returns its output, or throws the output if it fails. */
 async function run(command: string): Promise<string> {
   try {
     const { stdout, stderr } = await promisify(exec)(command, { cwd: copy, env, maxBuffer: 2 ** 26 });
@@ -52,7 +52,7 @@ async function run(command: string): Promise<string> {
   }
 }
 
-/** The copy's server on a free port, until the test ends. */
+/** Starts the copy's server on a free port, until the test ends. */
 async function start(): Promise<string> {
   const child = spawn(process.execPath, ['bin/start.mjs'], {
     cwd: copy,
@@ -72,13 +72,13 @@ async function start(): Promise<string> {
         if (url) resolve(url);
       });
     }
-    child.once('exit', () => reject(new Error(`The server ended before it listened:\n${output}`)));
+    child.once('exit', () => reject(new Error(`The server exited before it listened:\n${output}`)));
   });
 }
 
 const read = (path: string) => readFileSync(join(copy, path), 'utf8');
 
-/** The folders that the command changes. What is beside them was linted where it was written. */
+/** The folders that the command changes. The others were linted before. */
 const CHANGED = [
   ...['shared', 'server', 'client'].map((tree) => `src/${tree}/product`),
   ...['shared', 'server', 'e2e', 'support'].map((tree) => `tests/${tree}/product`),
@@ -86,47 +86,48 @@ const CHANGED = [
 ];
 
 describe('npm run own', () => {
-  test.skipIf(!hasGit)('refuses where something is not committed, and removes nothing', async () => {
+  test.skipIf(!hasGit)('refuses if there are uncommitted changes, and removes nothing', async () => {
     await run('git init');
     await expect(run('npm run own -- --yes')).rejects.toThrow('There are changes that are not committed');
     expect(existsSync(join(copy, 'bench/product/page.tsx'))).toBe(true);
     rmSync(join(copy, '.git'), { recursive: true });
   });
 
-  test('asks before it removes, and without a terminal wants to be told', async () => {
+  test('asks before it removes anything, and requires `--yes` without a terminal', async () => {
     await expect(run('npm run own < /dev/null')).rejects.toThrow('Run `npm run own -- --yes`');
   });
 
-  test('says what goes, and what to do next', async () => {
+  test('lists what it removes, and what to do next', async () => {
     const said = await run('npm run own -- --yes');
     expect(said).toContain('src/shared/product');
     expect(said).toContain('npm run new -- page /about');
     expect(existsSync(join(copy, 'tests/bin/product'))).toBe(false);
   });
 
-  test('leaves nothing that speaks of the tour where a visitor or an owner would meet it', () => {
+  test('leaves no mention of the tour in files that you edit', () => {
     expect(read('.env.example')).not.toMatch(/tour/i);
     expect(read('.env.example')).toMatch(/[^\n]\n$/);
-    const hint = 'What speaks of the tour stands between <!-- tour --> and <!-- /tour -->, and goes with it.';
+    const hint =
+      'Put text about the tour between <!-- tour --> and <!-- /tour -->, so that it is removed with the tour.';
     expect(read('README.md'), hint).not.toMatch(/\btour\b/i);
     expect(read('src/shared/product/routes.tsx')).not.toMatch(/\btour\b/i);
   });
 
-  test('leaves all tests to `npm run test:all`', () => {
+  test('keeps all tests in `npm run test:all`', () => {
     const scripts = (text: string) => JSON.parse(text).scripts;
     expect(scripts(read('package.json'))['test:all']).toBe(
       scripts(readFileSync(join(project, 'package.json'), 'utf8')).test,
     );
   });
 
-  test('finds no tour to remove a second time', async () => {
+  test('refuses to remove the tour twice', async () => {
     await expect(run('npm run own -- --yes --force')).rejects.toThrow('The tour is gone already');
     expect(existsSync(join(copy, 'src/shared/product/routes.tsx'))).toBe(true);
   });
 });
 
 describe('npm run new, in the app that is left', () => {
-  test('writes pages and a resource, and over nothing', async () => {
+  test('writes pages and a resource, and overwrites nothing', async () => {
     await run('npm run new -- page /about');
     await run('npm run new -- page /orders/:id');
     await run('npm run new -- api gauges');
@@ -141,13 +142,13 @@ describe('npm run new, in the app that is left', () => {
 
 describe('the app that both leave', () => {
   test('type-checks and lints', async () => {
-    // The three trees, which are stricter, are checked beside the recipes.
+    // The stricter check of the three trees is done with the tests of the recipes.
     await Promise.all([run('npx tsc -p tsconfig.json'), run(`npm run lint -- ${CHANGED.join(' ')}`)]);
   }, 120_000);
 
-  test('has tests that pass: its own by `npm test`, and those that judge all sources', async () => {
-    // The build's tests and the recipes' bring a product of their own, and no other test takes anything of the
-    // product, which the compiler has just shown.
+  test('has passing tests: its own by `npm test`, and those of all sources', async () => {
+    // The tests of the build and the recipes have their own product. No other test imports the product, as the type
+    // check has just shown.
     const said = await run('npm test -- tests/architecture');
     expect(said).toMatch(/^[1-9]\d* passed, 0 failed$/m);
     const own = [
@@ -161,7 +162,7 @@ describe('the app that both leave', () => {
     expect(said).not.toContain('tests/server/engine');
   }, 300_000);
 
-  test('serves what it has, with settings from `.env` where the environment has none', async () => {
+  test('serves its pages, with settings from `.env` unless the environment sets them', async () => {
     writeFileSync(join(copy, '.env'), 'PORT=1\nDATA_DIR=./data-of-env\n');
     const url = await start();
     expect(existsSync(join(copy, 'data-of-env/desk-token'))).toBe(true);

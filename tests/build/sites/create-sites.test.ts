@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { createSites } from '../../../build/sites.mjs';
 import { parseSiteTable } from '../../../src/server/engine/errors/digest/site-table.ts';
 
-it('tells the server which functions only throw for their callers', () => {
+it('tells the server which functions only throw on behalf of their callers', () => {
   const source = 'function assertDefined() { throw new Error(); }\nfunction check() { throw new Error(); }\n';
   const map = {
     version: 3,
     sources: ['../../src/server/product/cart.ts'],
     sourcesContent: [source],
-    // Each line of the bundle is that line of the source.
+    // Each line of the bundle maps to the same line of the source.
     mappings: 'AAAA;AACA',
   };
   const sites = createSites('/app', [{ path: 'maps/server/main.js.map', contents: JSON.stringify(map) }]);

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { indexSource, toDetail } from '../../../build/sites/index-source.mjs';
 
-/** What is known of the place that `|` marks. */
+/** The frame location of the place marked with `|`. */
 function siteAt(marked: string, options = {}) {
   const offset = marked.indexOf('|');
   const { starts, sites } = indexSource('src/a.tsx', marked.replace('|', ''), options);
   return sites[starts.findLastIndex((start: number) => start <= offset)];
 }
 
-describe('the function of a place', () => {
+describe('the function of a frame location', () => {
   it.each([
     ['top of the module', '|f();', ''],
     ['a function', 'function pay() { |f(); }', 'pay'],
     ['a function in a function', 'function shop() { function pay() { |f(); } }', 'shop.pay'],
     ['a named arrow', 'const pay = async () => { |f(); };', 'pay'],
-    ['a callback takes its named parent', 'function pay() { return items.map((item) => |f(item)); }', 'pay'],
+    ['a callback is named after its parent', 'function pay() { return items.map((item) => |f(item)); }', 'pay'],
     ['a method', 'class Cart { pay() { |f(); } }', 'Cart.pay'],
     ['a private method', 'class Cart { #pay() { |f(); } }', 'Cart.#pay'],
     ['a getter', 'class Cart { get total() { return |f(); } }', 'Cart.total'],
@@ -32,7 +32,7 @@ describe('the function of a place', () => {
     ],
     ['a registered handler', "function routes() { router.get('/cart', (req) => { |f(); }); }", 'routes.get("/cart")'],
     ['a handler in the markup', 'function Page() { return <a onClick={() => |f()}>x</a>; }', 'Page.onClick'],
-    ['what is assigned', 'function setUp() { link.onerror = () => { |f(); }; }', 'setUp.link.onerror'],
+    ['an assigned function', 'function setUp() { link.onerror = () => { |f(); }; }', 'setUp.link.onerror'],
     ['a callback at the top of the module', 'app.use(() => { |f(); });', 'use()'],
     ['a generator', 'function* pages() { yield |f(); }', 'pages'],
     ['after a function', 'function pay() { f(); } |f();', ''],
@@ -41,10 +41,10 @@ describe('the function of a place', () => {
   });
 });
 
-describe('the detail of a place', () => {
+describe('the detail of a frame location', () => {
   it.each([
     ['a throw', "function f() { throw |new Error('a'); }", 'throw new Error("a")', 'thrown'],
-    ['an error that is made', "function f() { reject(|new RangeError('a')); }", 'new RangeError("a")', 'thrown'],
+    ['an error that is created', "function f() { reject(|new RangeError('a')); }", 'new RangeError("a")', 'thrown'],
     [
       'a class of errors without the suffix',
       'class Refusal extends Error {} f(|new Refusal());',
@@ -52,7 +52,7 @@ describe('the detail of a place', () => {
       'thrown',
     ],
     ['a check by a helper', "function f() { |invariant(a > 0, 'a'); }", 'invariant(a>0,"a")', 'thrown'],
-    ['a call that throws without saying where', 'function f() { return |JSON.parse(a); }', 'JSON.parse(a)', 'call'],
+    ['a call that can throw', 'function f() { return |JSON.parse(a); }', 'JSON.parse(a)', 'call'],
     ['a function within a throw', 'throw new Error(() => { |f(); })', '', ''],
     ['after a throw', "if (a) throw new Error('a'); |f();", '', ''],
     ['no error', 'f(|new Map());', '', ''],
@@ -60,7 +60,7 @@ describe('the detail of a place', () => {
     expect(siteAt(source)).toMatchObject({ detail, kind });
   });
 
-  it('is one whatever a formatter does', () => {
+  it('does not depend on formatting', () => {
     const spellings = [
       "throw new AppError('An address needs a street.', 422);",
       'throw new AppError(\n  "An address needs a street.",\n  422,\n)',
@@ -69,7 +69,7 @@ describe('the detail of a place', () => {
     expect(new Set(spellings.map(toDetail))).toEqual(new Set(['throw new AppError("An address needs a street.",422)']));
   });
 
-  it('is 200 characters long at most, and keeps templates as they are', () => {
+  it('has at most 200 characters, and keeps templates unchanged', () => {
     expect(toDetail(`throw new Error('${'a'.repeat(500)}')`)).toHaveLength(200);
     const template = 'throw new Error(`No $' + "{what.name} for 'x'`)";
     expect(toDetail(template)).toBe(template);
@@ -83,7 +83,7 @@ it('marks constructors of errors, and not their methods', () => {
   expect(siteAt('class Cart extends Base { constructor() { |super(); } }')?.isErrorClass).toBe(false);
 });
 
-it('marks helpers by name, by file and by what the owner names', () => {
+it('marks helpers by name, by file and as listed by the product', () => {
   expect(siteAt('function assertDefined() { throw |new Error(); }')?.isHelper).toBe(true);
   expect(siteAt('function check() { throw |new Error(); }')?.isHelper).toBe(false);
   expect(siteAt('function check() { throw |new Error(); }', { helpers: ['src/a.tsx'] })?.isHelper).toBe(true);
@@ -91,7 +91,7 @@ it('marks helpers by name, by file and by what the owner names', () => {
   expect(siteAt(imported, { helpers: ['src/check.ts'] })).toMatchObject({ detail: 'check(a)', kind: 'thrown' });
 });
 
-it('collects the properties that are written out', () => {
+it('collects literal properties', () => {
   const { properties } = indexSource('src/a.ts', 'const { rate } = cart.discount; f(sections[key].value);');
   expect([...properties].sort()).toEqual(['discount', 'rate', 'value']);
 });

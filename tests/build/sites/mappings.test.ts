@@ -8,7 +8,7 @@ function read(mappings: string): number[][] {
   return segments;
 }
 
-it('reads lines, names and places without a source', () => {
+it('reads lines, names and segments without a source', () => {
   expect(read('AAAA,IAEC;;A,EACEC')).toEqual([
     [0, 0, 0, 0, 0],
     [0, 4, 0, 2, 1],

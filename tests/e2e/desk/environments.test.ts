@@ -9,7 +9,7 @@ const DATA_DIR = mkdtempSync(join(tmpdir(), 'spillway-environments-'));
 const OPERATOR_TOKEN = 'a-token-for-two-environments';
 const fail = (url: string, path: string) => fetch(url + path, { headers: { accept: 'text/html' } });
 
-/** One store, in which staging has seen two failures, and production is about to see one of them. */
+/** One store, in which staging has recorded two failures. Production will record one of them too. */
 const site = useSite(async () => {
   const staging = await startServer({ DATA_DIR, OPERATOR_TOKEN, SENTRY_ENVIRONMENT: 'staging' });
   await fail(staging.url, '/tour/fail/loader');
@@ -23,13 +23,13 @@ afterAll(() => rmSync(DATA_DIR, { recursive: true, force: true }));
 test.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
-])('the menu leads from one environment to the other %s', async (_name, javaScriptEnabled) => {
+])('the menu switches between environments %s', async (_name, javaScriptEnabled) => {
   await fail(site.url, '/tour/fail/loader');
   const { page, complaints } = await site.open('/desk', { javaScriptEnabled });
   await page.getByLabel('Token').fill(OPERATOR_TOKEN);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await heading(page, 'Incidents');
-  complaints.length = 0; // The answer 401 is one.
+  complaints.length = 0; // The 401 response is one.
   await page.reload();
   await expect.poll(() => page.locator('[data-row]', { hasText: 'The tour threw' }).count()).toBe(1);
 

@@ -28,7 +28,7 @@ async function say(page: Page, words: string): Promise<void> {
   await page.getByRole('button', { name: 'Send' }).click();
 }
 
-/** What stands on the incident. */
+/** Expects the feedback on the incident. */
 async function expectSaid(address: string, words: string): Promise<void> {
   const { page } = await site.open(`/desk/${address.slice(0, 8)}`, { isSignedIn: true });
   const said = page.locator('blockquote', { hasText: words });
@@ -36,11 +36,11 @@ async function expectSaid(address: string, words: string): Promise<void> {
   await page.getByText('ann@example.com').first().waitFor();
 }
 
-describe('a visitor says what they were doing', () => {
+describe('a visitor can send feedback', () => {
   test.each([
     ['with JavaScript', true],
     ['without JavaScript', false],
-  ])('%s, on the page of a loader that failed', async (how, javaScriptEnabled) => {
+  ])('%s, on the error page of a failed loader', async (how, javaScriptEnabled) => {
     const { page, complaints } = await site.open('/tour/fail/loader', { javaScriptEnabled });
     if (javaScriptEnabled) {
       await exchanged(page);
@@ -61,7 +61,7 @@ describe('a visitor says what they were doing', () => {
     await expectSaid(address, words);
   });
 
-  test('on the page of a failure of the browser, and keeps the words where they could not be sent', async () => {
+  test('on the error page of a browser failure, and the text is kept if sending fails', async () => {
     const { page } = await site.open('/tour/fail/client');
     await exchanged(page);
     await page.getByRole('button', { name: 'Throw in a component' }).click();
@@ -79,7 +79,7 @@ describe('a visitor says what they were doing', () => {
 });
 
 describe('an operator', () => {
-  test('is led into the desk from the page of a failure, of the server and of the browser', async () => {
+  test('sees a link into the desk on the error page of a server failure and of a browser failure', async () => {
     const { page } = await site.open('/desk', { isSignedIn: true });
     const reply = await page.goto('/tour/fail/loader');
     expect(reply?.headers()['cache-control']).toBe('no-store');
@@ -96,7 +96,7 @@ describe('an operator', () => {
     expect(await link.getAttribute('href')).toBe(`/desk/${(await readAddress(page)).replace('-', '/')}`);
   });
 
-  test('sees no link once signed out, as any visitor', async () => {
+  test('sees no link after signing out, like any visitor', async () => {
     const { page } = await site.open('/tour/fail/loader');
     await hydrated(page);
     await textarea(page).waitFor();

@@ -8,7 +8,7 @@ const site = useSite(async () => ({}));
 const WIDE = { width: 1280, height: 900 };
 const FAILED = 'Error: The tour threw this in a loader.';
 
-/** @returns the address of a failure that this causes */
+/** @returns the address of the failure that a request to this path causes */
 async function failAt(path: string): Promise<string> {
   const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
   return reply.headers.get('x-error-digest') ?? '';
@@ -23,8 +23,8 @@ const openDesk = (path: string, options: VisitOptions = {}) =>
 
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent);
 
-describe('from an address to the line that failed', () => {
-  test('it takes to type it, or a click on the incident', async () => {
+describe('the source line of a failure', () => {
+  test('is found by typing the address, or by clicking the incident', async () => {
     const address = await failAt('/tour/fail/loader');
     const { page, complaints } = await openDesk('/desk');
     const search = page.getByRole('searchbox', { name: 'Search incidents' });
@@ -45,7 +45,7 @@ describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
 ])('changing an incident %s', (_name, javaScriptEnabled) => {
-  test('resolves it, writes a note, reopens it', async () => {
+  test('resolves it, adds a note and reopens it', async () => {
     const address = await failAt('/tour/fail/render');
     const { page, complaints } = await openDesk(`/desk/${address.slice(0, 8)}`, { javaScriptEnabled });
     if (javaScriptEnabled) await exchanged(page);
@@ -62,7 +62,7 @@ describe.each([
 });
 
 describe('by keyboard', () => {
-  test('the list is walked, opened, changed and searched', async () => {
+  test('the list can be navigated, opened, changed and searched', async () => {
     const { page, complaints } = await openDesk('/desk');
     await exchanged(page);
     const titles = await page.locator('[data-open]').allTextContents();
@@ -88,7 +88,7 @@ describe('by keyboard', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('`e` resolves the one that has the focus', async () => {
+  test('`e` resolves the focused incident', async () => {
     const address = await failAt('/api/tour/fail');
     const { page } = await openDesk('/desk?search=API%20handler');
     await exchanged(page);
@@ -100,8 +100,8 @@ describe('by keyboard', () => {
   });
 });
 
-describe('times', () => {
-  test('go on while a page is open', async () => {
+describe('relative times', () => {
+  test('are updated while a page is open', async () => {
     const { page } = await openDesk('/desk?search=loader', { before: (opened) => opened.clock.install() });
     await hydrated(page);
     const seen = page.locator('[data-row] time').first();
@@ -123,7 +123,7 @@ describe('the stack', () => {
   });
 });
 
-describe('axe finds no violation, and nothing is wider than its place', () => {
+describe('axe finds no violation, and nothing overflows', () => {
   const paths = ['/desk', '/desk?state=resolved', '/desk?kind=csp', '/desk?state=all&search=tour', 'incident'];
 
   test.each(paths)('on %s', async (path) => {

@@ -13,7 +13,7 @@ const site = useSite(async () => ({}));
 /** How often each failure was caused, by digest. */
 const caused = new Map<string, number>();
 
-/** @returns the digest of a failure that this causes; the store has it a little later */
+/** Causes a failure, which the store ingests a little later. @returns its digest */
 async function cause(path: string): Promise<string> {
   const reply = await fetch(site.url + path, { headers: { accept: 'text/html' } });
   const address = reply.headers.get('x-error-digest') ?? '';
@@ -23,7 +23,7 @@ async function cause(path: string): Promise<string> {
   return digest;
 }
 
-/** The same, once the store has all of them: a page that is opened now shows them. */
+/** Causes a failure and waits until the store has it, so that a page that is opened now shows it. */
 async function fail(path: string): Promise<string> {
   const digest = await cause(path);
   const token = readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
@@ -41,7 +41,7 @@ async function fail(path: string): Promise<string> {
 const openDesk = (path: string, options: VisitOptions = {}) =>
   site.open(path, { viewport: { width: 1280, height: 900 }, isSignedIn: true, ...options });
 
-/** Moves the page's clock on before it reads: the page asks at most every two seconds. */
+/** Installs a fake clock, which tests advance before they read, because the page polls at most every two seconds. */
 const STEPPED: VisitOptions = { before: (page) => page.clock.install() };
 
 const after =
@@ -58,7 +58,7 @@ async function readCount(page: Page, digest: string): Promise<number> {
   return Number(text?.replaceAll(',', ''));
 }
 
-/** Where each row stands, and which it is. */
+/** The digest and position of each row. */
 const readRows = (page: Page) =>
   page
     .locator('[data-row]')
@@ -67,7 +67,7 @@ const readRows = (page: Page) =>
     );
 
 describe('the list', () => {
-  test('that was empty shows what comes first, and then moves nothing either', async () => {
+  test('shows the first incident if it was empty, and moves no rows after that', async () => {
     const { page } = await openDesk('/desk', STEPPED);
     await exchanged(page);
     await isState(page, 'live');
@@ -81,14 +81,14 @@ describe('the list', () => {
     expect(await readRows(page)).toEqual([[digest, expect.any(Number)]]);
   });
 
-  test('counts on in place, and tells of new ones without moving anything', async () => {
+  test('updates counts in place, and announces new incidents without moving any rows', async () => {
     const digest = await fail('/tour/fail/loader');
     await fail('/api/tour/fail');
     const { page, complaints } = await openDesk('/desk', STEPPED);
     await exchanged(page);
     await isState(page, 'live');
     await markDocument(page);
-    // Somebody is at it: a row is ticked, a search half typed, the page scrolled.
+    // Simulates an operator at work: a row is ticked, a search half typed, the page scrolled.
     await page.getByRole('checkbox').first().check();
     await page.getByRole('searchbox').fill('half a w');
     const before = await readRows(page);
@@ -107,19 +107,19 @@ describe('the list', () => {
     await news.click();
     await page.locator('[data-row]', { hasText: newcomer }).waitFor();
     await expect.poll(() => news.count()).toBe(0);
-    // It is given in the next frame.
+    // The focus is set in the next frame.
     await expect.poll(() => page.evaluate(() => document.activeElement?.hasAttribute('data-open'))).toBe(true);
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(1);
     expect(await isSameDocument(page)).toBe(true);
     expect(complaints).toEqual([]);
   });
 
-  test('is brought to what came in by the key n', async () => {
+  test('shows new incidents when the key n is pressed', async () => {
     const { page } = await openDesk('/desk', STEPPED);
     await exchanged(page);
     await isState(page, 'live');
     await page.keyboard.press('j');
-    // The second row happens again, and would stand first.
+    // The second row's failure happens again, so that it would now be first.
     const second = await page.locator('[data-row] code:last-of-type').nth(1).textContent();
     const path = (await page.locator('[data-open]').nth(1).textContent())?.includes('loader')
       ? '/tour/fail/loader'
@@ -131,7 +131,7 @@ describe('the list', () => {
     await expect.poll(() => page.locator('[data-row] code:last-of-type').first().textContent()).toBe(digest);
   });
 
-  test('asks seldom in a storm, and nothing moves sideways while counts grow', async () => {
+  test('polls rarely during a storm of failures, and nothing shifts while counts grow', async () => {
     const { page, data } = await openDesk('/desk');
     await exchanged(page);
     await isState(page, 'live');
@@ -151,12 +151,12 @@ describe('the list', () => {
     expect(asked.filter(({ method }) => method === 'GET').length).toBeGreaterThanOrEqual(1);
     const gaps = (performance.now() - began) / 2000;
     expect(asked.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(2 + gaps);
-    // A number that gets another digit begins further left: of all that may move, that alone does.
+    // The only shift allowed is that of a count, whose left edge moves when it gains a digit.
     const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
     expect(Math.max(0, ...shifts)).toBeLessThan(0.0005);
   });
 
-  test('is brought up to date each time that a stream is tried in vain', async () => {
+  test('is updated each time that opening a stream fails', async () => {
     const digest = await fail('/tour/fail/loader');
     const { page, data } = await openDesk('/desk', {
       async before(page) {
@@ -171,13 +171,13 @@ describe('the list', () => {
     data.length = 0;
     await fail('/tour/fail/loader');
     await expect.poll(after(page, () => readCount(page, digest), 15_000)).toBe(count + 1);
-    // The store has it a little later.
+    // HEAD requests come first, because the store ingests the failure a little later.
     expect(data.map(({ method }) => method).join(' ')).toMatch(/^(?:HEAD )+GET(?: HEAD)*$/);
   });
 });
 
 describe('an incident', () => {
-  test('counts on, holds what is read, keeps what is typed, and shows the latest when asked', async () => {
+  test('updates counts, keeps the shown occurrence and typed text, and shows the latest on request', async () => {
     const digest = await fail('/tour/fail/render');
     const { page, complaints } = await openDesk(`/desk/${digest}`, STEPPED);
     await exchanged(page);
@@ -205,7 +205,7 @@ describe('an incident', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('shows a change of a colleague in another tab', async () => {
+  test('shows changes made in another tab', async () => {
     const digest = await fail('/tour/fail/render');
     const { page } = await openDesk(`/desk/${digest}`, STEPPED);
     const other = await page.context().newPage();
@@ -224,7 +224,7 @@ describe('an incident', () => {
   });
 });
 
-test('a stream that is cut after the session ended is not let in again, and the page asks to sign in', async () => {
+test('a stream that is cut after the session ended is not reopened, and the page asks the operator to sign in', async () => {
   const wire = await startWire(site.url);
   const { page } = await site.open('/desk', { baseURL: wire.url });
   await page.getByLabel('Token').fill(readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim());
@@ -240,7 +240,7 @@ test('a stream that is cut after the session ended is not let in again, and the 
   wire.stop();
 });
 
-/** Hands bytes on to a server, until it is cut, and then those of new connections. */
+/** Forwards connections to a server. `cut()` destroys the open ones. */
 async function startWire(url: string) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -258,7 +258,7 @@ async function startWire(url: string) {
   };
 }
 
-test('a hidden tab holds no stream, and looks when it is seen again', async () => {
+test('a hidden tab has no stream, and updates when it is visible again', async () => {
   const digest = await fail('/tour/fail/loader');
   const inFlight = new Set<Request>();
   let asked = 0;
@@ -284,7 +284,7 @@ test('a hidden tab holds no stream, and looks when it is seen again', async () =
   const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/desk/live'));
   await turn('hidden');
   await ended;
-  // An answer that was asked for before is still shown.
+  // A response to an earlier request is still shown.
   const isIdle = async () => {
     const [before, open] = [asked, inFlight.size];
     await page.clock.runFor(500);
@@ -302,7 +302,7 @@ test('a hidden tab holds no stream, and looks when it is seen again', async () =
 });
 
 test.skipIf(!hasNginx)(
-  'it gets through nginx as it is installed (skipped where there is none), and comes back after a cut',
+  'the stream works through nginx with its default configuration (skipped if not installed), and is reopened after a cut',
   async () => {
     const digest = await fail('/tour/fail/loader');
     const upstream = new URL(site.url).host;
@@ -329,12 +329,12 @@ test.skipIf(!hasNginx)(
 test.each([
   ['/desk/no/such/page', false],
   ['/desk/0000000Z', true],
-])('leaves a desk page without content alone: %s', async (path, isAsked) => {
+])('keeps a desk page without content open: %s', async (path, isAsked) => {
   const digest = await fail('/tour/fail/loader');
   let answered = 0;
   const { page } = await openDesk(path, {
     before: (page) => {
-      // The page does not read the answer to its end, so that not each of them finishes.
+      // The page does not read the whole response, so 'requestfinished' is not always emitted.
       page.on('response', (response) => {
         if (response.url().includes('/desk/_data/')) answered += 1;
       });
@@ -344,7 +344,7 @@ test.each([
   await exchanged(page);
   await isState(page, 'live');
   await markDocument(page);
-  // Where this one has heard of the change, the other has too.
+  // When this page has received the change, the other page has too.
   const list = await page.context().newPage();
   await list.goto('/desk');
   await isState(list, 'live');
@@ -352,7 +352,7 @@ test.each([
   const answeredBefore = answered;
   await fail('/tour/fail/loader');
   await expect.poll(() => readCount(list, digest)).toBe(count + 1);
-  await page.clock.runFor(3000); // the shortest time between two questions, and some more
+  await page.clock.runFor(3000); // longer than the minimum polling interval
   if (isAsked) await expect.poll(after(page, async () => answered)).toBeGreaterThan(answeredBefore);
   else expect(answered).toBe(0);
   expect(await isSameDocument(page)).toBe(true);

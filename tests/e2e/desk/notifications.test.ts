@@ -16,7 +16,7 @@ import { expectAccessible } from '../accessible.ts';
 import { heading, hydrated, useSite } from '../site.ts';
 
 const SECRET = 'a-secret-of-the-webhook';
-/** What a loaded machine may take (ms). */
+/** Enough for a loaded machine (ms). */
 const PATIENCE = 30_000;
 
 let webhook: WebhookReceiver;
@@ -49,12 +49,12 @@ async function openDesk(server: E2eServer, path: string, options: Parameters<typ
   await visit.page.getByLabel('Token').fill(token);
   await visit.page.getByRole('button', { name: 'Sign in' }).click();
   await heading(visit.page, 'Notifications');
-  visit.complaints.length = 0; // the answer 401 is one
+  visit.complaints.length = 0; // the 401 response is one
   return visit;
 }
 
-describe('somebody who is told', () => {
-  test('hears once of what failed, although the receiver and the server were down in between', async () => {
+describe('a recipient', () => {
+  test('is notified once of a failure, although the receiver and the server were down for a while', async () => {
     const hook = await startWebhook();
     onTestFinished(() => hook.close());
     const mail = await startMailServer();
@@ -116,8 +116,8 @@ describe('somebody who is told', () => {
 describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
-])('a test %s', (_name, javaScriptEnabled) => {
-  test('is sent, and the page says how it went', async () => {
+])('a test notification %s', (_name, javaScriptEnabled) => {
+  test('is sent, and the page shows the result', async () => {
     const { page, complaints } = await openDesk(site.server, '/desk/notifications', { javaScriptEnabled });
     const [before, mailed] = [webhook.posted.length, mails.mails.length];
     mails.answer = '550 no such user';
@@ -136,8 +136,8 @@ describe.each([
   });
 });
 
-describe('axe finds no violation, and nothing is wider than its place', () => {
-  test('where somebody is told, light, dark and at 390 px', async () => {
+describe('axe finds no violation, and nothing overflows', () => {
+  test('with channels, in light and dark mode and at 390 px', async () => {
     await fetch(`${site.server.url}/tour/fail/render`);
     await until(() => webhook.posted.some(({ body }) => body.includes('incident.new')), 'a message', PATIENCE);
     const { page, complaints } = await openDesk(site.server, '/desk/notifications');
@@ -146,7 +146,7 @@ describe('axe finds no violation, and nothing is wider than its place', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('where nobody is', async () => {
+  test('without channels', async () => {
     const server = await startServer();
     onTestFinished(() => server.stop());
     const { page, complaints } = await openDesk(server, '/desk/notifications');

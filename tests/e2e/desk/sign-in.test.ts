@@ -18,9 +18,9 @@ async function enter(page: Page, token = readToken()): Promise<void> {
 }
 
 describe('the first start', () => {
-  test('makes a token that its owner alone may read, and prints a link by which somebody signs in once', async () => {
+  test('creates a token file that only its owner can read, and prints a sign-in link that works once', async () => {
     expect(statSync(join(site.server.dataDir, 'desk-token')).mode & 0o777).toBe(0o600);
-    // The store opens while the server listens already.
+    // The store is opened after the server starts to listen.
     await until(() => LINK.test(site.server.log()), 'the link');
     const link = LINK.exec(site.server.log())?.[1] ?? '';
     const { page } = await site.open(link.slice(site.url.length));
@@ -42,7 +42,7 @@ describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
 ])('signing in %s', (_name, javaScriptEnabled) => {
-  test('takes the place of the page that was asked for, and leads to it', async () => {
+  test('replaces the requested page, and leads to it', async () => {
     const { page, complaints, documents } = await site.open('/desk?state=all', { javaScriptEnabled });
     await heading(page, SIGN_IN);
     if (javaScriptEnabled) {
@@ -61,11 +61,11 @@ describe.each([
       expect(await isSameDocument(page)).toBe(true);
       expect(documents).toHaveLength(1);
     }
-    // Chromium says of each 401 on the console that it is one.
+    // Chromium logs each 401 response to the console.
     expect(complaints.filter((line) => !line.includes('status of 401'))).toEqual([]);
   });
 
-  test('ends by signing out, and nothing of the desk is left in the tab', async () => {
+  test('ends after signing out, which leaves no desk data in the tab', async () => {
     const { page } = await site.open('/desk', { javaScriptEnabled });
     await enter(page);
     await heading(page, 'Incidents');
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-test('a session that ended elsewhere is asked for in place, and the page goes on from there', async () => {
+test('a session that ended elsewhere can be renewed in place, and the page continues', async () => {
   const { page } = await site.open('/desk');
   await enter(page);
   await heading(page, 'Incidents');
@@ -95,7 +95,7 @@ test('a session that ended elsewhere is asked for in place, and the page goes on
   expect(await isSameDocument(page)).toBe(true);
 });
 
-test('scripts of the page cannot read the cookie', async () => {
+test('scripts on the page cannot read the cookie', async () => {
   const { page } = await site.open('/desk');
   await enter(page);
   await heading(page, 'Incidents');
@@ -105,7 +105,7 @@ test('scripts of the page cannot read the cookie', async () => {
 });
 
 describe('axe finds no violation', () => {
-  test('on the way in, before and after a wrong token', async () => {
+  test('on the sign-in page, before and after a wrong token', async () => {
     const { page } = await site.open('/desk', { reducedMotion: 'reduce' });
     await hydrated(page);
     await expectAccessible(page);
@@ -122,7 +122,7 @@ describe('axe finds no violation', () => {
   });
 });
 
-test('the skip link leads past the header', async () => {
+test('the skip link skips the header', async () => {
   const { page } = await site.open('/desk');
   await enter(page);
   await heading(page, 'Incidents');

@@ -18,7 +18,7 @@ import { runDesk } from '../../support/terminal.ts';
 import { usePostgres } from '../../support/use-postgres.ts';
 
 const TOKEN = 'a-token-of-sixteen-characters';
-/** CSI of the second set of control characters: what HTTP lets through in a header. */
+/** Includes CSI of the C1 control characters, which HTTP allows in a header. */
 const EVIL_AGENT = 'evil\x9b2J\x85agent';
 
 let app: OwnedApp;
@@ -35,7 +35,7 @@ interface Said {
   readonly err: string;
 }
 
-/** The built command, in a pipe. */
+/** Runs the built command with piped output. */
 function run(args: readonly string[], env: Readonly<Record<string, string>>, file = 'dist/desk.mjs'): Promise<Said> {
   return new Promise((resolve) => {
     execFile(
@@ -58,8 +58,8 @@ function makeFolder(): string {
 describe.each([
   ['SQLite', async () => ({})],
   ['PostgreSQL', async () => ({ DESK_DATABASE_URL: await postgres.createDatabase() })],
-])('the built command beside its server, on %s', (_name, makeEnv) => {
-  test('leads from an address to the line, signs in, and brings back what was lost', async () => {
+])('the built command next to its server, on %s', (_name, makeEnv) => {
+  test('finds the source line of an address, signs in, and restores the store', async () => {
     const env: Record<string, string> = { ...(await makeEnv()), DATA_DIR: makeFolder(), OPERATOR_TOKEN: TOKEN };
     const server = await app.start(env);
     const reply = await fetch(`${server.url}/loader/property?x=%1b%5b2J`, { headers: { 'User-Agent': EVIL_AGENT } });
@@ -68,7 +68,7 @@ describe.each([
 
     const place = readPlaces(app.folder).get('loader-property') ?? '';
     const line = place.split(':')[1];
-    // Right behind its start a server may still be making its tables.
+    // Immediately after its start, a server can still be creating its tables.
     await expect.poll(() => run([address], env), { timeout: 20_000 }).toMatchObject({ code: 0, err: '' });
     const plain = await run([address], env);
     expect(plain.out).toContain(`Where  ${place}`);
@@ -113,7 +113,7 @@ describe.each([
 });
 
 describe('the built command', () => {
-  test('is quiet where nobody reads on', async () => {
+  test('exits silently when its output is no longer read', async () => {
     const env = { DATA_DIR: makeFolder() };
     const server = await app.start(env);
     for (const way of ['property', 'thrown', 'cause']) await fetch(`${server.url}/loader/${way}`);
@@ -127,7 +127,7 @@ describe('the built command', () => {
     await server.stop();
   });
 
-  test.skipIf(!existsSync('/usr/bin/script'))('fits the terminal, and has colours there', async () => {
+  test.skipIf(!existsSync('/usr/bin/script'))('fits the width of a terminal, and prints colours', async () => {
     const env = { DATA_DIR: makeFolder() };
     const server = await app.start(env);
     await fetch(`${server.url}/loader/property`);
@@ -146,7 +146,7 @@ describe('the built command', () => {
     expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(50);
   });
 
-  test('loads neither React, nor Express, nor the product, and needs no other file', async () => {
+  test('does not load React, Express or the product, and needs no other files', async () => {
     const bundle = readFileSync(join(app.folder, 'dist/server/desk.js'), 'utf8');
     const modules = [...bundle.matchAll(/^\/\/ (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path);
     expect(modules.length).toBeGreaterThan(50);
@@ -164,7 +164,7 @@ describe('the built command', () => {
     expect(out).toBe((await runDesk(['help'], { DATA_DIR: alone })).out);
   });
 
-  test('says in one line that this Node is too old', async () => {
+  test('prints one line if Node is too old', async () => {
     const folder = makeFolder();
     const old = join(folder, 'old.cjs');
     writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
@@ -183,7 +183,7 @@ describe('the built command', () => {
     expect(err).toMatch(/^Spillway needs Node 24 or newer, and this is Node 20\.20\.2\. [^\n]*\n$/);
   });
 
-  test('is built by `npm run desk` where it is not there, and nothing else is touched', async () => {
+  test('is built by `npm run desk` if it is missing, and nothing else is changed', async () => {
     const env = { DATA_DIR: makeFolder() };
     const main = join(app.folder, 'dist/server/main.js');
     const before = statSync(main).mtimeMs;

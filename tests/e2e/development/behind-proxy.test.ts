@@ -7,7 +7,7 @@ import { findFreePort } from '../../support/free-port.ts';
 import { hasNginx, type Nginx, startNginx } from '../../support/nginx.ts';
 import { exchanged } from '../site.ts';
 
-/** A build under load takes seconds (ms). */
+/** Allows for a build under load, which takes seconds (ms). */
 const PATIENCE = 40_000;
 
 const HOME = 'src/shared/product/pages/home.tsx';
@@ -20,7 +20,7 @@ interface Opened extends Watched {
 let app: DevApp;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 let nginx: Nginx | undefined;
-/** The first page as each way to the server shows it. All ways see the same edits, one after the other. */
+/** The first page, opened in each way of reaching the server. All of them see the same edits. */
 const opened = new Map<string, Opened>();
 
 beforeAll(async () => {
@@ -56,7 +56,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-/** The first page, with a count and a text that a reload would lose. */
+/** Opens the first page, with a count and a text that a reload would lose. */
 async function openHome(url: string): Promise<Opened> {
   const browser = await shareBrowser();
   const page = await browser.newPage({ baseURL: url });
@@ -87,14 +87,14 @@ async function expectKept(way: string): Promise<void> {
   await expectText(way, 'button', 'clicked 1');
 }
 
-describe('an edit is shown on an address of its own, behind a proxy that changes host and port, and behind nginx', () => {
+describe('an edit is shown directly, behind a proxy that changes host and port, and behind nginx', () => {
   const ways = ['direct', 'proxy', ...(hasNginx ? ['nginx'] : [])];
 
-  test.skipIf(!hasNginx)(`(nginx buffers${hasNginx ? '' : '; skipped: there is none'})`, () => {
+  test.skipIf(!hasNginx)(`(nginx buffers${hasNginx ? '' : '; skipped: not installed'})`, () => {
     expect([...opened.keys()]).toEqual(ways);
   });
 
-  test('and costs no state', async () => {
+  test('without losing state', async () => {
     app.edit(HOME, 'First words', 'Second words');
     for (const way of ways) await expectText(way, 'h1', 'Second words');
     app.edit(WORDS, 'from the loader', 'from another loader');
@@ -107,7 +107,7 @@ describe('an edit is shown on an address of its own, behind a proxy that changes
     }
   });
 
-  test('after the proxy has answered 502 for a while, as while npm run dev is started again', async () => {
+  test('after the proxy has answered 502 for a while, as when npm run dev is restarted', async () => {
     proxy.cutOff();
     await expect.poll(proxy.countRefused, { timeout: PATIENCE }).toBeGreaterThan(0);
     app.edit(HOME, 'Third words', 'Fourth words');
@@ -117,13 +117,13 @@ describe('an edit is shown on an address of its own, behind a proxy that changes
     await expectKept('proxy');
   });
 
-  test('and so is its failure', async () => {
+  test('and so is a failure that it causes', async () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     for (const way of ways) await expectText(way, '[role="alertdialog"]', 'home.tsx:16:19 (open in editor)');
   });
 });
 
-/** Hands each piece on as it comes. */
+/** A proxy that forwards data without buffering. */
 async function startProxy(upstream: string, port: number) {
   let isCutOff = false;
   let refused = 0;
@@ -156,7 +156,7 @@ async function startProxy(upstream: string, port: number) {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     countRefused: () => refused,
-    /** Ends what is open and answers 502 from here on. */
+    /** Closes open connections and answers 502 from now on. */
     cutOff() {
       isCutOff = true;
       server.closeAllConnections();

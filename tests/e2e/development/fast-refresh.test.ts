@@ -12,7 +12,7 @@ let app: DevApp;
 let page: Page;
 let documents: string[];
 let complaints: string[];
-/** Why the page was loaded anew, each time. */
+/** The reason of each reload. */
 let reloads: string[];
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => app?.stop());
 
-/** Each build takes seconds, so the edits of one `describe` come one after the other, on one page. */
+/** The edits of one `describe` share one page, one after the other, because each build takes seconds. */
 function useOnePage(): void {
   beforeAll(async () => {
     const [browser] = await Promise.all([shareBrowser(), app.reset()]);
@@ -40,10 +40,10 @@ function useOnePage(): void {
   afterAll(() => page?.close());
 }
 
-/** Builds and browser share two cores with other tests. */
+/** With a long timeout, because builds and browser share two cores with other tests. */
 const poll = <T>(read: () => T) => expect.poll(read, { timeout: 40_000 });
 
-/** What the visitor has done is still there: a count, a text, a place. */
+/** Expects that the visitor's state is kept: a count, a text, the scroll position. */
 async function expectKept(): Promise<void> {
   expect(reloads).toEqual([]);
   await page.getByRole('button', { name: 'clicked 1' }).waitFor();
@@ -55,7 +55,7 @@ async function expectKept(): Promise<void> {
 describe('an edit', () => {
   useOnePage();
 
-  test('of a page is shown, and costs no state', async () => {
+  test('of a page is shown without losing state', async () => {
     app.edit(HOME, 'First words', 'Second words');
     await page.getByRole('heading', { name: 'Second words' }).waitFor();
     await expectKept();
@@ -64,13 +64,13 @@ describe('an edit', () => {
     await expectKept();
   });
 
-  test('of a part that a page uses is shown, and costs no state', async () => {
+  test('of a component that a page uses is shown without losing state', async () => {
     app.edit(BUTTON, 'clicked {count}', 'clicked {count} times');
     await page.getByRole('button', { name: 'clicked 1 times' }).waitFor();
     await expectKept();
   });
 
-  test('that is undone is shown, and costs no state', async () => {
+  test('that is undone is shown without losing state', async () => {
     app.edit(BUTTON, 'clicked {count} times', 'pressed {count} times');
     await page.getByRole('button', { name: 'pressed 1 times' }).waitFor();
     app.edit(BUTTON, 'pressed {count} times', 'clicked {count} times');
@@ -78,40 +78,40 @@ describe('an edit', () => {
     await expectKept();
   });
 
-  test('of a style sheet is shown, and costs no state', async () => {
+  test('of a style sheet is shown without losing state', async () => {
     app.edit('src/shared/product/pages/home.module.css', 'rgb(1, 2, 3)', 'rgb(4, 5, 6)');
     await poll(() => page.getByRole('heading').evaluate((heading) => getComputedStyle(heading).color)).toBe(
       'rgb(4, 5, 6)',
     );
     await expectKept();
     expect(await page.locator('link[rel="stylesheet"]').count()).toBe(1);
-    // A page that is loaded now has the new sheet too.
+    // A page that is loaded now also gets the new sheet.
     const [sheet] = await page
       .locator('link[rel="stylesheet"]')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
     await poll(async () => (await fetch(app.url)).text()).toContain(sheet);
   });
 
-  test('that adds a class to a sheet and uses it is shown, and costs no state', async () => {
+  test('that adds a class to a sheet and uses it is shown without losing state', async () => {
     app.edit('src/shared/product/pages/home.module.css', '.title', '.note { color: rgb(7, 8, 9) }\n.title');
     app.edit(HOME, '<p>{seen}</p>', '<p id="note" className={styles.note}>{seen}</p>');
     await poll(() => page.locator('#note').evaluate((note) => getComputedStyle(note).color)).toBe('rgb(7, 8, 9)');
     await expectKept();
   });
 
-  test('of a hook that components share is shown, and costs no state', async () => {
+  test('of a hook that components share is shown without losing state', async () => {
     app.edit('src/shared/product/use-label.ts', "'theme '", "'the theme is '");
     await poll(() => page.locator('#label').innerText()).toBe('the theme is blue');
     await expectKept();
   });
 
-  test('of the layout is shown by a page that was not loaded anew', async () => {
+  test('of the layout is shown without a reload', async () => {
     app.edit('src/shared/product/pages/root.tsx', 'value="blue"', 'value="green"');
     await poll(() => page.locator('#label').innerText()).toMatch(/green$/);
     await expectKept();
   });
 
-  test('that adds a module and uses it is shown, and costs no state', async () => {
+  test('that adds a module and uses it is shown without losing state', async () => {
     for (let index = 0; index < 2; index++) {
       app.write(`src/shared/product/parts/part-${index}.tsx`, `export const Part = () => <i>part ${index}</i>;\n`);
       app.edit(
@@ -125,7 +125,7 @@ describe('an edit', () => {
     await expectKept();
   });
 
-  test('that is saved in two steps, the first of which empties the file, is shown, and costs no state', async () => {
+  test('that is saved in two steps, the first of which empties the file, is shown without losing state', async () => {
     const text = app.read(HOME);
     app.write(HOME, '');
     await new Promise((resolve) => setTimeout(resolve, 60)); // long enough for a build to begin
@@ -135,7 +135,7 @@ describe('an edit', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('that adds a hook starts that component anew, and no other', async () => {
+  test('that adds a hook remounts that component, and no other', async () => {
     app.edit(BUTTON, 'useState(0);', "useState(0);\n  const [unit] = useState('in all');");
     app.edit(BUTTON, '</button>', '{unit}</button>');
     await page.getByRole('button', { name: /^clicked 0.*in all$/ }).waitFor();
@@ -143,7 +143,7 @@ describe('an edit', () => {
     expect(documents).toEqual(['/']);
   });
 
-  test('of a page that is not open is there when it is gone to', async () => {
+  test('of a page that is not open is shown on the next navigation to it', async () => {
     app.edit('src/shared/product/pages/other.tsx', '<h1>Other', '<h1>Another');
     await poll(() => app.output()).toContain('other.tsx: built');
     await page.getByRole('link', { name: 'Other' }).click();
@@ -152,7 +152,7 @@ describe('an edit', () => {
   });
 });
 
-/** As where the server ends before it has answered. */
+/** Cuts off the first request for a path, as a server does that ends before it has responded. */
 async function cutFirst(path: string): Promise<() => number> {
   let cut = 0;
   await page.route(path, (route) => {
@@ -165,13 +165,13 @@ async function cutFirst(path: string): Promise<() => number> {
 describe('the server', () => {
   useOnePage();
 
-  test('is exchanged, and its data shown without a reload', async () => {
+  test('is replaced, and its data is shown without a reload', async () => {
     app.edit('src/server/product/words.ts', 'from the loader', 'from another loader');
     await poll(() => page.locator('#data').innerText()).toBe('from another loader');
     await expectKept();
   });
 
-  test('refuses no connection while it is exchanged', async () => {
+  test('refuses no connection while it is replaced', async () => {
     const failures: unknown[] = [];
     let asked = 0;
     let stopped = false;
@@ -183,7 +183,7 @@ describe('the server', () => {
             (error: unknown) => failures.push(error),
           );
           asked++;
-          await new Promise((resolve) => setTimeout(resolve, 5)); // The builds want the cores too.
+          await new Promise((resolve) => setTimeout(resolve, 5)); // Leaves CPU time for the builds.
         }
       }),
     );
@@ -197,18 +197,18 @@ describe('the server', () => {
     expect(asked).toBeGreaterThan(20);
   });
 
-  test('ends by itself when another one takes its place', () => {
+  test('exits when another one has replaced it', () => {
     expect(app.output()).toContain('The server finishes what is in flight, then ends.');
     expect(app.output()).not.toContain('ended without saying so');
   });
 
-  test('says once what may be set, however often it is exchanged', () => {
+  test('logs hints about settings once, not on each replacement', () => {
     const count = (words: string) => app.output().split(words).length - 1;
     expect(count('Listening on')).toBeGreaterThan(2);
     expect(count('PUBLIC_ORIGINS is not set')).toBe(1);
   });
 
-  test('is asked again for data where a request was cut: no state is lost', async () => {
+  test('gets another request for data if one was cut off, and no state is lost', async () => {
     const countRequests = await cutFirst('**/_data/');
     app.edit('src/server/product/words.ts', 'exchanged twice', 'exchanged after a cut');
     await poll(() => page.locator('#data').innerText()).toBe('exchanged after a cut');
@@ -216,7 +216,7 @@ describe('the server', () => {
     await expectKept();
   });
 
-  test('is asked again for a module where a request was cut', async () => {
+  test('gets another request for a module if one was cut off', async () => {
     const countRequests = await cutFirst('**/assets/home-*.js');
     app.edit(HOME, 'First words', 'Second words');
     await page.getByRole('heading', { name: 'Second words' }).waitFor();
@@ -229,12 +229,12 @@ async function readState(): Promise<DevState> {
   return (await (await fetch(`${app.url}/_dev/state`)).json()) as DevState;
 }
 
-/** Whether what was saved since a build has come to its end, good or bad. */
+/** Whether a build since the given one has been served or has failed. */
 function hasTaken(before: number, { build, served, error }: DevState): boolean {
   return build > before && (served === build || error !== undefined);
 }
 
-/** What stands over the page, until it is gone again. */
+/** Expects an error overlay with these texts, until it is closed. */
 async function expectProblem(...texts: (string | RegExp)[]): Promise<void> {
   for (const text of texts) await page.getByRole('alertdialog').filter({ hasText: text }).waitFor();
 }
@@ -244,12 +244,12 @@ async function expectMended(): Promise<void> {
   await page.getByRole('heading', { name: 'First words' }).waitFor();
 }
 
-describe('what fails', () => {
+describe('a failure', () => {
   useOnePage();
   const WORDS = 'src/server/product/words.ts';
   const PAGES = 'src/server/product/pages/index.ts';
 
-  test('in a build is shown over the page with its line, and goes when it is mended', async () => {
+  test('in a build is shown over the page with its line, and disappears when it is fixed', async () => {
     app.edit(HOME, '<footer>the end</footer>', '<footer>the end</fotter>');
     const problem = page.getByRole('alertdialog');
     await problem.waitFor();
@@ -262,12 +262,12 @@ describe('what fails', () => {
     await expectKept();
   });
 
-  test('at the start of a server is shown: the one before it goes on', async () => {
+  test('at the start of a server is shown, and the previous server continues', async () => {
     app.edit(WORDS, 'export', "throw new Error('not today');\nexport");
     await expectProblem('The server did not start', 'not today', 'src/server/product/words.ts:1');
     expect((await fetch(app.url)).status).toBe(200);
     const { build } = await readState();
-    app.write(WORDS, app.read(WORDS)); // saved once more as it is
+    app.write(WORDS, app.read(WORDS)); // saved again unchanged
     await poll(async () => hasTaken(build, await readState())).toBe(true);
     await expectProblem('The server did not start');
     app.edit(WORDS, "throw new Error('not today');\n", '');
@@ -282,17 +282,17 @@ describe('what fails', () => {
     await expectKept();
   });
 
-  test('on the server is shown with its line of source, and goes when it is mended', async () => {
+  test('on the server is shown with its source line, and disappears when it is fixed', async () => {
     const words = app.read(WORDS);
     app.write(WORDS, `${words}\nexport function fail() {\n  throw new Error('no words');\n}\n`);
     app.edit(PAGES, "import { words } from '../words.ts';", "import { fail } from '../words.ts';");
     app.edit(PAGES, '({ words })', 'fail()');
     await expectProblem('no words', 'src/server/product/words.ts:4:9 (open in editor)', 'at fail (');
-    // A build that changes nothing mends nothing.
+    // A build without a change of the code does not remove the error.
     const { build } = await readState();
     app.write(WORDS, app.read(WORDS));
     await poll(async () => hasTaken(build, await readState())).toBe(true);
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // for the page to hear of it
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // time for the event
     await expectProblem('no words');
     app.edit(PAGES, "import { fail } from '../words.ts';", "import { words } from '../words.ts';");
     app.edit(PAGES, 'fail()', '({ words })');
@@ -303,7 +303,7 @@ describe('what fails', () => {
 
   test.each([
     ['an event handler', '() => { throw', 'An error outside of rendering'],
-    ['what an event handler awaits', 'async () => { throw', 'A promise was rejected, and nothing handled it'],
+    ['a promise that an event handler awaits', 'async () => { throw', 'A promise was rejected, and nothing handled it'],
   ])('in %s is shown with its line', async (_, begins, title) => {
     const plain = '<footer>the end</footer>';
     const failing = `<footer onClick={${begins} new Error('in a handler'); }}>click here</footer>`;
@@ -316,7 +316,7 @@ describe('what fails', () => {
     complaints.length = 0;
   });
 
-  test('is told by the next server too', async () => {
+  test('is also shown by the next server', async () => {
     app.edit(PAGES, '({ words })', '{ throw new Error(words); }');
     await poll(async () => (await fetch(app.url)).status).toBe(500);
     const address = (await fetch(app.url)).headers.get('x-error-digest');
@@ -329,7 +329,7 @@ describe('what fails', () => {
     await expectMended();
   });
 
-  test('in sending the data of a loader is shown, and goes when it is mended', async () => {
+  test('in sending the data of a loader is shown, and disappears when it is fixed', async () => {
     app.edit(PAGES, '({ words })', '({ words: () => words })');
     await expectProblem('WireError', 'function');
     app.edit(PAGES, '({ words: () => words })', '({ words })');
@@ -339,8 +339,8 @@ describe('what fails', () => {
   test('in a component is shown with its line and the components around it, in the browser and on the server', async () => {
     app.edit(HOME, '<p>{seen}</p>', '<p>{seen.no.where}</p>');
     await expectProblem("reading 'where'", 'home.tsx:16:19 (open in editor)', 'at Home (', 'at Root');
-    await poll(async () => (await fetch(app.url)).status).toBe(500); // the server follows the browser
-    // Each connection begins with the last build, which is no news to a page that was loaded with it.
+    await poll(async () => (await fetch(app.url)).status).toBe(500); // the server is replaced later
+    // Each connection begins with the last build, which a page that was loaded with it already has.
     let connections = 0;
     await page.route('**/_dev/events', async (route) => {
       connections += 1;
@@ -358,10 +358,10 @@ describe('what fails', () => {
   });
 });
 
-describe('what cannot be exchanged', () => {
+describe('a change that cannot be hot-replaced', () => {
   useOnePage();
 
-  test('is shown by a reload that keeps what was typed, the focus and the place, and says why', async () => {
+  test('reloads the page, which keeps typed text, focus and scroll position and shows the reason', async () => {
     await page.getByLabel('Note').focus();
     app.edit('src/shared/product/theme.ts', "createContext('none')", "createContext('nothing')");
     await poll(() => documents).toEqual(['/', '/']);
@@ -373,7 +373,7 @@ describe('what cannot be exchanged', () => {
     ]);
   });
 
-  test('is the engine too', async () => {
+  test('can also be in the engine', async () => {
     app.edit('src/client/engine/navigation/full-load.ts', 'export', '// changed\nexport const changed = 1;\nexport');
     await poll(() => documents).toEqual(['/', '/', '/']);
   });

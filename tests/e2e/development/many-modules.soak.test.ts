@@ -32,15 +32,15 @@ afterAll(async () => {
   await app?.stop();
 });
 
-// A build takes seconds where other tests share the cores.
-test('prints the time from saving to painted, with 300 modules of the product', { timeout: 180_000 }, async () => {
+// A build takes seconds if other tests share the cores.
+test('prints the time from saving to painting, with 300 modules of the product', { timeout: 180_000 }, async () => {
   const readPage = async () => (await fetch(app.url)).text();
   await expect.poll(readPage, { timeout: 60_000 }).toContain('part 299 ');
   const page = await browser.newPage({ baseURL: app.url });
-  // What would explain a reload, which costs the state that the last line asks for.
+  // Explains a reload, which would lose the state that the last line checks.
   page.on('console', (message) => message.text().startsWith('Spillway') && console.log(message.text()));
   page.on('requestfailed', (request) => {
-    // Chromium says of every HEAD without a length that it was aborted.
+    // Chromium reports every HEAD request without a length as aborted.
     if (request.method() !== 'HEAD') console.log('failed:', request.url(), request.failure()?.errorText);
   });
   page.on('request', (request) => {
@@ -59,7 +59,7 @@ test('prints the time from saving to painted, with 300 modules of the product', 
       edit % 2 === 0 ? () => app.edit(HOME, last, shown) : () => app.edit(partFile(edit), 'as it was', shown);
     pages.push(await timeUntilPainted(page, shown, save));
     if (edit % 2 === 0) last = shown;
-    await page.waitForTimeout(700); // the server is exchanged behind each
+    await page.waitForTimeout(700); // after each edit, the server is replaced
   }
   for (let edit = 0; edit < EDITS / 2; edit++) {
     const words = `words ${edit} of the loader`;
@@ -72,7 +72,7 @@ test('prints the time from saving to painted, with 300 modules of the product', 
   expect([pages.length, loaders.length]).toEqual([EDITS, EDITS / 2]);
 });
 
-/** From before a file is saved until its words are in a frame, in ms. */
+/** Measures the time from saving a file until its text is in a frame (ms). */
 async function timeUntilPainted(page: Page, words: string, save: () => void): Promise<number> {
   const painted = page.evaluate(
     (text) =>

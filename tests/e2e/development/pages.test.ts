@@ -8,7 +8,7 @@ const SIGN_IN = 'src/shared/desk/pages/root/sign-in.tsx';
 const SHEET = 'src/shared/desk/pages/root/sign-in.module.css';
 const HOME = 'src/shared/product/pages/home.tsx';
 const WORDS = 'src/server/product/words.ts';
-/** A build under load takes seconds (ms). */
+/** Allows for a build under load, which takes seconds (ms). */
 const PATIENCE = { timeout: 40_000 };
 
 let app: DevApp;
@@ -40,7 +40,7 @@ async function open(path: string, url = app.url) {
   return { page, ...watched };
 }
 
-test('an edit is shown, and costs no state, on HOST=localhost', async () => {
+test('an edit is shown without losing state, with HOST=localhost', async () => {
   const { page, documents, complaints } = await open('/');
   await exchanged(page);
   await page.getByRole('button').click();
@@ -61,7 +61,7 @@ test('an edit of an existing app restarts the server', async () => {
   await expect.poll(ask, PATIENCE).toBe('the second answer');
 });
 
-test('the desk is served, and its pages are loaded anew when something of it changes, and then alone', async () => {
+test('the desk is served, and its pages are reloaded only when one of its files changes', async () => {
   const { page } = await open('/desk');
   const heading = (text: string) => page.getByRole('heading', { level: 1, name: text, exact: true });
   await heading('Sign in to the desk').waitFor();
@@ -92,13 +92,13 @@ test('a failure in the browser is reported by the SDK in development too', async
   await expect.poll(() => recorder.events.length, PATIENCE).toBe(1);
   const [event] = recorder.events;
   expect(event?.exception.values[0]).toMatchObject({ type: 'RangeError', value: 'too far' });
-  // What the small envelope, which stands in for the SDK, does not have.
+  // The minimal envelope, which is sent if the SDK cannot be loaded, does not have this.
   expect(event?.contexts?.trace?.trace_id).toMatch(/^[0-9a-f]{32}$/);
   await page.close();
   await recorder.stop();
 });
 
-test('React for development, which compares attributes, has nothing to say of an inline script with a nonce', async () => {
+test('the development build of React, which compares attributes, does not complain about an inline script with a nonce', async () => {
   const script = `<script nonce={useNonce()} suppressHydrationWarning dangerouslySetInnerHTML={{ __html: 'window.ranInline = true' }} />`;
   const ROOT = 'src/shared/product/pages/root.tsx';
   app.edit(ROOT, 'import { Theme }', "import { useNonce } from '#engine';\nimport { Theme }");
@@ -112,11 +112,11 @@ test('React for development, which compares attributes, has nothing to say of an
   await page.close();
 });
 
-test('npm run dev ends a server that has just been started, too', async () => {
+test('npm run dev also stops a server that has just been started', async () => {
   const count = () => app.output().split('built in').length;
   const before = count();
   app.edit(WORDS, 'from another loader', 'other words');
-  // The next server is started now, and the one before it still serves.
+  // The next server is starting, and the previous one still serves requests.
   await expect.poll(count, { ...PATIENCE, interval: 5 }).toBe(before + 1);
-  await app.stop(); // It tells of servers that are left.
+  await app.stop(); // It reports servers that are still running.
 });

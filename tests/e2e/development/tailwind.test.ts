@@ -7,7 +7,7 @@ import { type DevApp, startDevApp } from '../../support/dev-app.ts';
 import { listBlocks } from '../../support/recipe-blocks.ts';
 import { exchanged } from '../site.ts';
 
-/** A build under load takes seconds. */
+/** Allows for a build under load, which takes seconds. */
 const PATIENCE = { timeout: 40_000 };
 
 const HOME = 'src/shared/product/pages/home.tsx';
@@ -44,7 +44,7 @@ afterAll(async () => {
   await app?.stop();
 });
 
-/** The title as it is painted, once it is as it should be. */
+/** Waits until the painted title has these styles. */
 async function expectTitle(wanted: Readonly<Record<string, string>>): Promise<void> {
   const read = (): Promise<Record<string, string>> =>
     page.getByRole('heading').evaluate((title, names) => {
@@ -60,20 +60,20 @@ async function expectKept(): Promise<void> {
   expect(complaints).toEqual([]);
 }
 
-test('a class that a component is given has its style, without a reload', async () => {
+test('a class added to a component gets its style without a reload', async () => {
   await expectTitle({ 'padding-top': '0px', color: 'rgb(1, 2, 3)' });
   app.edit(HOME, 'className={styles.title}', 'className="pt-[13px] text-water"');
   await expectTitle({ 'padding-top': '13px', color: 'rgb(29, 111, 165)' });
   await expectKept();
 });
 
-test('a value of the theme that is changed is shown, without a reload', async () => {
+test('a changed theme value is shown without a reload', async () => {
   app.edit(SHEET, '#1d6fa5', '#010203');
   await expectTitle({ 'padding-top': '13px', color: 'rgb(1, 2, 3)' });
   await expectKept();
 });
 
-test('a class in a part that is new has its style, without a reload', async () => {
+test('a class in a new component gets its style without a reload', async () => {
   app.write('src/shared/product/ui/mark.tsx', 'export const Mark = () => <i className="pt-[17px] block">mark</i>;\n');
   app.edit(HOME, 'import { Button }', "import { Mark } from '../ui/mark.tsx';\nimport { Button }");
   app.edit(HOME, '<Button />', '<Button /><Mark />');

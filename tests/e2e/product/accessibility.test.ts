@@ -12,7 +12,7 @@ const site = useSite();
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
-/** All pages of the table, and one that is not in it. */
+/** All pages of the route table, and a path without a page. */
 const paths = [...listPaths(routes), '/nowhere'].filter((path) => path !== '/tour/late-redirect');
 
 function listPaths(table: readonly RouteDefinition[]): string[] {
@@ -28,13 +28,13 @@ describe('axe finds no violation', () => {
     ({ page } = await site.open('/', { reducedMotion: 'reduce', isKept: true }));
   });
 
-  test.each(paths)('on %s, where all fits', async (path) => {
+  test.each(paths)('on %s, where nothing overflows', async (path) => {
     await page.goto(path);
     await hydrated(page);
     await expectAccessible(page);
   });
 
-  test('in what the demonstrations show once they were used', async () => {
+  test('in what the demos show after use', async () => {
     await page.goto('/tour/forms');
     await exchanged(page);
     await page.getByRole('button', { name: 'Send' }).click();
@@ -53,7 +53,7 @@ describe('axe finds no violation', () => {
 });
 
 describe.each([WIDE, NARROW])('at $width px', (viewport) => {
-  test('a line of code goes on further in than it began', async () => {
+  test('a wrapped line of code is indented further than its beginning', async () => {
     const { page } = await site.open('/tour/forms', { viewport });
     const line = page.locator('pre > code > span').filter({ hasText: '<Field label="Your email address"' });
     const [first, ...others] = await line.evaluate((element) => {
@@ -71,7 +71,7 @@ describe.each([WIDE, NARROW])('at $width px', (viewport) => {
 describe('by keyboard', () => {
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent?.trim());
 
-  test('the skip link comes first, is seen, and leads past the header', async () => {
+  test('the skip link is first, becomes visible, and skips the header', async () => {
     const { page } = await site.open('/tour/forms', { viewport: WIDE });
     await exchanged(page);
     await page.keyboard.press('Tab');
@@ -84,7 +84,7 @@ describe('by keyboard', () => {
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('name');
   });
 
-  test('the header is passed in the order in which it is read, with a mark that is seen', async () => {
+  test('the focus moves through the header in reading order, with a visible outline', async () => {
     const { page } = await site.open('/tour/static', { viewport: WIDE });
     await exchanged(page);
     const seen: (string | undefined)[] = [];
@@ -120,7 +120,7 @@ describe('the code on a page', () => {
     return lines.map((line) => line.slice(indent)).join('\n');
   };
 
-  test('is what stands in the file that it names, on the lines that it names', async () => {
+  test('matches the file and lines in its caption', async () => {
     const { page } = await site.open('/');
     const shown = new Map<string, number>();
     for (const path of paths.filter((path) => !path.startsWith('/tour/fail/'))) {

@@ -4,12 +4,12 @@ import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } f
 
 const site = useSite();
 
-/** What must be seen within the second that a value takes may be missed on a busy machine. */
+/** Retries tests that must check a page within the second that a value takes, because the machine can be busy. */
 const IN_TIME = { retry: 2 };
 
 const ROUTER = /\/assets\/navigator-[^/]+\.js$/;
 
-/** Holds the router's chunk back until `release()`. */
+/** Delays the router's chunk until `release()` is called. */
 async function holdRouter(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(ROUTER, async (route) => {
@@ -33,8 +33,8 @@ async function openHeld(path: string) {
 
 const isHeld = (page: Page) => page.evaluate(() => history.scrollRestoration === 'auto');
 
-describe('before the router is there', () => {
-  test('a click waits for it, and loads no document', async () => {
+describe('before the router is loaded', () => {
+  test('a click waits for it, and does not load a document', async () => {
     const { page, release, documents, complaints } = await openHeld('/');
     await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
     await page.waitForTimeout(150);
@@ -76,7 +76,7 @@ describe('before the router is there', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('Back after a reload shows the page before', async () => {
+  test('Back after a reload shows the previous page', async () => {
     const { page, documents } = await site.open('/tour/cards');
     await exchanged(page);
     await page.getByRole('link', { name: 'API', exact: true }).first().click();
@@ -109,7 +109,7 @@ describe('before the router is there', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a hover is a prefetch as soon as it can be', async () => {
+  test('a hover prefetches as soon as the router is loaded', async () => {
     const { page, release, data } = await openHeld('/');
     await page.getByRole('link', { name: 'Cards', exact: true }).first().hover();
     await page.waitForTimeout(150);
@@ -118,7 +118,7 @@ describe('before the router is there', () => {
     await expect.poll(() => data).toEqual([{ method: 'GET', path: '/_data/tour/cards', isPrefetch: true }]);
   });
 
-  test('late values go on arriving while it takes over', IN_TIME, async () => {
+  test('deferred values continue to arrive while the router takes over', IN_TIME, async () => {
     const { page, complaints } = await site.open('/tour/streaming', { waitUntil: 'commit' });
     await exchanged(page);
     expect(await page.locator('#mountains').innerText()).toBe('Asking in the mountains…');
@@ -127,8 +127,8 @@ describe('before the router is there', () => {
   });
 });
 
-describe('where the router does not come at all', () => {
-  test('links and forms are ordinary ones', async () => {
+describe('if the router cannot be loaded', () => {
+  test('links and forms work as plain HTML', async () => {
     const { page, documents } = await site.open('/tour/forms', {
       before: (page) => page.route(ROUTER, (route) => route.abort()),
     });

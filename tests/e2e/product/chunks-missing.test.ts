@@ -3,7 +3,7 @@ import { hydrated, useSite } from '../site.ts';
 
 const site = useSite();
 
-test('a form whose button names the action is posted with its button when the router does not come', async () => {
+test('a form whose button names the action is posted with its button if the router cannot be loaded', async () => {
   const { page } = await site.open('/tour/forms', {
     before: (page) => page.route('**/assets/navigator-*.js', (route) => route.abort()),
   });
@@ -18,7 +18,7 @@ test('a form whose button names the action is posted with its button when the ro
     button.id = 'named';
   });
   const posted = page.waitForRequest(
-    // The missing chunk is reported by a post of its own.
+    // The missing chunk is reported by a separate POST.
     (request) => request.method() === 'POST' && !request.url().endsWith('/_report'),
   );
   await page.locator('#named').click();

@@ -6,7 +6,7 @@ const site = useSite();
 
 const SENTENCE = 'Application error: a client-side exception has occurred while loading the host';
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
-/** Every message that the tour throws begins with it. */
+/** Begins every message that the tour throws. */
 const MESSAGE = 'The tour threw this';
 
 async function expectErrorPage(page: Page, side: 'on our side' | 'in your browser') {
@@ -14,7 +14,7 @@ async function expectErrorPage(page: Page, side: 'on our side' | 'in your browse
   await page.getByRole('heading', { level: 1, name: `Something went wrong ${side}`, exact: true }).waitFor();
   await page.locator('.error-sentence').getByText(`${SENTENCE} ${host}`, { exact: true }).waitFor();
   expect(await page.title()).toBe(`${SENTENCE} ${host}`);
-  // What stands around the page is still there.
+  // The parts around the page are still there.
   expect(await page.getByRole('navigation', { name: 'Tour' }).isVisible()).toBe(true);
   expect(await page.getByRole('link', { name: 'All failures' }).isVisible()).toBe(true);
   expect(await page.content()).not.toContain(MESSAGE);
@@ -28,14 +28,14 @@ async function goTo(path: string) {
   return visit;
 }
 
-/** The page around an error works. */
+/** Expects that the page around an error still works. */
 async function expectToGoOn(page: Page) {
   await page.getByRole('link', { name: 'Cards', exact: true }).click();
   await heading(page, 'Cards');
 }
 
 describe('an error in the browser', () => {
-  test('in an event handler leaves the page as it is', async () => {
+  test('in an event handler does not change the page', async () => {
     const { page, complaints } = await site.open('/tour/fail/client');
     await hydrated(page);
     await page.getByRole('button', { name: 'Throw in an event handler' }).click();
@@ -44,7 +44,7 @@ describe('an error in the browser', () => {
     await expectToGoOn(page);
   });
 
-  test("in a component takes the page's place, and gets its address below, where nothing moves for it", async () => {
+  test('in a component replaces the page, and shows its address below without a layout shift', async () => {
     const { page } = await site.open('/tour/fail/client', {
       before: (page) =>
         page.route('**/_report', async (route) => {
@@ -73,7 +73,7 @@ describe('an error in the browser', () => {
   });
 
   test.each(['/tour/fail/effect', '/tour/fail/chunk'])(
-    "%s takes the page's place, in a document and after a navigation",
+    '%s replaces the page, in a document and after a navigation',
     async (path) => {
       const { page } = await site.open(path);
       await expectErrorPage(page, 'in your browser');
@@ -85,7 +85,7 @@ describe('an error in the browser', () => {
     },
   );
 
-  test('in the hydration is mended by rendering anew', async () => {
+  test('during hydration is recovered by rendering in the browser', async () => {
     const { page, complaints } = await site.open('/tour/fail/hydration');
     await page.getByText('Rendered by the browser.').waitFor();
     expect(complaints).toEqual([expect.stringContaining('error #418')]);
@@ -95,7 +95,7 @@ describe('an error in the browser', () => {
 
 describe('an error on the server', () => {
   test.each(['/tour/fail/loader', '/tour/fail/render'])(
-    '%s answers 500 with an address, and nothing of the error',
+    '%s answers 500 with an address and no details of the error',
     async (path) => {
       const { page } = await site.open('/tour/api');
       const response = await page.goto(path);
@@ -116,7 +116,7 @@ describe('an error on the server', () => {
     await expectErrorPage(page, 'on our side');
     const address = await page.locator('main code').innerText();
     expect(address).toMatch(ADDRESS);
-    // The browser asks three times, and it counts once.
+    // The browser requests the data three times, but the failure counts once.
     expect(data.filter(({ path }) => path === '/_data/tour/fail/loader')).toHaveLength(3);
     const failed = site.server
       .log()
@@ -131,13 +131,13 @@ describe('an error on the server', () => {
     await expectToGoOn(page);
   });
 
-  test("in a component is the browser's own after a navigation", async () => {
+  test('in a component is a browser failure after a navigation', async () => {
     const { page, documents } = await goTo('/tour/fail/render');
     await expectErrorPage(page, 'in your browser');
     expect(documents).toEqual(['/tour/failures']);
   });
 
-  test('in a late value shows its address in its place, after a navigation too', async () => {
+  test('in a deferred value shows its address in place, after a navigation too', async () => {
     const { page, data } = await goTo('/tour/fail/late');
     await heading(page, 'A promise that is rejected');
     await page.getByText(/This could not be loaded\. Digest: [0-9A-Z]{8}-[0-9A-Z]{8}/).waitFor();
@@ -146,14 +146,14 @@ describe('an error on the server', () => {
   });
 });
 
-describe('a page that ends otherwise, on purpose', () => {
+describe('a control-flow response', () => {
   const outcomes = [
     ['/tour/fail/unauthorized', 401, 'Sign in first'],
     ['/tour/fail/forbidden', 403, 'Not allowed'],
     ['/tour/fail/not-found', 404, 'Page not found'],
   ] as const;
 
-  test.each(outcomes)('%s answers %i and says so', async (path, status, title) => {
+  test.each(outcomes)('%s answers %i with its title', async (path, status, title) => {
     const { page } = await site.open('/tour/api');
     const response = await page.goto(path);
     expect(response?.status()).toBe(status);
@@ -164,7 +164,7 @@ describe('a page that ends otherwise, on purpose', () => {
     await expectToGoOn(page);
   });
 
-  test.each(outcomes)('%s says so after a navigation', async (path, _status, title) => {
+  test.each(outcomes)('%s shows its title after a navigation', async (path, _status, title) => {
     const { page, documents } = await goTo(path);
     await heading(page, title);
     expect(documents).toEqual(['/tour/failures']);

@@ -18,7 +18,7 @@ function answer(page: Page) {
 }
 
 describe('a form with JavaScript', () => {
-  test('is posted in the background, and shows what was wrong beside what was typed', async () => {
+  test('is posted in the background, and shows errors next to the typed values', async () => {
     const { page, documents, data } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Your email address').fill('nowhere');
@@ -34,7 +34,7 @@ describe('a form with JavaScript', () => {
     expect(await isSameDocument(page)).toBe(true);
   });
 
-  test('shows that it is pending, and its answer, and empties its fields', async () => {
+  test('shows that it is pending, then its result, and empties its fields', async () => {
     const { page, complaints, data } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Your email address').fill('ada@example.org');
@@ -49,7 +49,7 @@ describe('a form with JavaScript', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('goes where its action redirects, and shows fresh data', async () => {
+  test('follows the redirect of its action, and shows fresh data', async () => {
     const { page, documents, data, complaints } = await openForms();
     await page.getByLabel('Name of a gate').fill('West gate');
     const answered = answer(page);
@@ -69,7 +69,7 @@ describe('a form with JavaScript', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('keeps what was typed on a conflict', async () => {
+  test('keeps its values on a conflict', async () => {
     const { page } = await openForms();
     await page.getByLabel('Name of a gate').fill('North gate');
     const answered = answer(page);
@@ -79,7 +79,7 @@ describe('a form with JavaScript', () => {
     expect(await page.getByLabel('Name of a gate').inputValue()).toBe('North gate');
   });
 
-  test("brings the page's fresh data with the answer, so that nothing is asked for again", async () => {
+  test('gets fresh page data with the result, without another request', async () => {
     const one = await openForms();
     const other = await openForms();
     await other.page.getByLabel('Name of a gate').fill('East gate');
@@ -97,7 +97,7 @@ describe('a form with JavaScript', () => {
     await one.page.getByText('East gate').waitFor({ state: 'detached' });
   });
 
-  test('keeps the page and what was typed where the body is too large', async () => {
+  test('keeps the page and its values if the body is too large', async () => {
     const { page, documents } = await openForms();
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('A file under 1 MB').setInputFiles(big);
@@ -115,7 +115,7 @@ describe('a form with JavaScript', () => {
     expect(documents).toEqual(['/tour/forms']);
   });
 
-  test('keeps what was typed where the server cannot be reached', async () => {
+  test('keeps its values if the server cannot be reached', async () => {
     const { page, documents } = await openForms();
     await page.getByLabel('Name of a gate').fill('Far gate');
     await page.context().setOffline(true);
@@ -131,7 +131,7 @@ describe('a form with JavaScript', () => {
     expect(documents).toEqual(['/tour/forms']);
   });
 
-  test('of the layout posts to the page that is open', async () => {
+  test('in the layout posts to the current page', async () => {
     const { page, data, documents } = await openForms('/tour/cards');
     await page.getByLabel('A form in the layout').fill('ad');
     await page.getByRole('button', { name: 'Leave note' }).click();
@@ -144,7 +144,7 @@ describe('a form with JavaScript', () => {
     expect(documents).toEqual(['/tour/cards']);
   });
 
-  test('drops what was fetched ahead before it', async () => {
+  test('discards earlier prefetches', async () => {
     const { page, data } = await openForms('/tour/cards');
     await page.getByRole('link', { name: 'Forms', exact: true }).hover();
     await expect
@@ -161,7 +161,7 @@ describe('a form with JavaScript', () => {
 });
 
 describe('a fetcher', () => {
-  test('raises the count at once, and leaves the rest of the page as it is', async () => {
+  test('increases the count immediately, and does not change the rest of the page', async () => {
     const { page, complaints, data, documents } = await openForms();
     const likes = page.locator('#likes output');
     const before = Number((await likes.innerText()).split(' ')[0]);

@@ -5,7 +5,7 @@ import { exchanged, hydrated, useSite } from '../site.ts';
 
 const site = useSite();
 
-/** Of the whole table, without the pages that fail on purpose and the one that leads elsewhere. */
+/** The whole route table, without the pages that fail on purpose and the one that redirects. */
 const paths = listPaths(routes)
   .map((path) => path.replace(':tab', 'arch'))
   .filter((path) => !path.startsWith('/tour/fail/') && path !== '/tour/late-redirect');
@@ -15,10 +15,10 @@ function listPaths(table: readonly RouteDefinition[]): string[] {
 }
 
 describe('hydration', () => {
-  test.each(paths)('%s takes over what the server rendered, without a complaint or a second request', async (path) => {
+  test.each(paths)('%s hydrates the markup of the server without complaints or a second request', async (path) => {
     const { page, complaints, data, documents } = await site.open(path);
     await exchanged(page);
-    await page.waitForTimeout(50); // what the exchange of the router could cause
+    await page.waitForTimeout(50); // time for effects of loading the router
     expect(complaints).toEqual([]);
     expect(data.filter(({ isPrefetch }) => !isPrefetch)).toEqual([]);
     expect(documents).toEqual([path]);
@@ -49,7 +49,7 @@ describe('hydration', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a page that comes back from the back/forward cache or by a document load goes on working', async () => {
+  test('a page works after Back, from the back/forward cache or by a document load', async () => {
     const { page, complaints } = await site.open('/tour/forms');
     await hydrated(page);
     await page.goto('/tour/static');

@@ -4,10 +4,10 @@ import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } f
 
 const site = useSite();
 
-/** What must be seen within the second that a value takes may be missed on a busy machine. */
+/** Retries tests that must check a page within the second that a value takes, because the machine can be busy. */
 const IN_TIME = { retry: 2 };
 
-/** Writes down in which order the places of the streaming page are filled. */
+/** Records the order in which the gauges of the streaming page are filled. */
 function recordOrder(page: Page) {
   return page.addInitScript(() => {
     const order: string[] = [];
@@ -33,8 +33,8 @@ async function expectAllGauges(page: Page) {
   );
 }
 
-describe('late values', () => {
-  test('fill their places in the order in which they settle, in a page that is live before them', IN_TIME, async () => {
+describe('deferred values', () => {
+  test('appear in the order in which they settle, in a page that is already interactive', IN_TIME, async () => {
     const { page, complaints, data, documents } = await site.open('/tour/streaming', {
       before: recordOrder,
       waitUntil: 'commit',
@@ -49,7 +49,7 @@ describe('late values', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('stream into a page that was reached by a link, too', IN_TIME, async () => {
+  test('also stream into a page that was opened by a link', IN_TIME, async () => {
     const { page, complaints, data, documents } = await site.open('/', { before: recordOrder });
     await exchanged(page);
     await page.getByRole('link', { name: 'Streaming', exact: true }).first().click();
@@ -62,7 +62,7 @@ describe('late values', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('do not keep a visitor who goes on', async () => {
+  test('do not delay a visitor who leaves', async () => {
     const { page, complaints, documents } = await site.open('/tour/streaming', { waitUntil: 'commit' });
     await exchanged(page);
     await page.getByRole('link', { name: 'Cards', exact: true }).first().click();
@@ -73,7 +73,7 @@ describe('late values', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('that are rejected cost their own place alone, and show a digest', async () => {
+  test('that are rejected affect only their own part of the page, and show a digest', async () => {
     const { page, complaints } = await site.open('/tour/fail/late');
     await exchanged(page);
     expect(await page.getByRole('alert').innerText()).toMatch(
@@ -85,14 +85,14 @@ describe('late values', () => {
 });
 
 describe('a late redirect', () => {
-  test('leads on from a document', async () => {
+  test('redirects a document', async () => {
     const { page, complaints } = await site.open('/tour/late-redirect');
     await page.waitForURL('**/tour/streaming');
     await heading(page, 'Streaming');
     expect(complaints).toEqual([]);
   });
 
-  test('leads on after a navigation, without a document load', async () => {
+  test('redirects after a navigation, without a document load', async () => {
     const { page, documents } = await site.open('/tour/failures');
     await exchanged(page);
     await markDocument(page);
@@ -107,15 +107,15 @@ describe('a late redirect', () => {
   });
 });
 
-describe('what turns out late not to be there', () => {
-  test('says so in its place, and asks not to be indexed', async () => {
+describe('a late notFound()', () => {
+  test('is shown in place, and asks crawlers not to index the page', async () => {
     const { page } = await site.open('/tour/late-not-found');
     await exchanged(page);
     expect(await page.getByRole('alert').innerText()).toBe('This could not be found.');
     expect(await page.locator('meta[name=robots][content=noindex]').count()).toBeGreaterThan(0);
   });
 
-  test('does so after a navigation too, and leaves no mark on the next page', async () => {
+  test('works after a navigation too, and does not affect the next page', async () => {
     const { page } = await site.open('/tour/failures');
     await exchanged(page);
     await page.getByRole('link', { name: '/tour/late-not-found' }).click();

@@ -7,7 +7,7 @@ const site = useSite();
 const CHUNK = /\/assets\/cards-[^/]+\.js$/;
 const SHEET = /\/assets\/cards-[^/]+\.css$/;
 
-/** Follows a link to the cards, with something wrong on the way. */
+/** Follows a link to the cards page. `before` can break something first. */
 async function goToCards(before: (page: Page) => Promise<unknown>) {
   const visit = await site.open('/', { before });
   await exchanged(visit.page);
@@ -15,7 +15,7 @@ async function goToCards(before: (page: Page) => Promise<unknown>) {
   return visit;
 }
 
-/** Without the hover's prefetch: the failure is the navigation's own. */
+/** Clicks without a hover, which would prefetch, so that the navigation itself fails. */
 async function clickCards(page: Page): Promise<void> {
   await page
     .getByRole('link', { name: 'Cards', exact: true })
@@ -23,7 +23,7 @@ async function clickCards(page: Page): Promise<void> {
     .evaluate((link: HTMLElement) => link.click());
 }
 
-/** Applies to the first request alone: the document that is loaded then gets everything. */
+/** Handles only the first request. The document that is loaded next gets everything. */
 function once(page: Page, url: RegExp, handle: (route: Route) => Promise<void>) {
   let isFirst = true;
   return page.route(url, async (route) => {
@@ -33,8 +33,8 @@ function once(page: Page, url: RegExp, handle: (route: Route) => Promise<void>) 
   });
 }
 
-describe('a page whose code or styles do not come', () => {
-  test('at the first try is loaded as a document, once', async () => {
+describe('a page whose code or styles cannot be loaded', () => {
+  test('at the first attempt is loaded as a document, once', async () => {
     const visits = await Promise.all(
       [CHUNK, SHEET].map((url) => goToCards((page) => once(page, url, (route) => route.abort()))),
     );
@@ -47,7 +47,7 @@ describe('a page whose code or styles do not come', () => {
     }
   });
 
-  test('at any try is not loaded again and again', async () => {
+  test('at any attempt is not reloaded repeatedly', async () => {
     const visits = await Promise.all(
       [CHUNK, SHEET].map((url) => goToCards((page) => page.route(url, (route) => route.abort()))),
     );
@@ -81,9 +81,9 @@ describe('a page whose code or styles do not come', () => {
     await held.promise;
     await page.clock.runFor(3700);
     expect(documents).toEqual(['/']);
-    // The clock of the page starts to count a little after the request.
+    // The page's clock starts a little after the request.
     async function step(): Promise<readonly string[]> {
-      await page.clock.runFor(200).catch(() => {}); // its document may go meanwhile
+      await page.clock.runFor(200).catch(() => {}); // its document can be replaced
       return documents;
     }
     await expect.poll(step).toEqual(['/', '/tour/cards']);
@@ -94,7 +94,7 @@ describe('a page whose code or styles do not come', () => {
 });
 
 describe('a server that runs another build', () => {
-  /** Answers page data as the next release would. */
+  /** Answers requests for page data as the next release would. */
   function exchangeBuild(page: Page) {
     return page.route('**/_data/**', async (route) => {
       const response = await route.fetch();
@@ -104,7 +104,7 @@ describe('a server that runs another build', () => {
     });
   }
 
-  test('is met with a full load at the navigation that learns of it', async () => {
+  test('causes a document load at the navigation that detects it', async () => {
     const { page, documents } = await goToCards(exchangeBuild);
     await page.waitForURL('**/tour/cards');
     await heading(page, 'Cards');
@@ -112,7 +112,7 @@ describe('a server that runs another build', () => {
     expect(documents).toEqual(['/', '/tour/cards']);
   });
 
-  test('is met with a full load at the navigation after a prefetch has told of it', async () => {
+  test('causes a document load at the navigation after a prefetch that detects it', async () => {
     const { page, documents, data } = await site.open('/', { before: exchangeBuild });
     await exchanged(page);
     await page.getByRole('link', { name: 'API', exact: true }).first().hover();
@@ -125,7 +125,7 @@ describe('a server that runs another build', () => {
     expect(data.filter(({ path }) => path === '/_data/tour/cards')).toEqual([]);
   });
 
-  test('does not cost what was typed into a form', async () => {
+  test('does not lose typed form values', async () => {
     const { page, documents } = await site.open('/tour/forms');
     await exchanged(page);
     await page.route('**/tour/forms', async (route) => {

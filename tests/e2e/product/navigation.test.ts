@@ -41,7 +41,7 @@ describe('a link', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('is exchanged for the page inside a layout alone, and a page that is not there takes its place in it', async () => {
+  test('replaces only the page inside a layout, also with a not-found page', async () => {
     const { page, documents } = await openLive('/tour/layout');
     await page.locator('main h1').evaluate((element) => element.setAttribute('data-stays', ''));
     await page.getByRole('link', { name: 'Arch dam' }).click();
@@ -54,7 +54,7 @@ describe('a link', () => {
     expect(documents).toEqual(['/tour/layout']);
   });
 
-  test('to what is no page is a document load', async () => {
+  test('to a path that is not a page loads a document', async () => {
     const { page, documents } = await openLive('/');
     await page.evaluate(() => {
       const link = document.createElement('a');
@@ -74,7 +74,7 @@ describe('a link', () => {
       const results: boolean[] = [];
       addEventListener('click', (event) => {
         results.push(event.defaultPrevented);
-        event.preventDefault(); // no tab for the test
+        event.preventDefault(); // do not open a tab
       });
       for (const how of [
         { ctrlKey: true },
@@ -95,7 +95,7 @@ describe('a link', () => {
 });
 
 describe('Back and Forward', () => {
-  test('show what was there, without a document load', async () => {
+  test('show previous pages without a document load', async () => {
     const { page, documents, complaints } = await openLive('/');
     await nav(page, 'Cards').click();
     await heading(page, 'Cards');
@@ -112,7 +112,7 @@ describe('Back and Forward', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('to before a document load, and forward again, load documents that work', async () => {
+  test('across a document load load documents that work', async () => {
     const { page } = await openLive('/tour/cards');
     await page.goto('/tour/api');
     await exchanged(page);
@@ -131,7 +131,7 @@ describe('a hash link', () => {
   test.each([
     ['A hash, by Link', 'weir'],
     ['a hash, by a plain link', 'ferry'],
-  ])('(%s) on the same page scrolls to its target and asks for nothing', async (name, id) => {
+  ])('(%s) on the same page scrolls to its target without a request', async (name, id) => {
     const { page, data, documents } = await openLive('/tour/navigation');
     await page.waitForTimeout(100);
     data.length = 0;
@@ -205,7 +205,7 @@ describe('scrolling', () => {
   });
 });
 
-describe('for those who do not see the page change', () => {
+describe('for visitors who cannot see the page change', () => {
   test("focus moves to the new page's main part, and the title is announced", async () => {
     const { page } = await openLive('/');
     expect(await page.locator('body > [role=status]').textContent()).toBe('');

@@ -14,7 +14,7 @@ function link(page: Page, name: string) {
   return page.getByRole('link', { name, exact: true }).first();
 }
 
-/** Holds page data back until it is let go, and counts how many requests the server has not answered yet. */
+/** Delays page data until `release()` is called, and counts the requests without a response. */
 async function hold(page: Page) {
   const open = new Set<Request>();
   const seen = { open: 0, most: 0, all: 0 };
@@ -32,12 +32,12 @@ async function hold(page: Page) {
     await released;
     const response = await route.fetch();
     end(route.request());
-    await route.fulfill({ response }).catch(() => {}); // aborted meanwhile
+    await route.fulfill({ response }).catch(() => {}); // aborted by then
   });
   return { seen, release };
 }
 
-/** Puts links at the top of the page, where they are seen. */
+/** Adds visible links to the top of the page. */
 function addLinks(page: Page, prefetch: string, paths: readonly string[]) {
   return page.evaluate(
     ([kind, hrefs]) => {
@@ -58,7 +58,7 @@ function addLinks(page: Page, prefetch: string, paths: readonly string[]) {
 const gauges = (count: number) => Array.from({ length: count }, (_, index) => `/tour/cards?gauge=${index}`);
 
 describe('the queue of prefetches', () => {
-  test('never has more than five requests on the wire', async () => {
+  test('never has more than five requests in flight', async () => {
     const { page, data } = await openLive('/');
     const { seen, release } = await hold(page);
     await addLinks(page, 'viewport', gauges(13));
@@ -81,7 +81,7 @@ describe('the queue of prefetches', () => {
     expect(seen.all).toBeGreaterThanOrEqual(5);
   });
 
-  test('does not hold up a navigation', async () => {
+  test('does not delay a navigation', async () => {
     const { page, data } = await openLive('/');
     const { seen, release } = await hold(page);
     await addLinks(page, 'viewport', gauges(10));
@@ -90,10 +90,10 @@ describe('the queue of prefetches', () => {
     await expect.poll(() => data.some(({ path, isPrefetch }) => path === '/_data/tour/api' && !isPrefetch)).toBe(true);
     release();
     await heading(page, 'API');
-    expect(data.length).toBeLessThan(11); // those that waited were dropped
+    expect(data.length).toBeLessThan(11); // queued ones were dropped
   });
 
-  test('asks once for a page that several links lead to', async () => {
+  test('sends one request for a page that several links lead to', async () => {
     const { page, data } = await openLive('/');
     await hold(page);
     await addLinks(page, 'viewport', ['/tour/cards', '/tour/cards', '/tour/cards#gauge']);
@@ -106,9 +106,9 @@ describe('the queue of prefetches', () => {
 
 describe('a hover', () => {
   test.each([
-    ['is still on its way', true],
-    ['is there already', false],
-  ])("that is followed by a click is the navigation's request, when its answer %s", async (_, isHeld) => {
+    ['is pending', true],
+    ['has arrived', false],
+  ])("that is followed by a click serves as the navigation's request, if its response %s", async (_, isHeld) => {
     const { page, data, documents } = await openLive('/');
     const { seen, release } = await hold(page);
     await link(page, 'Cards').hover();
@@ -125,7 +125,7 @@ describe('a hover', () => {
     expect(documents).toEqual(['/']);
   });
 
-  test('that only crosses a link asks for nothing, and one that leaves takes its request back', async () => {
+  test('that only crosses a link sends no request, and leaving a link aborts its request', async () => {
     const { page, data } = await site.open('/', { before: (page) => page.clock.install() });
     await exchanged(page);
     await page.clock.pauseAt(Date.now() + 60_000);
@@ -147,7 +147,7 @@ describe('a hover', () => {
     expect((await failed).url()).toContain('/_data/tour/cards');
   });
 
-  test("does not ask again once its click has asked, while the page's code is still on its way", async () => {
+  test("does not send a second request after a click, while the page's code is loading", async () => {
     const { page, data } = await openLive('/');
     await page.route(/\/assets\/cards-[^/]+\.js$/, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -160,7 +160,7 @@ describe('a hover', () => {
     expect(data.map(({ path }) => path)).toEqual(['/_data/tour/cards']);
   });
 
-  test('brings the code of the next page too', async () => {
+  test('also prefetches the code of the next page', async () => {
     const { page } = await openLive('/');
     const chunk = page.waitForRequest(/\/assets\/cards-[^/]+\.js$/);
     const sheet = page.waitForRequest(/\/assets\/cards-[^/]+\.css$/);
@@ -169,8 +169,8 @@ describe('a hover', () => {
   });
 });
 
-describe("a link's own choice", () => {
-  test('is kept: at render, on intent, in the viewport, never', async () => {
+describe('the prefetch setting of a link', () => {
+  test('is followed: at render, on intent, in the viewport, never', async () => {
     const { page, data } = await openLive('/tour/navigation');
     await expect.poll(() => data.map(({ path }) => path)).toEqual(['/_data/tour/layout/arch']);
     await link(page, 'Never').hover();
@@ -183,7 +183,7 @@ describe("a link's own choice", () => {
     expect(data.every(({ isPrefetch }) => isPrefetch)).toBe(true);
   });
 
-  test('gives way to a visitor who saves data', async () => {
+  test('is ignored if the visitor saves data', async () => {
     const { page, data } = await site.open('/tour/navigation', {
       before: (page) =>
         page.addInitScript(() =>
@@ -197,7 +197,7 @@ describe("a link's own choice", () => {
   });
 });
 
-describe('what was fetched ahead', () => {
+describe('prefetched data', () => {
   test('serves one navigation to a dynamic page, and every one to a static page', async () => {
     const { page, data } = await openLive('/tour/api');
     for (const [name, title] of [

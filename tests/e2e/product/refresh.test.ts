@@ -12,7 +12,7 @@ function click(page: Page, name: string) {
 }
 
 describe('Back', () => {
-  test('asks by HEAD alone where nothing has changed', async () => {
+  test('sends only a HEAD request if nothing has changed', async () => {
     const { page, data } = await site.open('/tour/cards');
     await exchanged(page);
     await click(page, 'API');
@@ -25,7 +25,7 @@ describe('Back', () => {
     expect(data).toHaveLength(1);
   });
 
-  test('also for a page that came as data', async () => {
+  test('sends only a HEAD request for a page that was loaded as page data, too', async () => {
     const { page, data } = await site.open('/');
     await exchanged(page);
     await click(page, 'Cards');
@@ -40,7 +40,7 @@ describe('Back', () => {
     expect(data.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /_data/tour/cards']);
   });
 
-  test('shows what was there at once, and fetches what has changed behind it', async () => {
+  test('shows the previous data immediately, and fetches changes in the background', async () => {
     const { page, data, complaints } = await site.open('/');
     await exchanged(page);
     const time = await page.locator('time').innerText();
@@ -69,7 +69,7 @@ describe('a return to the tab', () => {
   }
   const focus = (page: Page) => page.evaluate(() => void dispatchEvent(new Event('focus')));
 
-  test('asks by HEAD once the page is stale, and not before', async () => {
+  test('sends a HEAD request when the page is stale, and not before', async () => {
     const { page, data } = await openWithClock('/tour/cards');
     await focus(page);
     await page.waitForTimeout(150);
@@ -91,7 +91,7 @@ describe('a return to the tab', () => {
     expect(data.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
   });
 
-  test('leaves a static page alone for 300 s', async () => {
+  test('does not check a static page for 300 s', async () => {
     const { page, data } = await openWithClock('/tour/static');
     await page.clock.fastForward('04:50');
     await focus(page);

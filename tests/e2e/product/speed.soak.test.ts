@@ -5,8 +5,8 @@ const site = useSite();
 
 const ROUNDS = 5;
 
-/** A figure to look at, not a limit: machines differ. */
-test('prints the time from a click to the painted page, where it was prefetched', async () => {
+/** Prints a figure without checking a limit, because machines differ. */
+test('prints the time from a click to the painted page, if it was prefetched', async () => {
   const { page, data } = await site.open('/tour/api');
   await exchanged(page);
   const times: number[] = [];
@@ -24,7 +24,7 @@ test('prints the time from a click to the painted page, where it was prefetched'
           const observer = new MutationObserver(() => {
             if (document.querySelector('h1')?.textContent !== 'Cards') return;
             observer.disconnect();
-            // The frame after the one that the change falls into begins when that one was painted.
+            // The second frame after the change begins when the change has been painted.
             requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - started)));
           });
           observer.observe(document, { childList: true, subtree: true, characterData: true });

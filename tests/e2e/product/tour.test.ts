@@ -6,7 +6,7 @@ const site = useSite();
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/;
 
 describe('the streaming page', () => {
-  test('says of each value when it came, and when the first and the last byte did', async () => {
+  test('shows when each value and the first and last byte arrived', async () => {
     const { page, complaints } = await site.open('/tour/streaming', { waitUntil: 'commit' });
     await page.locator('#mountains').getByText('64 cm').waitFor();
     await page.getByText('First byte after').waitFor();
@@ -24,7 +24,7 @@ describe('the streaming page', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('measures page data as it measures a document', async () => {
+  test('measures page data like a document', async () => {
     const { page } = await site.open('/');
     await exchanged(page);
     await page.getByRole('link', { name: 'Streaming', exact: true }).click();
@@ -48,7 +48,7 @@ describe('the navigation page', () => {
 });
 
 describe('the layouts page', () => {
-  test('keeps what was typed into the layout while the page in it changes', async () => {
+  test('keeps text typed into the layout while the page inside it changes', async () => {
     const { page } = await site.open('/tour/layout');
     await exchanged(page);
     await page.getByLabel('A field in the layout').fill('Water is patient.');
@@ -59,7 +59,7 @@ describe('the layouts page', () => {
 });
 
 describe('the forms page', () => {
-  test('says that it was answered in the background, or with a document', async () => {
+  test('shows whether the response was page data in the background or a document', async () => {
     const { page, documents, complaints } = await site.open('/tour/forms');
     await exchanged(page);
     await page.getByLabel('Your name').fill('Ada');
@@ -76,7 +76,7 @@ describe('the forms page', () => {
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada');
   });
 
-  test('says without JavaScript that it was answered with a document', async () => {
+  test('shows without JavaScript that the response was a document', async () => {
     const { page } = await site.open('/tour/forms', { javaScriptEnabled: false });
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Status 422, answered with a document').waitFor();
@@ -84,7 +84,7 @@ describe('the forms page', () => {
 });
 
 describe('the static page', () => {
-  test('is sent with 200 to those who have no ETag, and 304 to those who have', async () => {
+  test('is sent with 200 without an ETag, and 304 with a matching one', async () => {
     const { page, complaints } = await site.open('/tour/static');
     await hydrated(page);
     await page.getByRole('button', { name: 'Request it without its ETag' }).click();
@@ -109,7 +109,7 @@ describe('the API page', () => {
 });
 
 describe('the failures page', () => {
-  test('collects digests of one kind and several occurrences, which are in the log', async () => {
+  test('collects several occurrences with the same digest, which are in the log', async () => {
     const { page } = await site.open('/tour/failures');
     await hydrated(page);
     const rows = page.getByRole('list', { name: 'Digests' }).getByRole('listitem');
@@ -130,7 +130,7 @@ describe('the failures page', () => {
   });
 });
 
-test('there is an icon for browsers that ask for one by themselves', async () => {
+test('a favicon exists for browsers that request it by default', async () => {
   const { page } = await site.open('/');
   const size = await page.evaluate(async () => {
     const reply = await fetch('/favicon.ico');

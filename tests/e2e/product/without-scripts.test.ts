@@ -16,13 +16,13 @@ describe('a page without JavaScript', () => {
     ['/tour/static', 'Rendered at'],
     ['/tour/cards', 'Lock 48'],
     ['/tour/api', 'Every response under /api is JSON'],
-  ])('%s reads whole, at the first request', async (path, text) => {
+  ])('%s is complete in the first response', async (path, text) => {
     const { page, documents } = await open(path);
     expect(await page.locator('main').innerText()).toContain(text);
     expect(documents).toEqual([path]);
   });
 
-  test('with late values is asked for once more, whole, and then has them in their places', async () => {
+  test('with deferred values is requested again, and then contains all of them', async () => {
     const { page, documents } = await open('/tour/streaming');
     await page.waitForURL('**/tour/streaming?_whole=1');
     await page.waitForLoadState();
@@ -35,7 +35,7 @@ describe('a page without JavaScript', () => {
     expect(documents).toEqual(['/tour/streaming', '/tour/streaming?_whole=1']);
   });
 
-  test('shows a late failure in its place, with its digest', async () => {
+  test('shows a late failure in place, with its digest', async () => {
     const { page } = await open('/tour/fail/late');
     await page.waitForURL('**/tour/fail/late?_whole=1');
     await page.waitForLoadState();
@@ -49,7 +49,7 @@ describe('a page without JavaScript', () => {
     await page.waitForURL('**/tour/streaming?_whole=1');
   });
 
-  test('is reached by its links', async () => {
+  test('can be reached by links', async () => {
     const { page } = await open('/');
     await page.getByRole('navigation', { name: 'Tour' }).getByRole('link', { name: 'Layouts' }).click();
     await page.getByRole('link', { name: 'Embankment dam' }).click();
@@ -58,7 +58,7 @@ describe('a page without JavaScript', () => {
 });
 
 describe('a form without JavaScript', () => {
-  test('comes back with what was wrong and with what was typed', async () => {
+  test('is shown again with errors and the typed values', async () => {
     const { page } = await open('/tour/forms');
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Your email address').fill('nowhere');
@@ -75,7 +75,7 @@ describe('a form without JavaScript', () => {
     await page.getByText('Write at least ten characters.').waitFor();
   });
 
-  test('that was right says so', async () => {
+  test('shows its success', async () => {
     const { page } = await open('/tour/forms');
     await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Your email address').fill('ada@example.org');
@@ -85,7 +85,7 @@ describe('a form without JavaScript', () => {
     expect(await page.getByLabel('Your name').inputValue()).toBe('');
   });
 
-  test('is sent on by 303 after its action redirects, and refuses a conflict with 409', async () => {
+  test('answers 303 if its action redirects, and 409 for a conflict', async () => {
     const { page } = await open('/tour/forms');
     await page.getByLabel('Name of a gate').fill('Mill gate');
     const posted = page.waitForResponse((response) => response.request().method() === 'POST');
@@ -105,7 +105,7 @@ describe('a form without JavaScript', () => {
     await page.getByText('Mill gate').waitFor({ state: 'detached' });
   });
 
-  test('takes a file, and refuses one that is too large', async () => {
+  test('accepts a file, and rejects one that is too large', async () => {
     const { page } = await open('/tour/forms');
     await page
       .getByLabel('A file under 1 MB')
@@ -123,7 +123,7 @@ describe('a form without JavaScript', () => {
     await page.getByRole('heading', { name: 'The request is larger than 1024 KiB' }).waitFor();
   });
 
-  test('of the layout posts to the page that is open', async () => {
+  test('in the layout posts to the current page', async () => {
     const { page } = await open('/tour/cards');
     await page.getByLabel('A form in the layout').fill('ad');
     await page.getByRole('button', { name: 'Leave note' }).click();
@@ -135,7 +135,7 @@ describe('a form without JavaScript', () => {
     await page.getByText('You wrote: Good page.').waitFor();
   });
 
-  test('posted to a static page or one with late values keeps its answer', async () => {
+  test('shows its result on a static page and on one with deferred values', async () => {
     const { page, documents } = await open('/tour/static');
     await page.getByLabel('A form in the layout').fill('ad');
     await page.getByRole('button', { name: 'Leave note' }).click();

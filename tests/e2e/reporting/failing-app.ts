@@ -2,7 +2,7 @@ import { createOwnedApp, type OwnedApp } from '../../support/owned-app.ts';
 
 const pages = 'src/shared/product/pages';
 
-/** A page that shows a heading and what is given, with React's hooks at hand. */
+/** A page with a heading and the given body, with React's hooks in scope. */
 const page = (body: string, { imports = '', outside = '' } = {}) => `
   import { Suspense, useEffect, useState } from 'react';
   import { forbidden, notFound, redirect } from '#engine';
@@ -99,7 +99,7 @@ const routeLines = Object.keys(shown).map(
     `{ id: '${id}', path: '${id === 'home' ? '/' : `/${id}`}', ${id === 'kept' ? `mode: 'static',` : ''} page: () => import('./pages/${id}.tsx') },`,
 );
 
-/** An app with a page for each way to fail in a browser. */
+/** Creates an app with a page for each kind of browser failure. */
 export function createFailingApp(): OwnedApp {
   const app = createOwnedApp();
   app.write({

@@ -56,7 +56,7 @@ async function open(
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
-/** Follows a link of the home page, once the router is there, and what tells more of a failure than the first script. */
+/** Follows a link of the home page, after the router and the chunk that reports failures in detail are loaded. */
 async function goTo(path: string, before?: (page: Page) => Promise<unknown>): Promise<Opened> {
   let courier: Promise<Response> | undefined;
   const opened = await open('/', (page) => {
@@ -71,7 +71,7 @@ async function goTo(path: string, before?: (page: Page) => Promise<unknown>): Pr
 
 const LAST = 'the last failure of this page';
 
-/** What was reported. Another failure, which the console does not show, closes the row: one too many comes before it. */
+/** Returns the reported events. Causes another failure, which the console does not show, to detect surplus reports. */
 async function reported(page: Page, count = 1): Promise<RecordedEvent[]> {
   const isLast = ({ exception }: RecordedEvent) => exception.values.some(({ value }) => value === LAST);
   const others = () => recorder.events.filter((event) => !isLast(event));
@@ -87,7 +87,7 @@ async function reported(page: Page, count = 1): Promise<RecordedEvent[]> {
   return events;
 }
 
-/** What tells a report from another one. */
+/** A short description of a report. */
 function toLine({ exception, tags }: RecordedEvent) {
   const { type, value, mechanism } = exception.values.at(-1) ?? {};
   return {
@@ -98,7 +98,7 @@ function toLine({ exception, tags }: RecordedEvent) {
   };
 }
 
-describe('an error in the browser is reported once, and stands on the console', () => {
+describe('an error in the browser is reported once, and logged to the console', () => {
   test.each([
     ['handler', 'Error: in a handler', 'onerror', 'page error: in a handler'],
     ['words', 'NonError: only words', 'onerror', 'page error: only words'],
@@ -110,7 +110,7 @@ describe('an error in the browser is reported once, and stands on the console', 
     const [event] = await reported(page);
     expect(event && toLine(event)).toEqual({ said, via });
     expect(complaints).toEqual([complaint]);
-    // Words have no stack, and of the place that threw them React's own is known alone.
+    // A thrown string has no stack. Of its origin, only React's own frame is known.
     const frame = event?.exception.values[0]?.stacktrace?.frames.at(-1);
     expect(frame?.filename).toMatch(button === 'words' ? /\/assets\/chunk-/ : /\/assets\/buttons-\w+\.js$/);
     expect(frame?.lineno).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ describe('an error in the browser is reported once, and stands on the console', 
     expect(event?.header.dsn).toBe(`https://spillway@${new URL(recorder.url).host}/1`);
   });
 
-  test('in a render, with the components around it, and shows its address once the server has given it', async () => {
+  test('in a render, with the components around it, and shows its address when the server has assigned it', async () => {
     const { page, complaints } = await open('/boundary');
     await hydrated(page);
     await press(page, 'fail');
@@ -134,7 +134,7 @@ describe('an error in the browser is reported once, and stands on the console', 
     expect(await address.innerText()).toMatch(ADDRESS);
   });
 
-  test('in a render, with words that are no error', async () => {
+  test('in a render, if a string is thrown', async () => {
     const { page } = await open('/boundary');
     await hydrated(page);
     await press(page, 'words');
@@ -152,7 +152,7 @@ describe('an error in the browser is reported once, and stands on the console', 
     await reported(other.page);
   });
 
-  test('outside of every boundary', async () => {
+  test('outside all error boundaries', async () => {
     const { page, complaints } = await open('/');
     await hydrated(page);
     await press(page, 'bomb');
@@ -181,7 +181,7 @@ describe('an error in the browser is reported once, and stands on the console', 
     await reported(page, 2);
   });
 
-  test('on a page without a nonce, whose policy stays silent', async () => {
+  test('on a page without a nonce, without a CSP violation', async () => {
     const { page, complaints } = await open('/kept');
     await hydrated(page);
     await press(page, 'handler');
@@ -198,7 +198,7 @@ describe('an error in the browser is reported once, and stands on the console', 
         await released;
         await route.continue();
       });
-      page.once('pageerror', () => setTimeout(release, 500)); // What comes later must not be its time.
+      page.once('pageerror', () => setTimeout(release, 500)); // The report must not contain this later time.
       await page.addInitScript(() => {
         document.addEventListener('readystatechange', () => {
           if (document.readyState !== 'interactive') return;
@@ -216,7 +216,7 @@ describe('an error in the browser is reported once, and stands on the console', 
 });
 
 describe('a hydration', () => {
-  test('that finds other markup is reported as what it is', async () => {
+  test('that finds different markup is reported as a mismatch', async () => {
     const { page, complaints } = await open('/mismatch');
     await heading(page, 'browser');
     const [event] = await reported(page);
@@ -228,7 +228,7 @@ describe('a hydration', () => {
     expect(complaints).toEqual([expect.stringContaining('error #418')]);
   });
 
-  test('in which something is thrown is reported as what was thrown', async () => {
+  test('that throws is reported as the thrown error', async () => {
     const { page } = await open('/throwing', (page) =>
       page.addInitScript(() => {
         (window as { hydratesBadly?: boolean }).hydratesBadly = true;
@@ -240,7 +240,7 @@ describe('a hydration', () => {
   });
 });
 
-describe("the server's failure is an echo of it, once", () => {
+describe('a failure of the server is reported as an echo, once', () => {
   test('from a loader, in a document', async () => {
     const { page } = await open('/loader');
     const address = await page.getByText(ADDRESS).innerText();
@@ -256,7 +256,7 @@ describe("the server's failure is an echo of it, once", () => {
     expect(event?.transaction).toBe('/loader');
   });
 
-  test('from page data that is none of ours but names an address', async () => {
+  test('from page data in another format, if it has an address', async () => {
     const address = '0123456Z-89ABCDEF';
     const { page, documents } = await goTo('/other', (page) =>
       page.route('**/_data/other', (route) =>
@@ -278,7 +278,7 @@ describe("the server's failure is an echo of it, once", () => {
     expect(event && toLine(event)).toMatchObject({ echo: address });
   });
 
-  test('from a late value that two places wait for, in a document and after a navigation', async () => {
+  test('from a deferred value that two components wait for, in a document and after a navigation', async () => {
     for (const visit of [() => open('/late'), () => goTo('/late')]) {
       recorder.events.length = 0;
       const { page } = await visit();
@@ -288,14 +288,14 @@ describe("the server's failure is an echo of it, once", () => {
     }
   });
 
-  test('from a place that the browser could render', async () => {
+  test('from a component that the browser could render', async () => {
     const { page } = await open('/once');
     await page.getByText('mended').waitFor();
     const [event] = await reported(page);
     expect(event && toLine(event)).toMatchObject({ via: 'react.recoverable', echo: expect.stringMatching(ADDRESS) });
   });
 
-  test('from a place that the browser could not render either', async () => {
+  test('from a component that the browser could not render either', async () => {
     const { page } = await open('/twice');
     await heading(page, 'failure');
     const [event] = await reported(page);
@@ -307,7 +307,7 @@ describe("the server's failure is an echo of it, once", () => {
   });
 });
 
-describe('what does not load', () => {
+describe('a file that does not load', () => {
   test.each([
     ['/other', '**/assets/other-*.js'],
     ['/styled', '**/assets/styled-*.css'],
@@ -327,7 +327,7 @@ describe('what does not load', () => {
     expect(documents).toEqual(['/', path]);
   });
 
-  test('is reported where it is a style sheet of a document', async () => {
+  test('is reported if it is a style sheet of a document', async () => {
     const { page } = await open('/styled', (page) =>
       page.route('**/assets/styled-*.css', (route) => route.fulfill({ status: 404 })),
     );
@@ -335,7 +335,7 @@ describe('what does not load', () => {
     expect(event && toLine(event)).toMatchObject({ kind: 'load', said: expect.stringContaining('LoadError') });
   });
 
-  test("is reported by the document's first script where it is the page's own script", async () => {
+  test("is reported by the document's first script if it is the main script", async () => {
     const { page } = await open('/', (page) =>
       page.route('**/assets/main-*.js', (route) => route.fulfill({ status: 404 })),
     );
@@ -349,7 +349,7 @@ describe('what does not load', () => {
     expect(event?.header).toMatchObject({ event_id: event?.event_id });
   });
 
-  test('is no reason to be silent: without the SDK a small envelope tells of an error', async () => {
+  test('does not prevent reports: without the SDK, errors are sent in a minimal envelope', async () => {
     const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', (route) => route.abort()));
     await hydrated(page);
     await press(page, 'handler');
@@ -360,7 +360,7 @@ describe('what does not load', () => {
     expect(event?.tags['spillway.build']).toMatch(/^[0-9a-f]{12}$/);
   });
 
-  test('loses nothing to a page that goes before the SDK has come', async () => {
+  test('does not lose reports if the page is left before the SDK has loaded', async () => {
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const { page } = await open('/buttons', (page) => page.route('**/assets/courier-*.js', () => ask()));
     await hydrated(page);
@@ -372,15 +372,15 @@ describe('what does not load', () => {
   });
 });
 
-describe('nothing is reported', () => {
-  test.each(['/moved', '/lost'])('of a page that ends otherwise, on purpose: %s', async (path) => {
+describe('no report is sent', () => {
+  test.each(['/moved', '/lost'])('for a control-flow response: %s', async (path) => {
     const { page } = await goTo(path);
     await heading(page, path === '/moved' ? 'Other' : 'not-found');
     await page.goto(path);
     await reported(page, 0);
   });
 
-  test('of notFound() in a render in the browser', async () => {
+  test('for notFound() in a render in the browser', async () => {
     const { page } = await open('/boundary');
     await hydrated(page);
     await press(page, 'lose');
@@ -388,14 +388,14 @@ describe('nothing is reported', () => {
     await reported(page, 0);
   });
 
-  test('of what was aborted', async () => {
+  test('for aborted requests', async () => {
     const { page } = await open('/buttons');
     await exchanged(page);
     await press(page, 'abort');
     await reported(page, 0);
   });
 
-  test('of a request that fails because the page goes', async () => {
+  test('for a request that fails because the page is left', async () => {
     const { page } = await open('/buttons');
     await exchanged(page);
     await page.evaluate(() => {
@@ -407,7 +407,7 @@ describe('nothing is reported', () => {
   });
 });
 
-test('a request that gets no answer is reported as a failure of the network', async () => {
+test('a request without a response is reported as a network failure', async () => {
   const { page } = await open('/buttons');
   await hydrated(page);
   await press(page, 'network');
@@ -415,7 +415,7 @@ test('a request that gets no answer is reported as a failure of the network', as
   expect(event && toLine(event)).toMatchObject({ kind: 'network', via: 'onunhandledrejection' });
 });
 
-test("requests of this site carry the document's trace, and those of others do not", async () => {
+test('requests to this site have the trace of the document, and requests to other sites do not', async () => {
   const { page } = await open('/', undefined, { bypassCSP: true });
   await exchanged(page);
   const meta = await page.locator('meta[name="sentry-trace"]').getAttribute('content');

@@ -30,7 +30,7 @@ describe('times in words', () => {
     expect(toDuration(ms)).toBe(words);
   });
 
-  it('names the exact time in UTC, and survives what is no time', () => {
+  it('shows the exact time in UTC, and accepts invalid times', () => {
     expect(toExactTime(NOW)).toBe('2026-11-21 20:31:07 UTC');
     expect(toExactTime(Number.NaN)).toBe('at an unknown time');
     expect(toExactTime(Number.MAX_VALUE)).toBe('at an unknown time');
@@ -38,11 +38,11 @@ describe('times in words', () => {
 });
 
 describe('counts in words', () => {
-  it('groups the digits as English does', () => {
+  it('groups digits as in English', () => {
     fc.assert(fc.property(fc.nat(), (count) => toCount(count) === count.toLocaleString('en-US')));
   });
 
-  it('knows one from many', () => {
+  it('uses the singular and the plural', () => {
     expect([toPlural(1, 'visitor'), toPlural(0, 'visitor'), toPlural(2000, 'visitor')]).toEqual([
       '1 visitor',
       '0 visitors',
@@ -52,7 +52,7 @@ describe('counts in words', () => {
 });
 
 describe('the address of a list', () => {
-  it('leaves out what is as usual', () => {
+  it('leaves out defaults', () => {
     expect(toListHref(USUAL_VIEW)).toBe('/desk');
     expect(toListHref({ ...USUAL_VIEW, search: 'a&b' }, { state: 'all', after: 'X' })).toBe(
       '/desk?state=all&search=a%26b&after=X',

@@ -6,7 +6,7 @@ interface Answer {
   readonly headers?: Record<string, string>;
 }
 
-/** Answers in turn, the last answer again and again; each call's time is kept. */
+/** Sends these responses in turn, and repeats the last one. Records the time of each call. */
 function createServer(...answers: Answer[]) {
   const startedAt = Date.now();
   const calledAt: number[] = [];
@@ -41,14 +41,14 @@ afterEach(() => {
 });
 
 describe('fetchWithRetry', () => {
-  it.each(['GET', 'HEAD', 'get'])('asks again by %s until the server answers', async (method) => {
+  it.each(['GET', 'HEAD', 'get'])('repeats %s requests until the server succeeds', async (method) => {
     const { calledAt } = createServer({ status: 500 }, { status: 503 }, { status: 200 });
     const outcome = await settle(fetchWithRetry('/x', { method }, three));
     expect(outcome).toMatchObject({ value: { status: 200 } });
     expect(calledAt).toEqual([0, 150, 450]);
   });
 
-  it('gives the last failure as the answer, body and all', async () => {
+  it('returns the last failed response, with its body', async () => {
     const { calledAt } = createServer({ status: 502 });
     const response = fetchWithRetry('/x', undefined, three);
     await settle(response);
@@ -57,7 +57,7 @@ describe('fetchWithRetry', () => {
     expect(calledAt).toHaveLength(3);
   });
 
-  it('names the failure of the attempt before, where the answer had an address', async () => {
+  it('sends the address of the previous failure, if the response had one', async () => {
     const first = { status: 500, headers: { 'X-Error-Digest': '7K3QM2XA-9F4W0R6B' } };
     const { fetch } = createServer(first, { status: 502 }, { status: 200 });
     await settle(fetchWithRetry('/x', { headers: { Accept: 'text/plain' } }, three));
@@ -72,20 +72,20 @@ describe('fetchWithRetry', () => {
     ]);
   });
 
-  it.each([200, 301, 304, 400, 404, 408, 429, 499])('takes status %i as it is', async (status) => {
+  it.each([200, 301, 304, 400, 404, 408, 429, 499])('does not retry after status %i', async (status) => {
     const { fetch } = createServer({ status: status === 304 ? 204 : status });
     await settle(fetchWithRetry('/x', undefined, three));
     expect(fetch).toHaveBeenCalledOnce();
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('makes %s once', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('sends %s requests once', async (method) => {
     const { fetch } = createServer({ status: 500 });
     await settle(fetchWithRetry('/x', { method }, three));
     await settle(fetchWithRetry(new Request('http://x.example', { method }), undefined, three));
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('makes a request that got no answer once', async () => {
+  it('does not retry a request without a response', async () => {
     const fetch = vi.fn(() => Promise.reject(new TypeError('connection refused')));
     vi.stubGlobal('fetch', fetch);
     expect(await settle(fetchWithRetry('/x', undefined, three))).toMatchObject({
@@ -94,7 +94,7 @@ describe('fetchWithRetry', () => {
     expect(fetch).toHaveBeenCalledOnce();
   });
 
-  it('frees the connections of the answers that it passes over', async () => {
+  it('frees the connections of discarded responses', async () => {
     const bodies: ReadableStream[] = [];
     const fetch = async () => {
       const response = new Response('x', { status: 500 });
@@ -118,20 +118,20 @@ describe('fetchWithRetry', () => {
     expect(calledAt).toEqual([0, 2_000, 6_000]);
   });
 
-  it('never waits less than its own back-off', async () => {
+  it('never waits less than its own backoff', async () => {
     const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '0' } }, { status: 200 });
     await settle(fetchWithRetry('/x', undefined, three));
     expect(calledAt).toEqual([0, 150]);
   });
 
-  it('does not wait for what would come after the deadline', async () => {
+  it('does not wait if the next attempt would be after the deadline', async () => {
     const { calledAt } = createServer({ status: 503, headers: { 'Retry-After': '60' } });
     const response = await fetchWithRetry('/x', undefined, three);
     expect([response.status, await response.text()]).toEqual([503, 'body 1']);
     expect(calledAt).toEqual([0]);
   });
 
-  it('ends an attempt at the deadline', async () => {
+  it('aborts an attempt at the deadline', async () => {
     const fetch = (_: RequestInfo | URL, init?: RequestInit) =>
       new Promise<Response>((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
@@ -141,7 +141,7 @@ describe('fetchWithRetry', () => {
     expect(await outcome).toMatchObject({ error: { name: 'TimeoutError' } });
   });
 
-  it('leaves the body alone when the deadline passes', async () => {
+  it('does not abort the body when the deadline passes', async () => {
     let seen: AbortSignal | null | undefined;
     const fetch = async (_: RequestInfo | URL, init?: RequestInit) => {
       seen = init?.signal;
@@ -173,7 +173,7 @@ describe('fetchWithRetry', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('asks nothing with a signal that is aborted already', async () => {
+  it('sends no request if the signal is already aborted', async () => {
     const { fetch } = createServer({ status: 200 });
     const outcome = fetchWithRetry('/x', undefined, { ...three, signal: AbortSignal.abort(new Error('gone')) });
     await expect(outcome).rejects.toThrow('gone');

@@ -13,7 +13,7 @@ it('puts the head of the engine last, after charset and viewport', () => {
   expect(html).toContain('<meta name="engine" content="here"/></head><body><main>Page</main></body></html>');
 });
 
-it('names the files that stand beside it in the public folder', () => {
+it('links files that exist in the public folder', () => {
   const html = renderToStaticMarkup(
     <Document lang="en" head={null}>
       Page

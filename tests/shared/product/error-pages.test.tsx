@@ -19,7 +19,7 @@ function render(kind: keyof ErrorPages, error = ERRORS[kind]): string {
 }
 
 describe('errorPages', () => {
-  it.each(KINDS)('%s has one heading, a title, noindex and a way home', (kind) => {
+  it.each(KINDS)('%s has one heading, a title, noindex and a link to the home page', (kind) => {
     const html = render(kind);
     expect(html.match(/<h1/g)).toHaveLength(1);
     expect(html).toMatch(/<title>[^<]+<\/title>/);
@@ -27,7 +27,7 @@ describe('errorPages', () => {
     expect(html).toContain('<a href="/">');
   });
 
-  it('says on which side a failure happened, and the sentence with the host', () => {
+  it('shows on which side a failure happened, and the sentence with the host', () => {
     const sentence = 'Application error: a client-side exception has occurred while loading the host weir.example';
     const html = render('failure');
     expect(html).toContain('<h1>Something went wrong on our side</h1>');
@@ -38,12 +38,12 @@ describe('errorPages', () => {
     );
   });
 
-  it('shows the digest where there is one, and no line for it where there is none', () => {
+  it('shows the digest if there is one, and no line for it otherwise', () => {
     expect(render('failure')).toContain('Digest: <code>7K3QM2XA-9F4W0R6B</code>');
     expect(render('failure', { kind: 'failure', status: 500 })).not.toContain('Digest');
   });
 
-  it("keeps a line for the digest of a failure of the browser's own, which comes later", () => {
+  it('reserves a line for the digest of a browser failure, which arrives later', () => {
     const failure = { ...ERRORS.failure, inBrowser: true } as const;
     expect(render('failure', { ...failure, digest: undefined })).toContain(
       '<p role="status" class="error-digest"></p>',
@@ -52,17 +52,17 @@ describe('errorPages', () => {
     expect(render('failure', failure).match(/Digest/g)).toHaveLength(1);
   });
 
-  it('shows the words of a public error', () => {
+  it('shows the message of a public error', () => {
     expect(render('public')).toContain('<h1>Closed for the flood.</h1>');
   });
 
-  it.each(['notFound', 'forbidden', 'unauthorized'] as const)('%s says the words that came with it', (kind) => {
+  it.each(['notFound', 'forbidden', 'unauthorized'] as const)('%s shows its message', (kind) => {
     expect(render(kind, { ...ERRORS[kind], message: 'The sluice is closed.' })).toContain(
       '<p>The sluice is closed.</p>',
     );
   });
 
-  it('escapes what it shows', () => {
+  it('escapes HTML', () => {
     const html = render('public', { kind: 'public', status: 400, message: '<script>alert(1)</script>' });
     expect(html).not.toContain('<script');
   });

@@ -5,7 +5,7 @@ import { TEXTS } from './texts.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** JSON texts, and bytes that are taken for one: malformed, ambiguous, deep, wide, long. */
+/** JSON texts, and bytes that are sent as JSON: malformed, ambiguous, deep, wide, long. */
 export function listJson(): (string | Buffer)[] {
   const nest = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
   const value = (text: string) => `{"text":${text}}`;
@@ -155,7 +155,7 @@ export function listJson(): (string | Buffer)[] {
   ];
 }
 
-/** Bodies of forms, with the type that goes with each. */
+/** Form bodies, each with its content type. */
 export function listForms(action: string): { type: string; body: string | Buffer; headers?: readonly string[] }[] {
   const fields = (body: string | Buffer, type = FORM, ...headers: string[]) => ({ type, body, headers });
   const parts = (text: string, type = 'multipart/form-data; boundary=x') => fields(text.replaceAll('\n', '\r\n'), type);
@@ -335,7 +335,7 @@ export function listBodies(doors: Doors): BadInput[] {
   ];
 }
 
-/** Reports of a browser's SDK that are none. */
+/** Invalid reports in the format of the browser SDK. */
 export function listEnvelopes(doors: Doors): BadInput[] {
   const event = {
     event_id: 'f'.repeat(32),
@@ -477,12 +477,12 @@ export function listEnvelopes(doors: Doors): BadInput[] {
   ];
 }
 
-/** Each strange text in each place where text is taken. */
+/** Puts each strange text into every place that accepts text. */
 export function listTexts(doors: Doors): BadInput[] {
   const { page, kept, item, form, api, action, token } = doors;
   return TEXTS.flatMap((text) => {
     const encoded = encodeURIComponent(text);
-    // What a client would not send as it is: a line break begins another header, whatever the server does.
+    // Clients remove line breaks here: on the wire, each would begin another header.
     const visible = text.replace(/[\r\n\0]/g, '');
     const one = (door: string, parts: Parameters<typeof toRequest>[1]) => toInput(door, text, toRequest(doors, parts));
     const post = (door: string, target: string, body: string, type = FORM, ...headers: string[]) =>
@@ -522,7 +522,7 @@ export function listTexts(doors: Doors): BadInput[] {
   });
 }
 
-/** Sound requests with a few bytes changed. */
+/** Valid requests with a few bytes changed. */
 export function listMutants(doors: Doors, seed: number, count: number): BadInput[] {
   const random = createRandom(seed);
   const sound = [
@@ -550,7 +550,7 @@ export function listMutants(doors: Doors, seed: number, count: number): BadInput
   ];
   return Array.from({ length: count }, (_, at) => {
     const bytes = mutate(random, sound[at % sound.length] as Buffer);
-    // A line break among what was put in may make two requests of one.
+    // An inserted line break can turn one request into two.
     return toInput('mutant', `${seed}/${at}`, bytes, 3);
   });
 }

@@ -1,7 +1,7 @@
 import { type BadInput, type Doors, toInput, toRequest } from './input.ts';
 import { listTargets, spellBadly } from './paths.ts';
 
-/** Where a request stands that is hidden in another one. Nobody may ever be seen to ask for it. */
+/** The path of a request that is hidden inside another one. It must never reach a handler. */
 export const HIDDEN_PATH = '/hidden-in-another';
 
 const METHODS = [
@@ -53,7 +53,7 @@ const METHODS = [
   ...['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'POST'],
 ];
 
-/** Requests whose frame is broken, or says two things. */
+/** Requests with broken or ambiguous framing. */
 export function listFraming(doors: Doors): BadInput[] {
   const { host, page, form, api } = doors;
   const head = (line: string, ...lines: string[]) => [line, `Host: ${host}`, ...lines, '', ''].join('\r\n');
@@ -64,7 +64,7 @@ export function listFraming(doors: Doors): BadInput[] {
     ...listHeaders(host, page).map((text) => raw('header', text)),
     ...listBodies(host, form).map((text) => raw('body', text)),
     ...SMUGGLED.flatMap((lines) => [
-      // One reply to what is in front; what is hidden may be refused as a second request, and is never answered as one.
+      // One response to the outer request. The hidden one can be refused as a second request, but is never handled.
       raw('smuggled', `${head(`POST ${form} HTTP/1.1`, ...lines)}0\r\n\r\n${hidden}`, 2),
       raw(
         'smuggled',
@@ -325,7 +325,7 @@ function listBodies(host: string, form: string): string[] {
   ];
 }
 
-/** Lengths and codings that two readers may take for two frames. */
+/** Lengths and codings that two parsers may frame differently. */
 const SMUGGLED: readonly (readonly string[])[] = [
   ...[
     'chunked',
@@ -338,7 +338,7 @@ const SMUGGLED: readonly (readonly string[])[] = [
     '"chunked"',
     'chunked;a=b',
   ].flatMap((coding) => [
-    ...(/^chunked$/i.test(coding) ? [] : [[`Transfer-Encoding: ${coding}`]]), // which is sound
+    ...(/^chunked$/i.test(coding) ? [] : [[`Transfer-Encoding: ${coding}`]]), // valid
     [`Transfer-Encoding: ${coding}`, 'Content-Length: 5'],
     ['Content-Length: 5', `Transfer-Encoding: ${coding}`],
   ]),
@@ -367,7 +367,7 @@ const SMUGGLED: readonly (readonly string[])[] = [
   ['Content-Length:5', 'content-length: 05'],
 ];
 
-/** Methods, paths and targets at each door. */
+/** Methods, paths and targets for each part of the site. */
 export function listAddresses(doors: Doors): BadInput[] {
   const { host, page, form, api, asset } = doors;
   const places = [page, form, api, '/_data', '/desk', '/_report', asset, '/livez', '/metrics', '/api/desk/incidents'];

@@ -1,32 +1,32 @@
-/** Bytes for one connection, and what may come back. */
+/** Bytes for one connection, and the responses that are acceptable. */
 export interface BadInput {
-  /** What they are for: `page`, `tunnel`. */
+  /** The part of the site that they are sent to: `page`, `tunnel`. */
   readonly door: string;
   readonly name: string;
   readonly bytes: Buffer;
-  /** The most replies that they may have: more means that one request was read as several. */
+  /** The maximum number of responses. More means that one request was read as several. */
   readonly most: number;
-  /** The request is a HEAD, so what is announced does not come. */
+  /** The request is a HEAD, so the response has no body. */
   readonly isHead: boolean;
 }
 
-/** The addresses of the site that is tried. */
+/** Addresses of the site under test. */
 export interface Doors {
   readonly host: string;
-  /** Pages that are rendered for each request, and one that is kept. */
+  /** A page that is rendered for each request, and one that is cached. */
   readonly page: string;
   readonly kept: string;
-  /** Where a part of the path is read, up to its last slash. */
+  /** A page whose last path segment is a parameter, up to its last slash. */
   readonly item: string;
   readonly form: string;
-  /** What an action of it is called. */
+  /** The name of an action of the form. */
   readonly action: string;
-  /** Takes JSON by POST. */
+  /** Accepts JSON by POST. */
   readonly api: string;
   readonly asset: string;
-  /** Of the browser's SDK. */
+  /** The DSN of the browser's SDK. */
   readonly dsn: string;
-  /** An operator's, so that what stands behind it is reached. */
+  /** An operator's token, to reach what is behind the sign-in. */
   readonly token: string;
 }
 
@@ -34,13 +34,13 @@ export interface RequestParts {
   readonly method?: string;
   readonly target: string;
   readonly version?: string;
-  /** Lines without their breaks; `Host` and `Content-Length` are added where none is among them. */
+  /** Header lines without line breaks. `Host` and `Content-Length` are added if they are missing. */
   readonly headers?: readonly string[];
-  /** Text is written as UTF-8. */
+  /** Strings are sent as UTF-8. */
   readonly body?: string | Buffer;
 }
 
-/** A request whose frame is sound, whatever it holds. Its connection ends with it. */
+/** Builds a correctly framed request with any content. The server closes its connection after the response. */
 export function toRequest(
   doors: Doors,
   { method = 'GET', target, version = '1.1', headers = [], body }: RequestParts,

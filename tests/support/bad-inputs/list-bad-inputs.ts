@@ -3,13 +3,13 @@ import { listAddresses, listFraming } from './framing.ts';
 import type { BadInput, Doors } from './input.ts';
 
 export interface ListOptions {
-  /** Of what is made by chance: the same inputs for the same one. */
+  /** Seeds the random inputs. The same seed gives the same inputs. */
   readonly seed?: number;
-  /** How many sound requests are broken by chance (a count). */
+  /** How many valid requests are randomly corrupted (a count). */
   readonly mutants?: number;
 }
 
-/** Some thousand requests that no well-meaning client sends, over all doors of a site. */
+/** Returns several thousand requests that no well-behaved client sends, for all parts of a site. */
 export function listBadInputs(doors: Doors, { seed = 1, mutants = 600 }: ListOptions = {}): BadInput[] {
   return [
     ...listFraming(doors),

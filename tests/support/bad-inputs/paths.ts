@@ -1,4 +1,4 @@
-/** Spellings by which `/secret` has been reached past a gate, with `secret` in their place. */
+/** Spellings of `/secret` that have bypassed path checks in other software, with `name` in its place. */
 export function spellBadly(name: string): string[] {
   const first = name.charCodeAt(0).toString(16);
   const rest = name.slice(1);
@@ -106,7 +106,7 @@ export function spellBadly(name: string): string[] {
   ];
 }
 
-/** Request targets that are no path, or one of somewhere else. */
+/** Request targets that are not a path of this host. */
 export function listTargets(host: string): string[] {
   return [
     ...[

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Returns numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
 export type Random = () => number;
 
 export function createRandom(seed: number): Random {
@@ -15,7 +15,7 @@ export function pick<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** Bytes of which a few were changed, left out, doubled or put in. */
+/** Changes, removes, doubles or inserts a few bytes. */
 export function mutate(random: Random, bytes: Buffer): Buffer {
   let mutant = Buffer.from(bytes);
   const times = 1 + Math.floor(random() * 4);
@@ -34,7 +34,7 @@ export function mutate(random: Random, bytes: Buffer): Buffer {
   return mutant;
 }
 
-/** What parsers stop at. */
+/** Pieces of text that parsers treat specially. */
 const SPLINTERS = [
   ...[
     '\r\n',

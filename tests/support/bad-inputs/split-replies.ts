@@ -1,14 +1,14 @@
 export interface SplitReply {
   readonly status: number;
-  /** By names in lower case; of several with one name, the last. */
+  /** By lowercase name. If a header is repeated, the last one wins. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As Latin-1, with its last empty line. */
+  /** As Latin-1, including the blank line at its end. */
   readonly head: string;
-  /** As Latin-1, out of its chunks. */
+  /** As Latin-1, with the chunked encoding removed. */
   readonly body: string;
 }
 
-/** Takes apart what one connection brought, by the rules of RFC 9112; a reply that does not end is a fault. */
+/** Splits the bytes of a connection into responses as RFC 9112 says. An incomplete response is a fault. */
 export function splitReplies(
   bytes: Buffer,
   isHead: boolean,
@@ -19,7 +19,7 @@ export function splitReplies(
     const end = rest.indexOf('\r\n\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3})(?: |\r)/.exec(rest)?.[1] ?? Number.NaN);
     if (end < 0 || Number.isNaN(status))
-      return { replies, fault: `no reply where one begins: ${JSON.stringify(rest.slice(0, 60))}` };
+      return { replies, fault: `expected a response, got: ${JSON.stringify(rest.slice(0, 60))}` };
     const lines = rest.slice(0, end).split('\r\n').slice(1);
     const headers = Object.fromEntries(
       lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
@@ -27,7 +27,7 @@ export function splitReplies(
     const head = rest.slice(0, end + 4);
     const hasBody = status >= 200 && status !== 204 && status !== 304 && !isHead;
     const body = hasBody ? takeBody(rest.slice(end + 4), headers) : { text: '', length: 0 };
-    if (body === undefined) return { replies, fault: `a reply of ${status} that does not end` };
+    if (body === undefined) return { replies, fault: `incomplete response with status ${status}` };
     replies.push({ status, headers, head, body: body.text });
     rest = rest.slice(end + 4 + body.length);
   }

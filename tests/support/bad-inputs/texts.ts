@@ -1,9 +1,9 @@
 /**
- * Texts that trip up what takes text for something else: markup, numbers, paths, templates, terminals,
- * other alphabets. None of them is malformed as Unicode; halves of characters cannot be written in UTF-8.
+ * Texts that break software which interprets text: markup, numbers, paths, templates, terminals, other alphabets.
+ * All of them are valid Unicode, because lone surrogates cannot be encoded in UTF-8.
  */
 export const TEXTS: readonly string[] = [
-  // nothing, and what programs take for nothing
+  // empty, and values that programs treat as empty
   ...[
     '',
     ' ',
@@ -61,7 +61,7 @@ export const TEXTS: readonly string[] = [
     '<base href=//evil.example>',
     '<meta http-equiv=refresh content=0>',
     '{{7*7}}',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of somebody else's language
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: template syntax of another language
     '${7*7}',
     '<%= 7*7 %>',
     '#{7*7}',

@@ -6,7 +6,7 @@ import { tryBadInputs } from './try-bad-inputs.ts';
 
 const SOUND = REQUIRED_HEADERS.map((name) => `${name}: x\r\n`).join('');
 
-/** What is said of a server that answers with these bytes, whatever it is asked. */
+/** Returns the faults found in a server that sends these bytes as its response to any request. */
 async function judge(bytes: string, ask = 'GET / HTTP/1.1\r\n\r\n'): Promise<string> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
@@ -20,7 +20,7 @@ async function judge(bytes: string, ask = 'GET / HTTP/1.1\r\n\r\n'): Promise<str
   return faults.join('; ');
 }
 
-it('finds nothing wrong with what is as it must be', async () => {
+it('accepts correct responses', async () => {
   expect(await judge(`HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 2\r\n\r\nab`)).toBe('');
   expect(await judge(`HTTP/1.1 200 OK\r\n${SOUND}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n`)).toBe('');
   expect(await judge(`HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 9\r\n\r\n`, 'HEAD / HTTP/1.1\r\n\r\n')).toBe('');
@@ -31,16 +31,16 @@ it('finds nothing wrong with what is as it must be', async () => {
 it.each([
   ['no cache-control on 200', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'],
   ['status 500', `HTTP/1.1 500 x\r\n${SOUND}\r\n`],
-  ['a secret in the reply', `HTTP/1.1 200 OK\r\n${SOUND}\r\nhush`],
-  ['a stack in the reply', `HTTP/1.1 200 OK\r\n${SOUND}\r\nError: x\n    at f (/a/b.js:1:2)`],
-  ['markup of theirs', `HTTP/1.1 200 OK\r\n${SOUND}Content-Type: text/html\r\n\r\n<p><script>alert(1)</script>`],
-  ['a problem that is no JSON', `HTTP/1.1 400 x\r\n${SOUND}Content-Type: application/problem+json\r\n\r\n{`],
-  ['a header of theirs', `HTTP/1.1 200 OK\r\n${SOUND}X-Injected: yes\r\n\r\n`],
+  ['a secret in the response', `HTTP/1.1 200 OK\r\n${SOUND}\r\nhush`],
+  ['a stack in the response', `HTTP/1.1 200 OK\r\n${SOUND}\r\nError: x\n    at f (/a/b.js:1:2)`],
+  ['injected markup', `HTTP/1.1 200 OK\r\n${SOUND}Content-Type: text/html\r\n\r\n<p><script>alert(1)</script>`],
+  ['a problem that is not JSON', `HTTP/1.1 400 x\r\n${SOUND}Content-Type: application/problem+json\r\n\r\n{`],
+  ['an injected header', `HTTP/1.1 200 OK\r\n${SOUND}X-Injected: yes\r\n\r\n`],
   ['a Location of //evil.example', `HTTP/1.1 308 x\r\n${SOUND}Location: //evil.example\r\n\r\n`],
   ['2 replies', `HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 0\r\n\r\n`.repeat(2)],
-  ['a reply of 200 that does not end', `HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 9\r\n\r\nab`],
-  ['a reply of 200 that does not end', `HTTP/1.1 200 OK\r\n${SOUND}Transfer-Encoding: chunked\r\n\r\n9\r\nab`],
-  ['no reply where one begins', 'HTTP/1.0 200 OK\r\n\r\n'],
+  ['incomplete response with status 200', `HTTP/1.1 200 OK\r\n${SOUND}Content-Length: 9\r\n\r\nab`],
+  ['incomplete response with status 200', `HTTP/1.1 200 OK\r\n${SOUND}Transfer-Encoding: chunked\r\n\r\n9\r\nab`],
+  ['expected a response', 'HTTP/1.0 200 OK\r\n\r\n'],
   ['no end after 500 ms', 'silence'],
 ])('finds %s', async (fault, bytes) => {
   expect(await judge(bytes)).toContain(`door: ${fault}`);

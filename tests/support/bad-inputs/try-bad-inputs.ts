@@ -5,25 +5,25 @@ import { type SplitReply, splitReplies } from './split-replies.ts';
 
 export interface TryOptions {
   readonly port: number;
-  /** What must stand in no reply: secrets, folders. */
+  /** Values that no response may contain: secrets, folders. */
   readonly secrets: readonly string[];
-  /** Connections at once. */
+  /** Simultaneous connections (a count). */
   readonly concurrency?: number;
-  /** How long the end of an answer may take (ms). */
+  /** How long a response may take to end (ms). */
   readonly patience?: number;
 }
 
-/** What became of all of them. */
+/** The result for all inputs. */
 export interface Tried {
   readonly sent: number;
   readonly replies: number;
-  /** How often each status was answered; `none` where the connection was closed without a word. */
+  /** How often each status was returned. `none` counts connections that were closed without a response. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** What was wrong, each with the input that brought it about. */
+  /** Every fault, with the name of the input that caused it. */
   readonly faults: readonly string[];
 }
 
-/** Sends each input on a connection of its own, and holds what comes back against what must hold for every reply. */
+/** Sends each input on its own connection, and checks the rules that every response must follow. */
 export async function tryBadInputs(inputs: readonly BadInput[], options: TryOptions): Promise<Tried> {
   const { concurrency = 8 } = options;
   const statuses: Record<string, number> = {};
@@ -54,27 +54,27 @@ function* judge(input: BadInput, replies: readonly SplitReply[], { secrets }: Tr
   for (const { status, headers, head, body } of last) {
     if (status >= 500) yield `status ${status}`;
     for (const name of REQUIRED_HEADERS) if (!(name in headers)) yield `no ${name} on ${status}`;
-    if ('x-injected' in headers) yield 'a header of theirs in our reply';
+    if ('x-injected' in headers) yield 'an injected header in the response';
     const { location } = headers;
     if (location !== undefined && !/^\/(?![/\\])[\x21-\x7e]*$/.test(location)) yield `a Location of ${location}`;
     const found = secrets.find((secret) => (head + body).includes(secret));
-    if (found !== undefined) yield `a secret in the reply: ${found}`;
-    if (/\n\s+at .+:\d+:\d+/.test(body)) yield 'a stack in the reply';
+    if (found !== undefined) yield `a secret in the response: ${found}`;
+    if (/\n\s+at .+:\d+:\d+/.test(body)) yield 'a stack in the response';
     const isPage = headers['content-type']?.startsWith('text/html');
-    if (isPage && /<script>alert|<img src=x|<svg\/onload|<base href/.test(body)) yield 'markup of theirs in our page';
-    if (headers['content-type']?.includes('problem+json') && !isJson(body)) yield 'a problem that is no JSON';
+    if (isPage && /<script>alert|<img src=x|<svg\/onload|<base href/.test(body)) yield 'injected markup in the page';
+    if (headers['content-type']?.includes('problem+json') && !isJson(body)) yield 'a problem that is not JSON';
   }
 }
 
 function isJson(text: string): boolean {
   try {
-    return text === '' || typeof JSON.parse(text) === 'object'; // empty: the head alone was asked for
+    return text === '' || typeof JSON.parse(text) === 'object'; // empty: a HEAD request
   } catch {
     return false;
   }
 }
 
-/** How long nothing has to come before our side ends (ms). */
+/** Closes our side after this long without data (ms). */
 const QUIET = 400;
 
 interface Exchanged {
@@ -91,12 +91,12 @@ function exchange(bytes: Buffer, { port, patience = 5000 }: TryOptions): Promise
       fault = `no end after ${patience} ms`;
       socket.destroy();
     }, patience);
-    // What is cut short would be waited for. Node takes the end of our side for somebody who left, so not before.
+    // Ends a request that the server waits for more of. Only after a pause: to Node, an early end means that we left.
     socket.setTimeout(QUIET, () => socket.end());
     socket.on('connect', () => socket.write(bytes));
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // What is too large is answered, and then cut while it is still being sent.
+      // The server rejects a request that is too large while we still send it, then closes the connection.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') fault = error.code ?? error.message;
     });
     socket.on('close', () => {

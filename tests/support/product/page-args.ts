@@ -3,21 +3,21 @@ import { readConfig } from '#engine/testing';
 import type { AppContext } from '#product-server/context.ts';
 import { settings } from '#product-server/settings.ts';
 
-/** What of a visit matters to a test; the rest is as it usually is. */
+/** The parts of a page request that matter to a test. The rest have defaults. */
 export interface PageArgsOptions {
-  /** Path and search, or a whole address. */
+  /** Path and search, or a full URL. */
   readonly url?: string;
   readonly params?: LoaderArgs['params'];
-  /** What is to stand in the place of the usual context, part by part. */
+  /** Parts of the context that replace the defaults. */
   readonly context?: Partial<AppContext>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** What a loader or guard is called with. Use when a server half is tested without a server. */
+/** Arguments for a loader or guard, to test a server half without a server. */
 export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext> {
   const { url = '/', params = {}, context, headers = {}, signal = new AbortController().signal } = options;
-  // What your context has beyond these parts: add it here, or give it in the `context` of each test that needs it.
+  // If your context has more parts, add them here, or pass them as `context` in each test that needs them.
   const usual: Partial<AppContext> = {
     fetch,
     settings: settings.read({}, readConfig({})),
@@ -30,7 +30,7 @@ export function loaderArgs(options: PageArgsOptions = {}): LoaderArgs<AppContext
   };
 }
 
-/** What an action is called with, and the guards before it, for a form or its fields. */
+/** Arguments for an action and the guards before it, from a form or its fields. */
 export function actionArgs(
   form: FormData | Readonly<Record<string, string | File>>,
   options?: PageArgsOptions,

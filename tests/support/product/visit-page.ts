@@ -5,5 +5,5 @@ import { routes } from '#product/routes.tsx';
 import { pages } from '#product-server/pages/index.ts';
 import { loaderArgs } from './page-args.ts';
 
-/** A page of the product with what its loaders bring: `await visitPage('/orders/7', { context: { orders } })`. */
+/** Renders a page of the product with its loaders: `await visitPage('/orders/7', { context: { orders } })`. */
 export const visitPage = createVisitPage({ routes, document: Document, errorPages, pages, toArgs: loaderArgs });

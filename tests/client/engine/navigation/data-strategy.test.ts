@@ -11,7 +11,7 @@ type Args = Parameters<DataStrategyFunction>[0];
 
 afterEach(() => void vi.unstubAllGlobals());
 
-/** A strategy whose server answers each action with this payload. */
+/** Creates a strategy whose server responds to each action with this payload. */
 function createStrategy(answer: object) {
   const loads: string[] = [];
   const answers: boolean[] = [];
@@ -25,7 +25,7 @@ function createStrategy(answer: object) {
     dropAll: () => {},
     dropPrefetches: () => {},
     isSkewed: () => false,
-  } as unknown as PageDataStore; // what a strategy uses of one
+  } as unknown as PageDataStore; // the parts that a strategy uses
   const strategy = createDataStrategy({
     build: 'b1',
     store,
@@ -50,7 +50,7 @@ function createStrategy(answer: object) {
       request: new Request(ORIGIN + path, init),
       matches: [{ route: { id: 'page' }, shouldCallHandler: () => true }],
       fetcherKey,
-    } as unknown as Args); // of a match no more is read
+    } as unknown as Args); // the only parts of a match that are read
   const post = { method: 'POST', body: new URLSearchParams({ _action: 'page.save' }) };
   return {
     loads,
@@ -60,15 +60,15 @@ function createStrategy(answer: object) {
   };
 }
 
-describe('what an action brought along', () => {
-  it('is shown by the load that follows, without a request', async () => {
+describe('page data in the response to an action', () => {
+  it('is used by the next load, without a request', async () => {
     const { loads, load, act } = createStrategy({ ...PAGE, data: { page: 'fresh' } });
     await act('/a');
     expect(await load('/a')).toEqual({ page: { type: 'data', result: 'fresh' } });
     expect(loads).toEqual([]);
   });
 
-  it('is not kept for later, when a fetcher posted it to another page', async () => {
+  it('is not kept if a fetcher posted to another page', async () => {
     const { loads, load, act } = createStrategy({ ...PAGE, data: { page: 'fresh' } });
     await act('/other', 'fetcher');
     await load('/a');
@@ -76,7 +76,7 @@ describe('what an action brought along', () => {
     expect(loads).toEqual(['/a', '/other']);
   });
 
-  it("is the action's outcome, also where the page around it has failed", async () => {
+  it("is the action's result, even if the page around it failed", async () => {
     const action = { action: 'root.subscribe', status: 422, errors: { email: 'This is no address.' } };
     const error = { kind: 'not-found', status: 404 } as const;
     const { load, act } = createStrategy({ ...PAGE, errors: { page: error }, action });
@@ -85,31 +85,31 @@ describe('what an action brought along', () => {
     expect(await load('/a')).toEqual({ page: { type: 'error', result: error } });
   });
 
-  it('is an error, where the page failed and no action answered', async () => {
+  it('is an error if the page failed and there is no action result', async () => {
     const error = { kind: 'forbidden', status: 403 } as const;
     const { act } = createStrategy({ ...PAGE, errors: { page: error } });
     expect(await act('/a')).toEqual({ page: { type: 'error', result: error } });
   });
 });
 
-describe('whether an action took what was sent', () => {
+describe('whether an action succeeded', () => {
   const outcome = { action: 'page.save', status: 200 };
   const error = { kind: 'failure', status: 500 };
 
   it.each([
     ['it answered', { ...PAGE, action: outcome }, true],
-    ['it answered nothing', PAGE, true],
-    ['it led elsewhere', { build: 'b1', redirect: '/b' }, true],
-    ['it refused fields', { ...PAGE, action: { ...outcome, status: 422, errors: { name: 'Too long.' } } }, false],
+    ['it returned nothing', PAGE, true],
+    ['it redirected', { build: 'b1', redirect: '/b' }, true],
+    ['it rejected fields', { ...PAGE, action: { ...outcome, status: 422, errors: { name: 'Too long.' } } }, false],
     ['it failed', { ...PAGE, errors: { page: error } }, false],
-    ['it answered, and the page around it failed', { ...PAGE, action: outcome, errors: { page: error } }, true],
+    ['it succeeded, and the page around it failed', { ...PAGE, action: outcome, errors: { page: error } }, true],
   ])('is told where %s', async (_case, answer, isTaken) => {
     const { answers, act } = createStrategy(answer);
     await act('/a');
     expect(answers).toEqual([isTaken]);
   });
 
-  it('is not told of a fetcher, which shows nothing in the page by itself', async () => {
+  it('is not reported for a fetcher, whose result the page does not show by itself', async () => {
     const { answers, act } = createStrategy(PAGE);
     await act('/a', 'fetcher');
     expect(answers).toEqual([]);

@@ -20,12 +20,12 @@ function toLine(value: unknown): string {
   return `${encode(value, { toError: () => ({ kind: 'failure', status: 500 }) }).head}\n`;
 }
 
-/** A fetch with one answer, and the request that it was given. */
+/** A fetch with a single response, which records its request. */
 function answerWith(body: BodyInit | null, init: ResponseInit = { headers: WIRE }) {
   return vi.fn(async (_input: RequestInfo | URL, _init?: RequestInit) => new Response(body, init));
 }
 
-/** A body that the test writes by hand, and that fails when the request is aborted. */
+/** A response body that the test writes, and that fails when the request is aborted. */
 function createBody() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const cancel = vi.fn();
@@ -68,7 +68,7 @@ async function fetchPage(fetch: typeof globalThis.fetch, signal?: AbortSignal): 
 }
 
 describe('the request', () => {
-  it('goes to the URL of the data', async () => {
+  it('is sent to the URL of the page data', async () => {
     const fetch = answerWith(toLine(makePage({})));
     await ask('/orders?page=2', { fetch });
     await askVersion('/a?x=%23', { fetch });
@@ -80,7 +80,7 @@ describe('the request', () => {
     ]);
   });
 
-  it('says what it wants, and what it is for', async () => {
+  it('has headers for the accepted format and the purpose', async () => {
     const fetch = answerWith(toLine(makePage({})));
     await ask('/orders?page=2', { fetch });
     await ask('/', { fetch, prefetch: true });
@@ -91,7 +91,7 @@ describe('the request', () => {
     expect(second?.[1]).toMatchObject({ headers: { Purpose: 'prefetch' } });
   });
 
-  it('is made once, or as often as it is told while the server fails', async () => {
+  it('is sent once, or up to `attempts` times while the server fails', async () => {
     const fetch = answerWith('', { status: 503 });
     expect(await ask('/', { fetch })).toMatchObject({ kind: 'failed' });
     expect(fetch).toHaveBeenCalledTimes(1);
@@ -100,7 +100,7 @@ describe('the request', () => {
   });
 });
 
-describe('the answer', () => {
+describe('the response', () => {
   it('is a page, with its headers', async () => {
     const payload = makePage({ home: { when: new Date(0) } });
     const fetch = answerWith(toLine(payload), {
@@ -118,12 +118,12 @@ describe('the answer', () => {
     expect(await at(payload)).toEqual({ kind: 'redirect', payload });
   });
 
-  it('is no page, where the server says so', async () => {
+  it('is not a page if the server says so', async () => {
     const init = { status: 404, headers: { 'Content-Type': 'application/json' } };
     expect(await ask('/', { fetch: answerWith('{"notPage":true}', init) })).toEqual({ kind: 'not-page' });
   });
 
-  it('is a page where the app’s own 404 page answers', async () => {
+  it('is a page if it is the app’s own 404 page', async () => {
     expect(await fetchPage(answerWith(toLine(makePage({})), { status: 404, headers: WIRE }))).toMatchObject({
       status: 404,
     });
@@ -149,7 +149,7 @@ describe('the answer', () => {
     });
   });
 
-  it('fails where no answer came', async () => {
+  it('fails without a response', async () => {
     const fetch = () => Promise.reject(new TypeError('Failed to fetch'));
     expect(await ask('/', { fetch })).toMatchObject({
       kind: 'failed',
@@ -157,7 +157,7 @@ describe('the answer', () => {
     });
   });
 
-  it('throws what it was aborted with', async () => {
+  it('throws the reason of an abort', async () => {
     const { fetch } = createBody();
     const aborter = new AbortController();
     const result = ask('/', { fetch, signal: aborter.signal });
@@ -165,7 +165,7 @@ describe('the answer', () => {
     await expect(result).rejects.toThrow('superseded');
   });
 
-  it('frees the connection where it is not read to its end', async () => {
+  it('frees the connection if it is not read to the end', async () => {
     for (const line of [toLine({ build: 'b1', redirect: '/x' }), '{"d":\n', '{"d":1}\n']) {
       const { fetch, write, cancel } = createBody();
       write(line);
@@ -174,7 +174,7 @@ describe('the answer', () => {
     }
   });
 
-  it('of a background post is read the same way', async () => {
+  it('to a background post is read the same way', async () => {
     const payload = { ...makePage({}), action: { action: 'home.save', status: 422, errors: { name: 'is empty' } } };
     expect(await readPageData(new Response(toLine(payload), { status: 422, headers: WIRE }))).toMatchObject({
       status: 422,
@@ -189,7 +189,7 @@ describe('the stream', () => {
     toError: () => ({ kind: 'failure', status: 500 }),
   });
 
-  it('is read line by line, however it is cut', async () => {
+  it('is read line by line, regardless of its chunks', async () => {
     const text = `${toLine(makePage({ home: { text: 'päge ✓ 🚰', late: 0 } })).trimEnd()}\n\n`;
     const all = bytes.encode(`${head}\n[1,0,{"d":"zwölf 🚰"}]\n[0,0,{"d":1}]`);
     for (const size of [1, 2, 3, 7, 1_000]) {
@@ -204,7 +204,7 @@ describe('the stream', () => {
     expect((await fetchPage(answerWith(text))).payload.data.home).toEqual({ text: 'päge ✓ 🚰', late: 0 });
   });
 
-  it('gives the page at its first line, and each late value as it comes', async () => {
+  it('returns the page after its first line, and each deferred value as it arrives', async () => {
     const { fetch, write, end } = createBody();
     write(`${head}\n`);
     const { payload, done } = await fetchPage(fetch);
@@ -230,7 +230,7 @@ describe('the stream', () => {
       },
       'truncated',
     ],
-  ])('rejects what is pending when it %s', async (_, cut, message) => {
+  ])('rejects pending values when it %s', async (_, cut, message) => {
     const body = createBody();
     body.write(`${head}\n`);
     const { payload, done } = await fetchPage(body.fetch);
@@ -240,7 +240,7 @@ describe('the stream', () => {
     await expect(a).rejects.toThrow(message);
   });
 
-  it('rejects what is pending with the reason of an abort', async () => {
+  it('rejects pending values with the reason of an abort', async () => {
     const body = createBody();
     body.write(`${head}\n`);
     const aborter = new AbortController();
@@ -252,13 +252,13 @@ describe('the stream', () => {
 });
 
 describe('fetchPageVersion', () => {
-  it('asks by HEAD for the headers alone', async () => {
+  it('requests only the headers, by HEAD', async () => {
     const fetch = answerWith(null, { headers: { ...WIRE, ETag: 'W/"1"' } });
     expect(await askVersion('/a?b=1', { fetch })).toEqual({ etag: 'W/"1"', build: 'b1' });
     expect(fetch).toHaveBeenCalledWith('/_data/a?b=1', expect.objectContaining({ method: 'HEAD' }));
   });
 
-  it('knows nothing if no answer came, or the server failed', async () => {
+  it('returns nothing if there is no response, or the server failed', async () => {
     expect(await askVersion('/', { fetch: answerWith(null, { status: 503, headers: WIRE }) })).toBeUndefined();
     expect(await askVersion('/', { fetch: () => Promise.reject(new Error('offline')) })).toBeUndefined();
   });

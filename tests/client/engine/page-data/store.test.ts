@@ -27,7 +27,7 @@ interface Call {
   answer(body?: BodyInit | null, init?: ResponseInit): void;
 }
 
-/** A store whose requests the test answers by hand. */
+/** A store whose requests the test answers. */
 function createTestStore(options: Partial<PageDataStoreOptions> = {}) {
   const calls: Call[] = [];
   const clock = { ms: 0 };
@@ -66,7 +66,7 @@ afterEach(() => {
 
 const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-/** Prefetches a page, and answers. */
+/** Prefetches a page and sends the response. */
 async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) {
   const test = createTestStore(options);
   test.store.prefetch(url, 'intent');
@@ -76,7 +76,7 @@ async function prefetched(url: string, options?: Partial<PageDataStoreOptions>) 
 }
 
 describe('a prefetch', () => {
-  it('is the navigation’s response while it runs, and is asked for once', async () => {
+  it('is used by a navigation while it is pending, and sent once', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/a', 'viewport');
     store.prefetch('/a', 'intent');
@@ -97,7 +97,7 @@ describe('a prefetch', () => {
     expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
   });
 
-  it('of a dynamic page is too old after 30 s', async () => {
+  it('of a dynamic page is stale after 30 s', async () => {
     const { store, calls, clock } = await prefetched('/a');
     clock.ms = 30_000;
     void store.load('/a');
@@ -116,7 +116,7 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is not made again while its answer is fresh', async () => {
+  it('is not repeated while its response is fresh', async () => {
     const { store, calls, clock } = await prefetched('/a');
     store.prefetch('/a', 'intent');
     expect(calls).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is never one of more than five at once, and holds no navigation up', async () => {
+  it('never runs with more than four others, and delays no navigation', async () => {
     const { store, calls } = createTestStore();
     for (let i = 0; i < 9; i++) store.prefetch(`/p${i}`, 'render');
     expect(calls).toHaveLength(5);
@@ -136,7 +136,7 @@ describe('a prefetch', () => {
     expect(calls.filter((call) => call.isPrefetch)).toHaveLength(6);
   });
 
-  it('that the server refuses is asked for again by the navigation that joined it', async () => {
+  it('that the server refuses is sent again by the navigation that joined it', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/a', 'intent');
     const loaded = store.load('/a');
@@ -147,7 +147,7 @@ describe('a prefetch', () => {
     expect(calls.map((call) => call.isPrefetch)).toEqual([true, false]);
   });
 
-  it('that fails is silent, and is not kept', async () => {
+  it('that fails does so silently, and is not kept', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/a', 'intent');
     store.prefetch('/b', 'intent');
@@ -167,7 +167,7 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('is cancelled by its signal, and by the visitor who goes elsewhere', async () => {
+  it('is cancelled by its signal, and when the visitor navigates elsewhere', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
     store.prefetch('/a', 'intent', aborter.signal);
@@ -181,13 +181,13 @@ describe('a prefetch', () => {
     expect(await loaded).toMatchObject({ kind: 'page' });
   });
 
-  it('tells of its page as soon as it is there', async () => {
+  it('reports its page as soon as it arrives', async () => {
     const onPage = vi.fn();
     await prefetched('/a', { onPage });
     expect(onPage).toHaveBeenCalledExactlyOnceWith(makePage('/_data/a'));
   });
 
-  it('goes on streaming for the navigation that takes it', async () => {
+  it('continues to stream for the navigation that uses it', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
     let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -213,7 +213,7 @@ describe('a prefetch', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('whose stream breaks is not kept', async () => {
+  it('is not kept if its stream breaks', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/static', 'intent');
     calls[0]?.answer('{"d":{"build":"b1","routes":[],"data":{"home":0}},"p":[["promise",0,"data","home"]]}\n');
@@ -225,7 +225,7 @@ describe('a prefetch', () => {
 });
 
 describe('load', () => {
-  it('throws what it was aborted with, and ends the request', async () => {
+  it('throws the reason of an abort, and ends the request', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
     const loaded = store.load('/a', aborter.signal);
@@ -235,7 +235,7 @@ describe('load', () => {
     await expect(store.load('/a', aborter.signal)).rejects.toThrow('superseded');
   });
 
-  it('passes on what failed', async () => {
+  it('returns failures', async () => {
     const { store, calls } = createTestStore();
     const loaded = store.load('/a');
     calls[0]?.answer('<html>', { status: 502 });
@@ -243,7 +243,7 @@ describe('load', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('keeps a static page for the next time', async () => {
+  it('keeps a static page for the next load', async () => {
     const { store, calls } = createTestStore();
     const loaded = store.load('/static');
     calls[0]?.answer();
@@ -251,7 +251,7 @@ describe('load', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('asks up to three times while the page is the server’s', async () => {
+  it('sends up to three requests while the page is the one that the server rendered', async () => {
     let isServerRendered = true;
     const { store, calls } = createTestStore({ isServerRendered: () => isServerRendered });
     const loaded = store.load('/a');
@@ -269,7 +269,7 @@ describe('load', () => {
 });
 
 describe('dropAll', () => {
-  it('forgets what was fetched before an action, and what is on its way', async () => {
+  it('drops data that was fetched before an action, and pending requests', async () => {
     const { store, calls } = await prefetched('/static');
     store.remember('/a', { payload: makePage('/a'), etag: undefined });
     store.prefetch('/b', 'intent');
@@ -302,13 +302,13 @@ describe('revalidate', () => {
     expect(await revalidateWith({ headers: { ...WIRE, ETag: 'W/"2"' } })).toMatchObject({ outcome: 'changed' });
   });
 
-  it('takes a missing ETag for a change, without asking where it had none to compare', async () => {
+  it('treats a missing ETag as a change, and sends no request if there is none to compare', async () => {
     expect(await revalidateWith({ headers: WIRE })).toMatchObject({ outcome: 'changed' });
     expect(await revalidateWith({}, { ...visited, etag: undefined })).toMatchObject({ outcome: 'changed', calls: [] });
     expect(await createTestStore().store.revalidate('/unknown')).toBe('changed');
   });
 
-  it('keeps the page where the server cannot say', async () => {
+  it('keeps the page if the server does not answer', async () => {
     expect(await revalidateWith({ status: 503 })).toMatchObject({ outcome: 'failed' });
     const { store } = createTestStore();
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('offline')));
@@ -316,7 +316,7 @@ describe('revalidate', () => {
     expect(await store.revalidate('/a')).toBe('failed');
   });
 
-  it('does not ask for a static page within 300 s of the last answer', async () => {
+  it('sends no request for a static page within 300 s of the last response', async () => {
     const { store, calls, clock } = createTestStore();
     store.remember('/static', { ...visited, payload: makePage('/static') });
     clock.ms = 299_999;
@@ -329,7 +329,7 @@ describe('revalidate', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('drops the prefetched answer of a page that changed', async () => {
+  it('drops the prefetched response of a changed page', async () => {
     const { store, calls } = await prefetched('/a');
     store.remember('/a', visited);
     const outcome = store.revalidate('/a');
@@ -341,7 +341,7 @@ describe('revalidate', () => {
 });
 
 describe('another build', () => {
-  it('is noticed, and its answers are not kept', async () => {
+  it('is detected, and its responses are not kept', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/static', 'intent');
     calls[0]?.answer(`${JSON.stringify({ d: { ...makePage('/static'), build: 'b2' } })}\n`);
@@ -351,7 +351,7 @@ describe('another build', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('is noticed when a page is compared', async () => {
+  it('is detected when a page is revalidated', async () => {
     const { store, calls } = createTestStore();
     store.remember('/a', { payload: makePage('/a'), etag: '"1"' });
     const outcome = store.revalidate('/a');
@@ -360,14 +360,14 @@ describe('another build', () => {
     expect(store.isSkewed()).toBe(true);
   });
 
-  it('is not seen in answers of this one', async () => {
+  it('is not detected in responses of the same build', async () => {
     const { store } = await prefetched('/a');
     expect(store.isSkewed()).toBe(false);
   });
 });
 
 describe('remember', () => {
-  it('gives the page back, whatever place on it is asked for', () => {
+  it('returns the page regardless of the hash', () => {
     const { store } = createTestStore();
     const page = { payload: makePage('/a'), etag: undefined };
     store.remember('/a?x=1#top', page);
@@ -375,8 +375,8 @@ describe('remember', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('is the 50 that were used last', async () => {
+describe('the cache', () => {
+  it('keeps the 50 most recently used entries', async () => {
     const { store, calls } = createTestStore();
     const page = { payload: makePage('/a'), etag: undefined };
     const use = async (url: string) => {
@@ -400,10 +400,10 @@ describe('what is kept', () => {
   });
 });
 
-describe('requests at the same time', () => {
+describe('simultaneous requests', () => {
   const names = (calls: readonly Call[]) => calls.map(({ url }) => url.replace('/_data/', ''));
 
-  /** Five prefetches that run. */
+  /** Creates a store with five running prefetches. */
   function createBusyStore() {
     const test = createTestStore();
     for (let i = 0; i < 5; i++) test.store.prefetch(`/p${i}`, 'viewport');
@@ -414,7 +414,7 @@ describe('requests at the same time', () => {
     return { ...test, answer, more: () => names(test.calls).slice(5) };
   }
 
-  it('take intent before viewport and render, and each in its order', async () => {
+  it('run prefetches on intent before those in the viewport and at render, which keep their order', async () => {
     const { store, answer, more } = createBusyStore();
     store.prefetch('/r', 'render');
     store.prefetch('/v', 'viewport');
@@ -424,7 +424,7 @@ describe('requests at the same time', () => {
     expect(more()).toEqual(['i1', 'i2', 'r', 'v']);
   });
 
-  it('raise a waiting prefetch that is wanted more, and start at once what a navigation wants', async () => {
+  it('raise the priority of a queued prefetch, and start immediately if a navigation needs it', async () => {
     const { store, answer, more } = createBusyStore();
     for (const url of ['/a', '/b', '/c']) store.prefetch(url, 'viewport');
     store.prefetch('/b', 'intent');
@@ -433,7 +433,7 @@ describe('requests at the same time', () => {
     expect(more()).toEqual(['c', 'b']);
   });
 
-  it('give the place of a prefetch that a navigation joins to the next', () => {
+  it('start the next prefetch when a navigation joins a running one', () => {
     const { store, more } = createBusyStore();
     store.prefetch('/next', 'render');
     void store.load('/p0');
@@ -441,7 +441,7 @@ describe('requests at the same time', () => {
     expect(more()).toEqual(['next']);
   });
 
-  it('keep a prefetch that is wanted for another reason, and start none of those that are dropped', () => {
+  it('keep a prefetch that has another reason, and do not start dropped ones', () => {
     const { store, calls, more } = createBusyStore();
     const hover = new AbortController();
     store.prefetch('/p0', 'intent', hover.signal);
@@ -453,7 +453,7 @@ describe('requests at the same time', () => {
     expect(more()).toEqual([]);
   });
 
-  it('make one a prefetch again when its navigation is cancelled, if there is a place', async () => {
+  it('turn a joined request back into a prefetch when its navigation is cancelled, if a slot is free', async () => {
     const { store, calls } = createBusyStore();
     const [first, second] = [new AbortController(), new AbortController()];
     store.load('/p0', first.signal).catch(() => {});
@@ -465,7 +465,7 @@ describe('requests at the same time', () => {
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, false, false, false, false, false]);
   });
 
-  it('end for one of two navigations alone', async () => {
+  it('are cancelled for only one of two navigations', async () => {
     const { store, calls } = createTestStore();
     const aborter = new AbortController();
     const left = store.load('/a', aborter.signal);
@@ -477,14 +477,14 @@ describe('requests at the same time', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('start nothing for a signal that is aborted already', async () => {
+  it('are not started if their signal is already aborted', async () => {
     const { store, calls } = createTestStore();
     store.prefetch('/a', 'intent', AbortSignal.abort());
     await expect(store.load('/a', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(calls).toEqual([]);
   });
 
-  it('raise no unhandled rejection', async () => {
+  it('cause no unhandled rejection', async () => {
     const onUnhandled = vi.fn();
     process.on('unhandledRejection', onUnhandled);
     const { store } = createTestStore();

@@ -8,7 +8,7 @@ const hostile = new Proxy(new Error('never read'), {
 });
 
 describe('causesOf', () => {
-  it('follows causes, and ends at a cycle', () => {
+  it('follows causes, and stops at a cycle', () => {
     const inner: Error & { cause?: unknown } = new Error('inner');
     const outer = new Error('outer', { cause: inner });
     expect(causesOf(outer)).toEqual([outer, inner]);
@@ -16,7 +16,7 @@ describe('causesOf', () => {
     expect(causesOf(outer)).toEqual([outer, inner]);
   });
 
-  it('ends in a chain that goes on', () => {
+  it('stops in an endless chain', () => {
     let chain = new Error('0');
     for (let link = 1; link < 50; link++) chain = new Error(String(link), { cause: chain });
     expect(causesOf(chain)).toHaveLength(10);
@@ -33,11 +33,11 @@ describe('isLoadFailure', () => {
     'Failed to fetch dynamically imported module: https://a.example/assets/a-X.js',
     'error loading dynamically imported module: https://a.example/assets/a-X.js',
     'Importing a module script failed.',
-  ])('knows what browsers say of a module that did not come: %s', (message) => {
+  ])('recognizes browser messages for a module that failed to load: %s', (message) => {
     expect(isLoadFailure(new TypeError(message))).toBe(true);
   });
 
-  it('is not mistaken for a mistake', () => {
+  it('is false for a programming error', () => {
     expect(isLoadFailure(new TypeError("Cannot read properties of undefined (reading 'import')"))).toBe(false);
   });
 });

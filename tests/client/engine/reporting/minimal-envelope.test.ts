@@ -23,7 +23,7 @@ function withStack(stack: string): Error {
 }
 
 describe('an envelope without the SDK', () => {
-  it('holds one event, with the time at which it happened', () => {
+  it('contains one event, with the time at which it happened', () => {
     const { header, item, event, exception } = envelope({ thrown: new TypeError('not a function'), route: '/b' });
     expect(header).toEqual({ event_id: EVENT_ID, dsn: 'https://spillway@a.example/1' });
     expect(item).toEqual({ type: 'event' });
@@ -42,11 +42,11 @@ describe('an envelope without the SDK', () => {
     });
   });
 
-  it('names the upstream where there is one', () => {
+  it('contains the upstream DSN if there is one', () => {
     expect(envelope({}, 'https://key@o1.example/2').header.dsn).toBe('https://key@o1.example/2');
   });
 
-  it('says whose echo it is, of which kind, and in which components', () => {
+  it('contains the echoed address, the kind and the component stack', () => {
     const { event } = envelope({ echo: '7K3QM2XA-9F4W0R6B', kind: 'hydration', componentStack: '\n    at B' });
     expect(event.tags).toMatchObject({ 'spillway.echo': '7K3QM2XA-9F4W0R6B', 'spillway.kind': 'hydration' });
     expect(event.contexts.react.componentStack).toBe('\n    at B');
@@ -87,7 +87,7 @@ describe('an envelope without the SDK', () => {
       },
       'something that cannot be read',
     ],
-  ])('tells of what is no error: %#', (thrown, value) => {
+  ])('reports values that are not errors: %#', (thrown, value) => {
     const { exception } = envelope({ thrown, place: 'https://a.example/assets/a-X.js:1:20' });
     expect(exception).toMatchObject({ type: 'NonError', value });
     expect(exception.stacktrace.frames).toMatchObject([{ filename: 'https://a.example/assets/a-X.js', lineno: 1 }]);

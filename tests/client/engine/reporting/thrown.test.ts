@@ -17,7 +17,7 @@ const hostile = new Proxy(new Error('never read'), {
   },
 });
 
-describe('what is meant', () => {
+describe('isMeant', () => {
   it.each([
     [thrownBy(notFound)],
     [thrownBy(() => redirect('/a'))],
@@ -42,23 +42,23 @@ it.each([[undefined], [null], ['words'], [7], [Symbol('s')], [hostile]])('never 
   expect(isNetworkFailure(thrown)).toBe(false);
 });
 
-describe('what browsers say', () => {
+describe('isNetworkFailure', () => {
   it.each(['Failed to fetch', 'network error', 'NetworkError when attempting to fetch resource.', 'Load failed'])(
-    'of a request without an answer: %s',
+    'recognizes browser messages for a request without a response: %s',
     (message) => {
       expect(isNetworkFailure(new TypeError(message))).toBe(true);
       expect(isNetworkFailure(new Error(message))).toBe(false);
     },
   );
 
-  it('is not mistaken for a mistake', () => {
+  it('is false for a programming error', () => {
     const mistake = new TypeError("Cannot read properties of undefined (reading 'fetch')");
     expect(isNetworkFailure(mistake)).toBe(false);
   });
 });
 
 describe('read', () => {
-  it('reads of anything what it has', () => {
+  it('reads a property of any value without throwing', () => {
     expect(read({ a: 1 }, 'a')).toBe(1);
     expect(read(null, 'a')).toBeUndefined();
     expect(read(hostile, 'a')).toBeUndefined();

@@ -4,7 +4,7 @@ import { createLiveLink, type LiveState } from '../../../../src/shared/desk/live
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A stream whose other end is the test. */
+/** A fake event source that the test controls. */
 class FakeSource extends EventTarget {
   readyState = 0;
 
@@ -53,7 +53,7 @@ function setUp({ takes = 0 } = {}) {
   };
 }
 
-it('asks once when the stream speaks first, then with each change', async () => {
+it('refreshes once with the first message of the stream, then with each change', async () => {
   const { link, refresh, states, last } = setUp();
   link.start();
   expect(refresh).not.toHaveBeenCalled();
@@ -69,7 +69,7 @@ it('asks once when the stream speaks first, then with each change', async () => 
   expect(states.at(-1)).toBe('live');
 });
 
-it('asks no more than every two seconds in a storm, and once after it', async () => {
+it('refreshes at most every two seconds in a storm of changes, and once after it', async () => {
   const { link, refresh, last } = setUp();
   link.start();
   for (let tenths = 0; tenths < 200; tenths++) {
@@ -82,7 +82,7 @@ it('asks no more than every two seconds in a storm, and once after it', async ()
   expect(refresh.mock.calls.length).toBeLessThanOrEqual(12);
 });
 
-it('asks less of a server that takes long', async () => {
+it('refreshes less often if the server is slow', async () => {
   const { link, refresh, last } = setUp({ takes: 1000 });
   link.start();
   for (let seconds = 0; seconds < 100; seconds++) {
@@ -94,8 +94,8 @@ it('asks less of a server that takes long', async () => {
 
 it.each([
   ['is refused', (source: FakeSource) => source.fail(2)],
-  ['opens and says nothing, as behind a proxy that holds it back', () => undefined],
-])('asks once for a stream that %s, and tries another one later', async (_how, meet) => {
+  ['opens but stays silent, as behind a buffering proxy', () => undefined],
+])('refreshes once if a stream %s, and tries another one later', async (_how, meet) => {
   const { link, refresh, sources, states, last } = setUp();
   link.start();
   meet(last());
@@ -111,7 +111,7 @@ it.each([
   expect(refresh).toHaveBeenCalledTimes(2);
 });
 
-it('asks what it missed when a stream that was cut is back', async () => {
+it('refreshes when a stream is restored after a cut', async () => {
   const { link, refresh, states, sources, last } = setUp();
   link.start();
   last().say('ping');
@@ -124,7 +124,7 @@ it('asks what it missed when a stream that was cut is back', async () => {
   expect([sources.length, states.at(-1)]).toEqual([1, 'live']);
 });
 
-it('takes a stream that fell silent for lost', async () => {
+it('treats a stream that becomes silent as lost', async () => {
   const { link, sources, states, last } = setUp();
   link.start();
   last().say('ping');
@@ -133,7 +133,7 @@ it('takes a stream that fell silent for lost', async () => {
   expect(states.at(-1)).toBe('delayed');
 });
 
-it('says so if nothing answers, asks seldom, and is back at the first answer', async () => {
+it('reports a lost connection, retries rarely, and recovers with the first response', async () => {
   const { link, refresh, states, last, answerWith } = setUp();
   link.start();
   answerWith(new Error('offline'));
@@ -146,7 +146,7 @@ it('says so if nothing answers, asks seldom, and is back at the first answer', a
   expect(states.at(-1)).toBe('delayed');
 });
 
-it('holds no stream and asks nothing while nobody looks', async () => {
+it('has no stream and sends no requests while stopped', async () => {
   const { link, refresh, sources } = setUp();
   link.start();
   sources[0]?.say('changes');

@@ -15,7 +15,7 @@ const renderData = (data: IncidentData) =>
 const render = (more: Partial<IncidentData> = {}) => renderData(incidentData(more));
 const renderWhole = (whole: Partial<WholeShape>) => render({ shown: occurrenceShape({ whole: wholeShape(whole) }) });
 const renderStory = (story: StoryShape) => renderWhole({ story });
-/** As it is read: without tags, each run of blanks as one. */
+/** The visible text: without tags, and with whitespace collapsed. */
 const read = (html: string) =>
   html
     .replaceAll('<wbr/>', '')
@@ -27,7 +27,7 @@ const read = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('an incident', () => {
-  it('says first what it is, how it stands and where', () => {
+  it('shows its digest, status, title and place first', () => {
     const html = render({ status: { state: 'open', isRegression: true } });
     const text = read(html.replace(/<title>[^<]*· Desk<\/title>/, ''));
     const places = [
@@ -43,7 +43,7 @@ describe('an incident', () => {
     expect(places).toEqual(places.toSorted((left, right) => left - right));
   });
 
-  it('tells who was touched, since when, in which releases, and who has it', () => {
+  it('shows affected visitors, times, releases and the assignee', () => {
     const text = read(render({ assignee: 'grace' }));
     expect(text).toContain('Visitors 131');
     expect(text).toContain('Last seen 3 min ago');
@@ -57,11 +57,11 @@ describe('an incident', () => {
     [{ state: 'ignored', ignoredUntil: NOW + Hour }, 'until 2026-11-21 21:31:07 UTC'],
     [{ state: 'ignored', ignoredUntilMore: 10 }, 'until it happens 10 more times within an hour'],
     [{ state: 'ignored' }, 'forever'],
-  ] as const)('says what would end its state: %o', (status, words) => {
+  ] as const)('shows when its state ends: %o', (status, words) => {
     expect(read(render({ status }))).toContain(words);
   });
 
-  it('offers changes to operators alone', () => {
+  it('offers changes only to operators who can make them', () => {
     const names = (html: string) => [...html.matchAll(/name="_action" value="([^"]+)"/g)].map(([, name]) => name);
     expect(names(render({ merged: ['2M3KQ7XA'] })).toSorted()).toEqual([
       'incident.addNote',
@@ -78,24 +78,24 @@ describe('an incident', () => {
     expect(render({ operator: { name: 'bob', canChange: false } })).not.toContain('<form');
   });
 
-  it('offers to reopen what is not open', () => {
+  it('offers to reopen a resolved incident', () => {
     expect(render({ status: { state: 'resolved' } })).toContain('incident.reopen');
     expect(render({ status: { state: 'resolved' } })).not.toContain('incident.resolve');
   });
 
-  it('has no style attribute, which the policy of the desk would not let count', () => {
+  it('has no style attributes, which the CSP of the desk would block', () => {
     expect(render()).not.toMatch(/\sstyle=/);
   });
 });
 
 describe('the stack', () => {
-  it('marks the line that failed, with its lines around', () => {
+  it('marks the line that failed, with the lines around it', () => {
     const [line] = /<span class="[^"]*place[^"]*">.*?\n/.exec(render()) ?? [''];
     expect(read(line)).toBe(' 24 This line: return { total: cart.order.total * 1.19 , currency }; ');
     expect(read(render())).toContain('// The cart of a visitor who was away for long is gone.');
   });
 
-  it('has the application open, and folds the engine and dependencies together', () => {
+  it('expands application frames, and groups frames of the engine and dependencies', () => {
     const details = [...render().matchAll(/<details( open="")?><summary>(.*?)<\/summary>/g)];
     expect(details.map(([, open, summary = '']) => [open !== undefined, read(summary).trim()])).toEqual(
       expect.arrayContaining([
@@ -110,20 +110,20 @@ describe('the stack', () => {
     expect(read(render())).toContain('caused by DatabaseError: relation "carts" does not exist 42P01');
   });
 
-  it('stands there as text too, for whom scripts do not run', () => {
+  it('is also available as text, for browsers without scripts', () => {
     expect(render()).toContain('at loadCart (src/server/product/pages/cart.ts:24:31)');
   });
 });
 
 describe('what led to it', () => {
-  it('ends with the failure, each mark at its distance', () => {
+  it('ends with the failure, and shows how long before it each breadcrumb happened', () => {
     const text = read(render());
     expect(text).toContain('−14.0 s navigation from /orders to /orders/7');
     expect(text).toContain('−2.0 s fetch GET https://api.example.com/carts/7 status 200');
     expect(text).toMatch(/The cart has no order\. 0 failure TypeError/);
   });
 
-  it('folds what is further back', () => {
+  it('collapses earlier breadcrumbs', () => {
     const many = Array.from({ length: 30 }, (_, index) => ({
       at: NOW - Hour + index,
       category: 'log',
@@ -135,8 +135,8 @@ describe('what led to it', () => {
   });
 });
 
-describe('what is told of a kind', () => {
-  it('shows what differed at hydration', () => {
+describe('details of a kind', () => {
+  it('shows the difference at hydration', () => {
     const html = renderStory({ kind: 'hydration', said: '  <time>\n+   20:31\n-   20:30', meaning: '' });
     expect(html).toMatch(/class="[^"]*browser[^"]*">\+ {3}20:31/);
     expect(html).toMatch(/class="[^"]*server[^"]*">- {3}20:30/);
@@ -146,7 +146,7 @@ describe('what is told of a kind', () => {
     expect(meant).not.toContain('Lines with +');
   });
 
-  it('names the components around a failed render, out to the engine', () => {
+  it('names the components around a failed render, up to the engine', () => {
     const html = renderWhole({
       components: [
         { name: 'time', place: '', isOwn: false },
@@ -159,7 +159,7 @@ describe('what is told of a kind', () => {
     );
   });
 
-  it('shows what a process that died was doing', () => {
+  it('shows the last activity of a process that died', () => {
     const text = read(
       renderStory({
         kind: 'unclean-death',
@@ -181,34 +181,34 @@ describe('what is told of a kind', () => {
     expect(text).toContain('a bar is 2 min');
   });
 
-  it('shows for how long nobody was answered', () => {
+  it('shows for how long the event loop was blocked', () => {
     expect(read(renderStory({ kind: 'blocked-loop', ms: 3200, since: NOW }))).toContain(
       'The event loop was blocked 3.2 s from 2026-11-21 20:31:07 UTC',
     );
   });
 
-  it('shows what a browser reported by itself', () => {
+  it('shows reports of the browser itself', () => {
     expect(read(renderStory({ kind: 'report', facts: [['directive', 'img-src']] }))).toContain('directive img-src');
   });
 });
 
-describe('an occurrence that is not kept whole', () => {
+describe('an occurrence that is not kept in full', () => {
   it.each([
     ['thinned', 'was only counted'],
     ['unknown', 'is unknown or was deleted'],
-  ] as const)('says so where it is %s, and shows the one that is nearest', (state, words) => {
+  ] as const)('is reported as missing if it is %s, and the nearest one is shown', (state, words) => {
     const text = read(render({ missed: { occurrence: 'ABCDEFGH', state } }));
     expect(text).toContain('ABCDEFGH');
     expect(text).toContain(words);
     expect(text).toContain('loadCart');
   });
 
-  it('tells what is left of one whose row is there', () => {
+  it('shows time and request of an occurrence whose row is kept', () => {
     const missed = { occurrence: 'ABCDEFGH', state: 'thin', at: NOW - Hour, requestId: 'request-9' } as const;
     expect(read(render({ missed }))).toContain('ABCDEFGH , 1 h ago , request request-9 was sampled out');
   });
 
-  it('leaves the rest of the page where none is left', () => {
+  it('keeps the rest of the page if no occurrence is left', () => {
     const { shown: _shown, ...rest } = incidentData({ recent: [] });
     const text = read(renderData(rest));
     expect(text).toContain('No occurrence is kept');

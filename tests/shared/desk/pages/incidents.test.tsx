@@ -19,7 +19,7 @@ const read = (html: string) =>
     .replace(/\s+/g, ' ');
 
 describe('the list', () => {
-  it('shows of each what it is, where, how often, for whom and when', () => {
+  it('shows each incident with title, place, count, visitors and times', () => {
     const html = render({ rows: [incidentRow({ assignee: 'grace' })] });
     const text = read(html);
     for (const words of [
@@ -42,7 +42,7 @@ describe('the list', () => {
     expect(html).toContain('aria-label="172 times in 24 hours."');
   });
 
-  it('names the state where the tab does not say it', () => {
+  it('shows the state if the tab does not imply it', () => {
     expect(read(render())).not.toContain('Open Exception');
     expect(read(render({ rows: [incidentRow({ status: { state: 'open', isRegression: true } })] }))).toContain(
       'Regression Exception',
@@ -57,14 +57,14 @@ describe('the list', () => {
     expect(html).toContain('<input type="hidden" name="search" value="total"/>');
   });
 
-  it('offers a filter that is asked for and gone, so that it can be seen and taken off', () => {
+  it('offers a requested filter that no longer exists, so that it can be seen and removed', () => {
     const html = render({ view: { ...USUAL_VIEW, release: 'v0.1' } });
     expect(html).toContain('<option value="v0.1" selected="">v0.1</option>');
     expect(read(html)).toContain('Clear filters');
     expect(html).toMatch(/<details[^>]* open=""><summary>Filters/);
   });
 
-  it('lets operators alone tick and change', () => {
+  it('lets only operators who can change incidents select rows', () => {
     expect(render()).toContain('type="checkbox"');
     expect(render()).toContain('value="incidents.resolve"');
     const viewer = render({ operator: { name: 'bob', canChange: false } });
@@ -72,7 +72,7 @@ describe('the list', () => {
     expect(viewer).not.toContain('method="post"');
   });
 
-  it('has no style attribute, which the policy of the desk would not let count', () => {
+  it('has no style attributes, which the CSP of the desk would block', () => {
     expect(render()).not.toMatch(/\sstyle=/);
   });
 });
@@ -80,11 +80,11 @@ describe('the list', () => {
 describe('a list without rows', () => {
   it.each([
     ['nothing has failed yet', { isNew: true }, 'Nothing has failed yet'],
-    ['the filters let nothing through', { view: { ...USUAL_VIEW, kind: 'csp' } }, 'Show all incidents'],
-    ['all is done', {}, 'No open incidents'],
+    ['no incident matches the filters', { view: { ...USUAL_VIEW, kind: 'csp' } }, 'Show all incidents'],
+    ['no incident is open', {}, 'No open incidents'],
     ['nothing was resolved', { view: { ...USUAL_VIEW, state: 'resolved' } }, 'Resolve an incident when'],
-    ['a page lies behind the end', { cursor: 'X' }, 'Go to its first page'],
-  ] as const)('says what to do where %s', (_case, more, words) => {
+    ['a page is past the end', { cursor: 'X' }, 'Go to its first page'],
+  ] as const)('says what to do if %s', (_case, more, words) => {
     expect(read(render({ rows: [], ...more }))).toContain(words);
   });
 });

@@ -17,7 +17,7 @@ const ERROR_PAGES: ErrorPages = {
   failure: nothing,
 };
 
-/** The markup in the moment in which the shell stands, and all of it. */
+/** Returns the markup when the shell is ready, and all of it. */
 function render(
   children: ReactNode,
   { toPageError = toShownError, onShell }: { toPageError?: Engine['toPageError']; onShell?: () => void } = {},
@@ -27,7 +27,7 @@ function render(
     const sink = new PassThrough();
     let shell = '';
     const stream = renderToPipeableStream(
-      // Without a document React waits for what could turn out to be one.
+      // Without <html>, React delays the shell, because a document element could follow.
       <EngineContext value={engine}>
         <html lang="en">
           <body>{children}</body>
@@ -66,7 +66,7 @@ describe('Await', () => {
     expect(whole).toContain('<b>here</b>');
   });
 
-  it('shows what is no promise at once', async () => {
+  it('shows a value that is not a promise immediately', async () => {
     for (const value of ['here', 0, null, undefined, { a: 1 }]) {
       const { whole } = await render(
         <Await value={value} fallback={<i>waiting</i>}>
@@ -78,7 +78,7 @@ describe('Await', () => {
     }
   });
 
-  it('shows what the wire has settled already without a flash of the fallback', async () => {
+  it('shows an already settled value without a flash of the fallback', async () => {
     const decoder = createDecoder();
     const page = decoder.head('{"d":{"good":0,"bad":1},"p":[["promise",0,"good"],["promise",0,"bad"]]}') as {
       good: Promise<string>;
@@ -101,7 +101,7 @@ describe('Await', () => {
     expect(shell).not.toContain('waiting');
   });
 
-  it('reads one promise in several places, and asks about its failure in each', async () => {
+  it('can read one promise in several places, and converts its failure in each', async () => {
     const failure = Promise.reject(new Error('secret'));
     const toPageError = vi.fn(() => ({ kind: 'failure', status: 500, digest: 'SAME' }) as const);
     const { whole } = await render(
@@ -115,7 +115,7 @@ describe('Await', () => {
     expect(whole).not.toContain('secret');
   });
 
-  it('hands the failure to `failed`, where that is given', async () => {
+  it('passes the failure to `failed`, if given', async () => {
     const { whole } = await render(
       <Await value={Promise.reject(new Error('secret'))} failed={(error) => <s>{JSON.stringify(error)}</s>}>
         {() => null}
@@ -126,7 +126,7 @@ describe('Await', () => {
     );
   });
 
-  it('says in words what kind of end it was, and asks not to be indexed where the page lacks something', async () => {
+  it('shows a message for a control-flow response, and adds noindex for notFound()', async () => {
     const { whole: lost } = await render(<Await value={Promise.resolve().then(() => notFound())}>{() => null}</Await>);
     expect(lost).toContain('This could not be found.');
     expect(lost).toContain('<meta name="robots" content="noindex"/>');
@@ -137,7 +137,7 @@ describe('Await', () => {
     expect(said).not.toContain('noindex');
   });
 
-  it('keeps its failure to itself: what stands beside it comes', async () => {
+  it('contains its failure: siblings are rendered', async () => {
     const Broken = (): ReactNode => {
       throw new Error('secret');
     };

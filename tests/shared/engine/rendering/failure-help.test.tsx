@@ -8,7 +8,7 @@ import FailureHelpView from '../../../../src/shared/engine/rendering/failure-hel
 const ERROR = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
 
 function render(props: FailureHelpProps, failureHelp: Engine['failureHelp'] = FailureHelpView): string {
-  const engine = { failureHelp } as Partial<Engine> as Engine; // no more of it is read
+  const engine = { failureHelp } as Partial<Engine> as Engine; // nothing else is read
   return renderToStaticMarkup(
     <EngineContext value={engine}>
       <FailureHelp {...props} />
@@ -16,7 +16,7 @@ function render(props: FailureHelpProps, failureHelp: Engine['failureHelp'] = Fa
   );
 }
 
-it('asks what the visitor was doing, by a form that needs no scripts', () => {
+it('asks what the visitor was doing, in a form that works without scripts', () => {
   const html = render({ error: ERROR });
   expect(html).toMatch(/<form[^>]* action="\?_feedback" method="post"/);
   expect(html).toContain('name="address" value="7K3QM2XA-9F4W0R6B"');
@@ -25,14 +25,14 @@ it('asks what the visitor was doing, by a form that needs no scripts', () => {
   expect(html).not.toContain('/desk/');
 });
 
-it('leads who is signed in to the desk there, with the form or without', () => {
+it('links to the desk for signed-in operators, with or without the form', () => {
   expect(render({ error: { ...ERROR, desk: true } })).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
   const html = render({ error: { ...ERROR, desk: true }, form: false });
   expect(html).toContain('<a href="/desk/7K3QM2XA/9F4W0R6B">');
   expect(html).not.toContain('<form');
 });
 
-it('is nothing where there is no address yet, or no engine around it', () => {
+it('renders nothing without an address, or outside an engine context', () => {
   expect(render({ error: { kind: 'failure', status: 500, inBrowser: true } })).toBe('');
   expect(renderToStaticMarkup(<FailureHelp error={ERROR} />)).toBe('');
 });

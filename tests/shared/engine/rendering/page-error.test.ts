@@ -12,7 +12,7 @@ function thrownBy(run: () => never): unknown {
 }
 
 describe('isPageError', () => {
-  it('knows what the funnel makes', () => {
+  it('accepts page errors of the funnel', () => {
     expect(isPageError({ kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' })).toBe(true);
     expect(isPageError({ kind: 'not-found', status: 404 })).toBe(true);
   });
@@ -31,7 +31,7 @@ describe('isPageError', () => {
 });
 
 describe('toShownError', () => {
-  it('shows outcomes as what they are', () => {
+  it('converts control-flow responses', () => {
     expect(toShownError(thrownBy(forbidden))).toEqual({ kind: 'forbidden', status: 403 });
     expect(toShownError(thrownBy(() => publicError(418, 'Tea.')))).toEqual({
       kind: 'public',
@@ -41,7 +41,7 @@ describe('toShownError', () => {
     expect(toShownError(thrownBy(() => redirect('/a')))).toEqual({ kind: 'redirect', status: 303, location: '/a' });
   });
 
-  it('shows what the server said of a failure', () => {
+  it('returns the page error that the server sent', () => {
     const pageError = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
     expect(toShownError(new WireFailure(pageError))).toEqual(pageError);
     expect(toShownError(pageError)).toBe(pageError);
@@ -50,13 +50,10 @@ describe('toShownError', () => {
   it.each([
     ['an error', new Error('secret')],
     ['an error that imitates a page error', Object.assign(new Error('secret'), { kind: 'public', status: 500 })],
-    [
-      'an error with a page error that is none',
-      Object.assign(new Error('secret'), { pageError: { message: 'secret' } }),
-    ],
+    ['an error with an invalid page error', Object.assign(new Error('secret'), { pageError: { message: 'secret' } })],
     ['a text', 'secret'],
     ['undefined', undefined],
-  ])('shows nothing of %s but that it happened in the browser', (_name, thrown) => {
+  ])('reveals nothing about %s except that it happened in the browser', (_name, thrown) => {
     expect(toShownError(thrown)).toBe(BROWSER_FAILURE);
   });
 });

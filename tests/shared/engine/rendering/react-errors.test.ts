@@ -12,15 +12,15 @@ describe('explainReactError', () => {
     expect(explainReactError(say(418, `?args[]=${what}&args[]=`))).toContain(words);
   });
 
-  it('adds what else React tells', () => {
+  it('adds the arguments of the React message', () => {
     expect(explainReactError(say(418, '?args[]=HTML&args[]=%3Cb%3E'))).toMatch(/anew\. <b>$/);
   });
 
-  it.each([419, 422, 423, 424, 520])('knows %i', (code) => {
+  it.each([419, 422, 423, 424, 520])('explains %i', (code) => {
     expect(explainReactError(say(code))).toMatch(/^[A-Z].*React .*\.$/);
   });
 
-  it.each(['', 'TypeError: x', say(9999)])('has nothing to say of %j', (message) => {
+  it.each(['', 'TypeError: x', say(9999)])('does not explain %j', (message) => {
     expect(explainReactError(message)).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import { isAddress, toCrockford, toOccurrence } from '../../../../src/shared/eng
 describe('toCrockford', () => {
   const bits = fc.uint8Array({ minLength: 5, maxLength: 5 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 
-  it('spells 40 bits in eight characters, each in one way', () => {
+  it('encodes 40 bits in eight characters, unambiguously', () => {
     expect(toCrockford('0000000000')).toBe('00000000');
     expect(toCrockford('ffffffffff')).toBe('ZZZZZZZZ');
     expect(toCrockford('0000000021')).toBe('00000011');
@@ -18,7 +18,7 @@ describe('toCrockford', () => {
     );
   });
 
-  it('spells the last 40 bits of an event for its occurrence', () => {
+  it('encodes the last 40 bits of an event id as its occurrence', () => {
     fc.assert(
       fc.property(bits, (last) => {
         expect(toOccurrence(`${'0f'.repeat(11)}${last}`)).toBe(toCrockford(last));
@@ -29,7 +29,7 @@ describe('toCrockford', () => {
 });
 
 describe('isAddress', () => {
-  it.each(['7K3QM2XA-9F4W0R6B', `00000000-${toOccurrence(randomBytes(16).toString('hex'))}`])('knows %s', (text) => {
+  it.each(['7K3QM2XA-9F4W0R6B', `00000000-${toOccurrence(randomBytes(16).toString('hex'))}`])('accepts %s', (text) => {
     expect(isAddress(text)).toBe(true);
   });
 

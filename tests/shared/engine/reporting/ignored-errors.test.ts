@@ -16,10 +16,10 @@ const report = (message: string, files?: readonly string[], name?: string): Seen
   errors: [error(message, files, name)],
 });
 
-describe('noise', () => {
+describe('ignored errors', () => {
   it.each<[string, SeenReport, string]>([
     ['a control-flow response', report('redirect', [own], 'ControlFlowResponse'), 'outcome'],
-    ['one of version 0.1.0', report('redirect', [own], 'Outcome'), 'outcome'],
+    ['a control-flow response of version 0.1.0', report('redirect', [own], 'Outcome'), 'outcome'],
     ['Chrome on resizing', report('ResizeObserver loop completed with undelivered notifications.'), 'resize-observer'],
     ['older browsers on resizing', report('ResizeObserver loop limit exceeded'), 'resize-observer'],
     ['an extension in Chrome', report('x is null', [extension]), 'extension'],
@@ -44,14 +44,14 @@ describe('noise', () => {
     ],
     ['a web view on Android', report('Java object is gone'), 'in-app-browser'],
     [
-      'a scanner of mails',
+      'a mail scanner',
       report(
         'Non-Error promise rejection captured with value: Object Not Found Matching Id:3, MethodName:update, ParamCount:4',
       ),
       'scanner',
     ],
     [
-      'a film that was paused',
+      'a video that was paused',
       report('The play() request was interrupted by a call to pause().', [own], 'AbortError'),
       'media',
     ],
@@ -61,16 +61,16 @@ describe('noise', () => {
   });
 
   it.each<[string, SeenReport]>([
-    ['a failure of our own', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
-    ['one that an extension called', report('x is null', [own, extension])],
+    ['a failure of the app', report("Cannot read properties of undefined (reading 'total')", [own], 'TypeError')],
+    ['one called by an extension', report('x is null', [own, extension])],
     [
-      'one in a browser before any table',
+      'one with raw frames of a browser',
       { ...report('x is null', ['https://a.example/assets/a.js', extension]), pageUrl: 'https://a.example/x' },
     ],
     ['a fetch through a wrapper of an extension', report('Failed to fetch', [extension, own], 'TypeError')],
-    ['our own words about an app', report('webkit.messageHandlers is missing', [own])],
-    ['an abort on a page that stays', report('The operation was aborted.', [own], 'AbortError')],
-    ['a fetch on a page that stays', report('Failed to fetch', [own], 'TypeError')],
+    ['a message of the app about an in-app browser', report('webkit.messageHandlers is missing', [own])],
+    ['an abort without a page unload', report('The operation was aborted.', [own], 'AbortError')],
+    ['a failed fetch without a page unload', report('Failed to fetch', [own], 'TypeError')],
     [
       'a chunk that does not load',
       report('Failed to fetch dynamically imported module: https://x.example/a.js', [], 'TypeError'),
@@ -83,11 +83,11 @@ describe('noise', () => {
         'NotFoundError',
       ),
     ],
-    ['a script of somebody else', report('Script error.')],
+    ['a script from another origin', report('Script error.')],
     ['a rejection with an event', report('Event `Event` (type=error) captured as promise rejection')],
     ['nothing', { errors: [] }],
     ['a message that only quotes', report('No text for "ResizeObserver loop limit exceeded"', [own])],
-  ])('%s is none', (_name, seen) => {
+  ])('%s is not ignored', (_name, seen) => {
     expect(noiseOf(seen)).toBeUndefined();
   });
 });

@@ -22,7 +22,7 @@ function thrownBy(run: () => unknown): unknown {
   return undefined;
 }
 
-describe('the outcomes', () => {
+describe('control-flow responses', () => {
   it.each([
     ['notFound', () => notFound(), { kind: 'not-found', status: 404 }],
     ['forbidden', () => forbidden(), { kind: 'forbidden', status: 403 }],
@@ -40,7 +40,7 @@ describe('the outcomes', () => {
     expect(thrown).toMatchObject(expected);
   });
 
-  it('are known across bundles, and nothing else is one', () => {
+  it('are recognized across bundles, and nothing else is', () => {
     const foreign = runInNewContext("({ [Symbol.for('spillway.control-flow')]: true })") as unknown;
     expect(isControlFlow(foreign)).toBe(true);
     const hostile = new Proxy(
@@ -60,7 +60,7 @@ describe('the outcomes', () => {
 
 describe('redirect()', () => {
   it.each(['/', '/a/b?c=d&e#f', '/?next=https://evil.example', '/a//b', '/a?b=//c', '/%2F%2Fevil.example'])(
-    'leads to %s',
+    'accepts %s',
     (to) => {
       expect(thrownBy(() => redirect(to))).toMatchObject({ kind: 'redirect', location: to });
     },
@@ -89,7 +89,7 @@ describe('redirect()', () => {
     '/%2e//evil.example',
     '/./\\evil.example',
     '/.\t//evil.example',
-  ])('never leads off the site by %j', (to) => {
+  ])('never redirects to another site by %j', (to) => {
     const thrown = thrownBy(() => redirect(to));
     if (isControlFlow(thrown)) {
       expect(new URL(thrown.location, 'https://weir.example').host).toBe('weir.example');
@@ -99,11 +99,11 @@ describe('redirect()', () => {
     }
   });
 
-  it('says what to do where the address is another site', () => {
+  it('explains how to redirect to another site', () => {
     expect(() => redirect('https://evil.example/a')).toThrow(/pass \{ external: true \} for another site/);
   });
 
-  it('leads to another site where that is said, by http alone', () => {
+  it('redirects to another site with `external`, over HTTP and HTTPS only', () => {
     const leave = (to: string) => thrownBy(() => redirect(to, { external: true }));
     expect(leave('https://pay.example/a b')).toMatchObject({ location: 'https://pay.example/a%20b' });
     for (const to of ['javascript:alert(1)', 'data:,x', '/a', '//pay.example', 'ftp://pay.example', 'pay.example']) {
@@ -111,7 +111,7 @@ describe('redirect()', () => {
     }
   });
 
-  it('keeps to this site whatever it is given, and to what a header can hold', () => {
+  it('stays on this site for any input, and returns a valid header value', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -148,7 +148,7 @@ describe('redirect()', () => {
     );
   });
 
-  it('puts nothing into a header that would begin another line', () => {
+  it('removes line breaks from a header', () => {
     expect(toLocalLocation('/a\r\nSet-Cookie: b=1')).toBe('/aSet-Cookie:%20b=1');
     expect(toLocalLocation('/ä b')).toBe('/%C3%A4%20b');
   });

@@ -27,7 +27,7 @@ const href = createHref<typeof routes>();
 const matchPage = createMatcher(createRouteTree(routes));
 
 describe('href', () => {
-  it('gives the address of a page', () => {
+  it('returns the URL of a page', () => {
     expect(href('/')).toBe('/');
     expect(href('/orders/:id', { id: 7 })).toBe('/orders/7');
     expect(href('/orders/:order/items/:item', { order: 'a', item: 'b' })).toBe('/orders/a/items/b');
@@ -44,7 +44,7 @@ describe('href', () => {
     expect(href('/orders', { search: new URLSearchParams() })).toBe('/orders');
   });
 
-  it('spells paths as the server does, so that no link is answered with a redirect', () => {
+  it('normalizes paths like the server, so that no link is redirected', () => {
     expect(href('/größe')).toBe('/gr%C3%B6%C3%9Fe');
     expect(href('/orders/:id', { id: "a:b@c$d&e+f,g;h=i!'()~" })).toBe("/orders/a:b@c$d&e+f,g;h=i!'()~");
     fc.assert(
@@ -63,19 +63,19 @@ describe('href', () => {
     );
   });
 
-  it.each(['', '.', '..', 'a/b', 'a\\b', 'a\nb', '\ud800'])('refuses %j, which no path can carry', (id) => {
+  it.each(['', '.', '..', 'a/b', 'a\\b', 'a\nb', '\ud800'])('rejects %j, which no path can contain', (id) => {
     expect(() => href('/orders/:id', { id })).toThrow(
       /^href\('\/orders\/:id', …\) was given .*, which cannot be a part of a path\. Put it into the search/,
     );
   });
 
-  it('names what it was not given', () => {
+  it('names missing parameters', () => {
     const loose = href as (path: string, params?: object) => string;
     expect(() => loose('/orders/:id', {})).toThrow('href(\'/orders/:id\', …) was given no "id".');
     expect(() => loose('/orders/:id')).toThrow('was given no "id"');
   });
 
-  it('compiles for what the table has alone', () => {
+  it('type-checks only for paths of the route table', () => {
     expectTypeOf<PathOf<typeof routes>>().toEqualTypeOf<
       | '/'
       | '/orders'
@@ -91,17 +91,17 @@ describe('href', () => {
       readonly c?: string | number;
     }>();
     const mistakes = () => [
-      // @ts-expect-error there is no such path
+      // @ts-expect-error the path does not exist
       href('/order'),
-      // @ts-expect-error it needs an id
+      // @ts-expect-error id is missing
       href('/orders/:id'),
-      // @ts-expect-error the id has another name
+      // @ts-expect-error the parameter has another name
       href('/orders/:id', { ident: 7 }),
-      // @ts-expect-error one of two is missing
+      // @ts-expect-error one of two parameters is missing
       href('/orders/:order/items/:item', { order: 7 }),
-      // @ts-expect-error an object is no part of a path
+      // @ts-expect-error an object cannot be part of a path
       href('/orders/:id', { id: {} }),
-      // @ts-expect-error it takes no parameters
+      // @ts-expect-error the path has no parameters
       href('/orders', { id: 7 }),
     ];
     expect(mistakes).toBeTypeOf('function');

@@ -18,7 +18,7 @@ const TABLE: readonly RouteDefinition[] = [
 ];
 
 describe('createRouteTree', () => {
-  it('puts the frame around the table, and the page for what is not found into the first layout', () => {
+  it('puts the frame around the table, and the not-found page into the first layout', () => {
     const { objects, branchOf, byId } = createRouteTree(TABLE);
     expect(objects.map(({ id }) => id)).toEqual(['@frame']);
     expect(objects[0]?.children?.map(({ id }) => id)).toEqual(['root', 'bare']);
@@ -28,12 +28,12 @@ describe('createRouteTree', () => {
     expect(branchOf('@not-found')).toEqual(['@frame', 'root', '@not-found']);
   });
 
-  it('puts it into the frame where there is no layout', () => {
+  it('puts the not-found page into the frame if there is no layout', () => {
     expect(createRouteTree([{ id: 'home', path: '/', page }]).branchOf('@not-found')).toEqual(['@frame', '@not-found']);
     expect(createRouteTree([]).branchOf('@not-found')).toEqual(['@frame', '@not-found']);
   });
 
-  it('gives every route a boundary, and a path that is told apart by case', () => {
+  it('gives every route an error boundary and a case-sensitive path', () => {
     const { byId } = createRouteTree(TABLE);
     for (const route of Object.values(byId)) {
       expect(route.errorElement, route.id).toBeDefined();
@@ -45,13 +45,13 @@ describe('createRouteTree', () => {
     expect([...createRouteTree(TABLE).definitions.keys()]).toEqual(['root', 'home', 'shop', 'order', 'bare']);
   });
 
-  it.each(['root', '@frame', '@not-found'])('refuses a second route with the id %s, and says what to do', (id) => {
+  it.each(['root', '@frame', '@not-found'])('rejects a second route with the id %s, and says what to do', (id) => {
     expect(() => createRouteTree([...TABLE, { id, path: '/again', page }])).toThrow(
       `Two routes have the id "${id}". Give each route of the table an id of its own.`,
     );
   });
 
-  it('takes any id for what it is', () => {
+  it('accepts ids that are names of built-in properties', () => {
     const { byId, branchOf } = createRouteTree([
       { id: '__proto__', path: '/a', page },
       { id: 'constructor', path: '/b', page },

@@ -62,7 +62,7 @@ function createRouter(errors?: Record<string, unknown>): DataRouter {
     hydrationData: {
       loaderData: { '@frame': null, root: 'the root', shelf: 'the shelf', book: 'the book' },
       errors: errors ?? null,
-    } as never, // React Router's type wants errors or nothing
+    } as never, // React Router's type does not accept null
   });
 }
 
@@ -89,14 +89,14 @@ function renderByReactRouter(router: DataRouter, book: ComponentType): string {
   return renderToStaticMarkup(<RouterProvider router={router} />);
 }
 
-/** What `createBrowserHistory` does, which has no place without a window. */
+/** Does what `createBrowserHistory` does, which needs a window. */
 function spellAsBrowser(to: To): Path {
   const { pathname, search, hash } = new URL(typeof to === 'string' ? to : createPath(to), 'http://weir.example');
   return { pathname, search, hash };
 }
 
 describe('RouterView', () => {
-  it("gives React Router's hooks what its own provider gives them", () => {
+  it("provides the same values to React Router's hooks as its own provider", () => {
     function Book() {
       const [navigate, submit, fetcher] = [useNavigate(), useSubmit(), useFetcher()];
       const told = [
@@ -137,8 +137,8 @@ describe('RouterView', () => {
     ]);
   });
 
-  it.each(['as the browser spells addresses', 'as they are'])(
-    "resolves links as React Router's own provider does, %s",
+  it.each(['with URLs encoded as by a browser', 'with URLs as they are'])(
+    "resolves links like React Router's own provider, %s",
     (spelling) => {
       const Book = () => (
         <p>
@@ -147,14 +147,14 @@ describe('RouterView', () => {
         </p>
       );
       const router = createRouter();
-      if (spelling === 'as the browser spells addresses') router.encodeLocation = spellAsBrowser;
+      if (spelling === 'with URLs encoded as by a browser') router.encodeLocation = spellAsBrowser;
       const html = render(router, { book: { default: Book } });
       expect(html).toBe(renderByReactRouter(router, Book));
       expect(html).toContain('notes?a=1');
     },
   );
 
-  it('marks a link to a page above the one shown, unless it asks for the end', () => {
+  it('marks a link to a parent page as active, unless it has `end`', () => {
     const Book = () => (
       <p>
         <OwnNavLink to="/shelves">above</OwnNavLink>{' '}
@@ -172,10 +172,10 @@ describe('RouterView', () => {
   });
 
   it.each([
-    ['an error with words', new Error(SECRET)],
+    ['an error with a message', new Error(SECRET)],
     ['a string', SECRET],
     ['an object', { message: SECRET, stack: SECRET, kind: 'other' }],
-  ])('shows of %s nothing but that it happened, whatever the boundary asks for', (_name, thrown) => {
+  ])('reveals nothing about %s except that it happened, even to the error boundary', (_name, thrown) => {
     const boundary = (): ReactNode => (
       <aside>
         {usePageError().kind} {JSON.stringify(useRouteError())}
@@ -187,7 +187,7 @@ describe('RouterView', () => {
     expect(html).not.toContain('hunter2');
   });
 
-  it('shows the outermost error and nothing below it', () => {
+  it('shows the outermost error, and nothing inside it', () => {
     const error = { kind: 'forbidden', status: 403 };
     const html = render(createRouter({ shelf: error }), {
       root: {
@@ -203,7 +203,7 @@ describe('RouterView', () => {
     expect(html).toBe('<main><em>forbidden</em></main>');
   });
 
-  it('has nothing for an outlet in the place of an error', () => {
+  it('renders an empty outlet inside an error boundary', () => {
     const ErrorBoundary = () => (
       <aside>
         error

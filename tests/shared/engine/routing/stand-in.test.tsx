@@ -64,7 +64,7 @@ function render(payload: PagePayload, views: Record<string, React.ComponentType>
 }
 
 describe('createStandIn', () => {
-  it('shows a page as the router would: data, parameters, location and matches', () => {
+  it('shows a page like the router: data, params, location and matches', () => {
     const html = render(PAYLOAD, {
       root: function Root() {
         return (
@@ -87,7 +87,7 @@ describe('createStandIn', () => {
     expect(html).toBe('<main title="Weir"><p>7|7|?a=1|idle|@frame /,root /,order /orders/7</p></main>');
   });
 
-  it('shows an error in the place of its route', () => {
+  it('shows an error in place of its route', () => {
     const html = render(
       { ...PAYLOAD, errors: { order: { kind: 'forbidden', status: 403 } } },
       {
@@ -102,7 +102,7 @@ describe('createStandIn', () => {
     expect(html).toBe('<main><em>forbidden</em></main>');
   });
 
-  it('has the outcome of an action for every component that asks for it by name', () => {
+  it('provides the result of an action to every component, by the name of the action', () => {
     const Say = () => (
       <i>
         {useActionResult('root.subscribe')?.status ?? 'none'} {useActionResult('order.save')?.status ?? 'none'}
@@ -113,7 +113,7 @@ describe('createStandIn', () => {
     expect(html).toBe('<i>422 none<i>422 none</i></i>');
   });
 
-  it('hands on what it cannot do itself', () => {
+  it('forwards calls that it cannot handle', () => {
     const handlers = createHandlers();
     const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...handlers });
     void router.navigate('/fixed');
@@ -124,14 +124,14 @@ describe('createStandIn', () => {
     expect(handlers.deleteBlocker).toHaveBeenCalledWith('1');
   });
 
-  it('writes addresses as the router does', () => {
+  it('creates the same URLs as the router', () => {
     const router = createStandIn({ tree, payload: PAYLOAD, location: LOCATION, ...createHandlers() });
     expect(router.createHref({ ...LOCATION, hash: '#b' })).toBe('/orders/7?a=1#b');
   });
 });
 
 describe('toMatches', () => {
-  it('gives each route its part of the path, and all parameters', () => {
+  it('gives each route its part of the path, and all params', () => {
     const matches = toMatches(
       tree,
       { routes: ['@frame', 'root', 'order', 'line'], params: { id: 'ä', line: '2' } },
@@ -142,7 +142,7 @@ describe('toMatches', () => {
     for (const match of matches) expect(match.params).toEqual({ id: 'ä', line: '2' });
   });
 
-  it('says which route it does not know', () => {
+  it('names an unknown route', () => {
     expect(() => toMatches(tree, { routes: ['gone'], params: {} }, '/')).toThrow(
       'The server named the route "gone", which this build does not have.',
     );

@@ -5,10 +5,10 @@ const entry = { script: '/assets/main.js', preloads: [], styles: [] };
 const desk = { entry: { ...entry, script: '/assets/desk.js' }, routes: { list: entry } };
 const manifest: AssetManifest = { buildId: 'b', release: 'v1', entry, routes: { home: entry }, apps: { desk } };
 
-it('is one build with the assets of another app', () => {
+it('returns the same build with the assets of another app', () => {
   expect(toAppManifest(manifest, 'desk')).toEqual({ buildId: 'b', release: 'v1', ...desk });
 });
 
-it('says what to do where the build has no such app', () => {
+it('says what to do if the build does not have the app', () => {
   expect(() => toAppManifest(manifest, 'shop')).toThrow(/no app named "shop"\. Build again/);
 });

@@ -16,7 +16,7 @@ import {
 const FAILURE: PageError = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' };
 const options: EncodeOptions = { toError: () => FAILURE };
 
-/** What the browser ends with; every promise on the way has settled. */
+/** Encodes, sends and decodes a value. Every promise in it has settled. */
 async function sendAcross(value: unknown, encodeOptions = options): Promise<unknown> {
   const { head, late } = encode(value, encodeOptions);
   const decoder = createDecoder();
@@ -67,7 +67,7 @@ const anyJson = fc.letrec<{ value: unknown }>((tie) => ({
 })).value;
 
 const bytes = fc.uint8Array({ maxLength: 40 });
-/** A decoded promise is replaced by what it settled to, in a wrapper, so that `toEqual` compares it. */
+/** Replaces a decoded promise with its settled value, so that `toEqual` can compare it. */
 class Settled {
   readonly value?: unknown;
   readonly reason?: unknown;
@@ -109,7 +109,7 @@ const anyRich = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** The same structure, each leaf and each `Late` changed; holes stay holes. */
+/** Copies a structure with changed leaves and `Late` values. Holes in arrays are kept. */
 function mapTree(value: unknown, change: (value: unknown) => unknown): unknown {
   const changed = change(value);
   if (changed !== value) return changed;
@@ -129,7 +129,7 @@ function mapTree(value: unknown, change: (value: unknown) => unknown): unknown {
 function withPromises(value: unknown): unknown {
   return mapTree(value, (item) => {
     if (!(item instanceof Late)) return item;
-    if (!item.failed) return Promise.resolve([withPromises(item.value)]); // a promise of a promise is one promise
+    if (!item.failed) return Promise.resolve([withPromises(item.value)]); // nested promises are flattened
     const rejected = Promise.reject(new Error('secret'));
     rejected.catch(() => {});
     return rejected;
@@ -153,7 +153,7 @@ function asReceived(value: unknown): unknown {
 }
 
 describe('plain JSON', () => {
-  it('is written as JSON.stringify writes it', () => {
+  it('is encoded like JSON.stringify', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         expect(encode(value, options)).toEqual({ head: `{"d":${JSON.stringify(value)}}`, late: undefined });
@@ -161,7 +161,7 @@ describe('plain JSON', () => {
     );
   });
 
-  it('arrives as it was sent', () => {
+  it('arrives unchanged', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         expect(createDecoder().head(encode(value, options).head)).toEqual(JSON.parse(JSON.stringify(value)));
@@ -169,7 +169,7 @@ describe('plain JSON', () => {
     );
   });
 
-  it('is one line, whatever the strings hold', () => {
+  it('is one line, regardless of the strings in it', () => {
     fc.assert(
       fc.property(anyRich, (value) => void expect(encode(withPromises(value), options).head).not.toMatch(/[\r\n]/)),
     );
@@ -177,18 +177,18 @@ describe('plain JSON', () => {
 });
 
 describe('rich values', () => {
-  it('arrive as they were sent, with promises inside promises', async () => {
+  it('arrive unchanged, with promises inside promises', async () => {
     await fc.assert(
       fc.asyncProperty(anyRich, async (value) => {
         const received = await sendAcross([withPromises(value)]);
-        // Not `toStrictEqual`: it takes an own `constructor` key for the object's class.
+        // Not `toStrictEqual`, which confuses an own `constructor` key with the object's class.
         deepStrictEqual(asReceived(received), asExpected([value]));
       }),
       { numRuns: 300 },
     );
   });
 
-  it('survive a script block', () => {
+  it('can be embedded in a script block', () => {
     fc.assert(
       fc.property(anyJson, (value) => {
         const line = encode({ value, extra: undefined }, options).head;
@@ -208,19 +208,19 @@ describe('rich values', () => {
     ['a DataView', new DataView(new ArrayBuffer(3))],
     ['an array with holes', Object.assign(new Array(5), { 1: 'one', 3: undefined })],
     ['an empty array with a length', new Array(3)],
-    ['a key that is an object', new Map([[{ when: new Date(0) }, new Set([1n])]])],
+    ['an object as key', new Map([[{ when: new Date(0) }, new Set([1n])]])],
   ])('%s', async (_, value) => {
     expect(await sendAcross(value)).toStrictEqual(value);
     expect(await sendAcross({ a: [value] })).toStrictEqual({ a: [value] });
   });
 
-  it('costs nothing for the length of an array without items', () => {
+  it('encodes a long array without items in little space', () => {
     const { head } = encode(Object.assign([], { length: 4_000_000_000 }), options);
     expect(head.length).toBeLessThan(100);
     expect(createDecoder().head(head)).toHaveLength(4_000_000_000);
   });
 
-  it('sends the bytes of a view alone, not the buffer beneath', async () => {
+  it('sends only the bytes of a view, not its whole buffer', async () => {
     const view = new Uint8Array([1, 2, 3, 4]).subarray(1, 3);
     expect(await sendAcross(view)).toEqual(new Uint8Array([2, 3]));
     expect(await sendAcross(Buffer.from('secret in a pool').subarray(0, 6))).toEqual(
@@ -228,12 +228,12 @@ describe('rich values', () => {
     );
   });
 
-  it('keeps bytes of every value through long views', async () => {
+  it('keeps the bytes of long views', async () => {
     const view = Uint8Array.from({ length: 100_000 }, (_, i) => i * 7);
     expect(await sendAcross(view)).toEqual(view);
   });
 
-  it('sends an error as toError shows it, and nothing else of it', async () => {
+  it('sends only what toError returns for an error', async () => {
     const error = Object.assign(new Error('password is hunter2'), { code: 'E_SECRET' });
     const { head } = encode({ error }, options);
     expect(head).not.toMatch(/hunter2|SECRET|stack/);
@@ -244,7 +244,7 @@ describe('rich values', () => {
     expect(received.message).not.toContain('hunter2');
   });
 
-  it('sends what toJSON returns, rich or not', async () => {
+  it('sends the result of toJSON, rich or not', async () => {
     class Money {
       toJSON() {
         return { cents: 5n };
@@ -253,7 +253,7 @@ describe('rich values', () => {
     expect(await sendAcross({ price: new Money() })).toEqual({ price: { cents: 5n } });
   });
 
-  it('makes a null-prototype object plain, and a __proto__ key an own one', () => {
+  it('decodes a null-prototype object as a plain one, and a __proto__ key as an own property', () => {
     const sent = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}') as object;
     const received = createDecoder().head(encode({ sent, rich: 1n }, options).head) as { sent: object };
     expect(Object.getPrototypeOf(received.sent)).toBe(Object.prototype);
@@ -274,14 +274,14 @@ describe('rich values', () => {
     expect(Object.getOwnPropertyDescriptor(inner, '__proto__')?.value).toEqual(new Map([[1, 2]]));
   });
 
-  it('leaves the value of the loader as it was', () => {
+  it('does not change the value of the loader', () => {
     const value = Object.freeze({ list: Object.freeze([1, undefined]), when: new Date(0) });
     encode(value, options);
     expect(value).toEqual({ list: [1, undefined], when: new Date(0) });
   });
 });
 
-describe('what cannot be sent', () => {
+describe('values that cannot be sent', () => {
   class Row {
     id = 1;
   }
@@ -296,27 +296,27 @@ describe('what cannot be sent', () => {
     ['a class instance', new Row(), /an instance of Row/],
     ['a regular expression', /x/, /an instance of RegExp/],
     ['a boxed string', new String('x'), /an instance of String/],
-  ])('%s is refused with its path', (_, value, what) => {
+  ])('%s is rejected with its path', (_, value, what) => {
     const sent = { data: { home: { rows: [0, 1, 2, { 'the when': value }] } } };
     expect(() => encode(sent, options)).toThrow(WireError);
     expect(() => encode(sent, options)).toThrow(what);
     expect(() => encode(sent, options)).toThrow('data.home.rows[3]["the when"] is ');
   });
 
-  it('a cycle is refused', () => {
+  it('a cycle is rejected', () => {
     expect(() => encode({ cycle }, options)).toThrow(/^cycle\.self\[0\] is part of itself/);
   });
 
-  it('depth without end is refused', () => {
+  it('too deep nesting is rejected', () => {
     expect(() => encode(deep, options)).toThrow(/more than 1000 levels deep/);
   });
 
-  it('the same object twice is no cycle', async () => {
+  it('the same object twice is not a cycle', async () => {
     const shared = { when: new Date(0) };
     expect(await sendAcross([shared, shared])).toEqual([shared, shared]);
   });
 
-  it('leaves no promise beside it unhandled', async () => {
+  it('cause no unhandled rejection of other promises', async () => {
     const onUnhandled = vi.fn();
     process.on('unhandledRejection', onUnhandled);
     const fail = () => Promise.reject(new Error('late'));
@@ -330,14 +330,14 @@ describe('what cannot be sent', () => {
 });
 
 describe('promises', () => {
-  it('come in the order in which they settle', async () => {
+  it('arrive in the order in which they settle', async () => {
     const slow = tick(20).then(() => 'slow');
     const fast = tick(5).then(() => 'fast');
     const lines = await toLines(encode({ slow, fast }, options).late);
     expect(lines).toEqual(['[1,0,{"d":"fast"}]', '[0,0,{"d":"slow"}]']);
   });
 
-  it('share an id where they are the same one', async () => {
+  it('share an id if they are identical', async () => {
     const one = Promise.resolve(1);
     const outer = Promise.resolve({ one });
     const { late } = encode({ a: one, b: one, outer }, options);
@@ -347,14 +347,14 @@ describe('promises', () => {
     expect(((await received.outer) as { one: unknown }).one).toBe(received.a);
   });
 
-  it('take any thenable', async () => {
+  it('can be any thenable', async () => {
     // biome-ignore lint/suspicious/noThenProperty: query builders are thenables
     const query = { then: (done: (rows: number[]) => void) => done([1, 2]) };
     const { rows } = (await sendAcross({ rows: query })) as { rows: LatePromise };
     expect(await rows).toEqual([1, 2]);
   });
 
-  it('carry the fields that use() reads, before their handlers run', async () => {
+  it('have the fields that use() reads before their handlers run', async () => {
     const { head, late } = encode({ ok: Promise.resolve(7), bad: Promise.reject(new Error('x')) }, options);
     const decoder = createDecoder();
     const { ok, bad } = decoder.head(head) as { ok: LatePromise; bad: LatePromise };
@@ -369,7 +369,7 @@ describe('promises', () => {
     await expect(bad).rejects.toBe(bad.reason);
   });
 
-  it('become a rejection where what they resolve to cannot be sent', async () => {
+  it('are rejected if their value cannot be sent', async () => {
     const toError = vi.fn(() => FAILURE);
     const { head, late } = encode({ data: { later: Promise.resolve({ rows: [() => 1] }) } }, { toError });
     const lines = await toLines(late);
@@ -383,7 +383,7 @@ describe('promises', () => {
     await expect(data.later).rejects.toBeInstanceOf(WireFailure);
   });
 
-  it('become a rejection without words where toError itself fails', async () => {
+  it('are rejected without a message if toError fails', async () => {
     const broken: EncodeOptions = {
       toError() {
         throw new Error('the disk is full');
@@ -394,7 +394,7 @@ describe('promises', () => {
     ]);
   });
 
-  it('end with the signal: what is pending is rejected with its reason', async () => {
+  it('are rejected with the reason of the signal if they are pending', async () => {
     const aborter = new AbortController();
     const ended = new Error('ended');
     const told: unknown[] = [];
@@ -413,7 +413,7 @@ describe('promises', () => {
     expect(told).toEqual([ended, ended]);
   });
 
-  it('tell what has settled where the signal was aborted before they were asked for', async () => {
+  it('are sent if they settled before the signal was aborted', async () => {
     const signal = () => AbortSignal.abort(new Error('ended'));
     const { late } = encode([new Promise(() => {}), Promise.resolve(1)], { ...options, signal });
     const lines = await toLines(late);
@@ -422,7 +422,7 @@ describe('promises', () => {
     expect(lines[1]).toMatch(/^\[0,1,/);
   });
 
-  it('that come after the end are dropped, with all that is in them', async () => {
+  it('that settle after the end are dropped, with everything in them', async () => {
     const aborter = new AbortController();
     const gate = Promise.withResolvers<unknown>();
     const { late } = encode(gate.promise, { ...options, signal: () => aborter.signal });
@@ -432,7 +432,7 @@ describe('promises', () => {
     await tick(1);
   });
 
-  it('are rejected by abort, those that would come later too', async () => {
+  it('are rejected by abort, including later ones', async () => {
     const inner = new Promise(() => {});
     const { head, late } = encode({ a: new Promise(() => {}), b: tick(1).then(() => ({ inner })) }, options);
     const decoder = createDecoder();
@@ -449,7 +449,7 @@ describe('promises', () => {
     await expect(after).rejects.toBe(lost);
   });
 
-  it('raise no unhandled rejection on either side', async () => {
+  it('cause no unhandled rejection on either side', async () => {
     const onUnhandled = vi.fn();
     process.on('unhandledRejection', onUnhandled);
     await sendAcross({ bad: Promise.reject(new Error('x')) });
@@ -463,7 +463,7 @@ describe('promises', () => {
 });
 
 describe('malformed lines', () => {
-  it('throw one clear error wherever a line is cut', () => {
+  it('throw the same clear error wherever a line is cut', () => {
     const line = encode({ a: new Date(0), m: new Map([[1n, undefined]]), u: new Uint8Array(3) }, options).head;
     for (let end = 0; end < line.length; end++) {
       expect(() => createDecoder().head(line.slice(0, end))).toThrow('truncated or is not in the wire format');
@@ -503,7 +503,7 @@ describe('malformed lines', () => {
     },
   );
 
-  it('never throws anything else, whatever the JSON', () => {
+  it('never throw another error for any JSON', () => {
     fc.assert(
       fc.property(fc.json(), fc.array(fc.jsonValue()), (d, p) => {
         try {
