@@ -16,16 +16,16 @@ afterAll(() => server.close());
 describe('security headers', () => {
   it.each([
     ['a page', 'GET / HTTP/1.1', 200],
-    ['an unknown page', 'GET /nothing HTTP/1.1', 404],
+    ['a page that does not exist', 'GET /nothing HTTP/1.1', 404],
     ['the API', 'GET /api/echo HTTP/1.1', 200],
     ['an API failure', 'GET /api/fail HTTP/1.1', 500],
-    ['a probe', 'GET /livez HTTP/1.1', 200],
-    ['an asset that is not there', 'GET /assets/x.js HTTP/1.1', 404],
-    ['a refusal at the door', 'GET //x HTTP/1.1', 400],
-    ['a refused method', 'TRACE / HTTP/1.1', 405],
+    ['a health check', 'GET /livez HTTP/1.1', 200],
+    ['an asset that does not exist', 'GET /assets/x.js HTTP/1.1', 404],
+    ['a request refused by the URL normalizer', 'GET //x HTTP/1.1', 400],
+    ['a method that is not allowed', 'TRACE / HTTP/1.1', 405],
     ['a malformed request line', 'GET / HTP/1.1', 400],
     ['headers that are too large', `GET / HTTP/1.1\r\nX-A: ${'a'.repeat(20_000)}`, 431],
-  ])('stand on %s', async (_name, line, status) => {
+  ])('are sent with %s', async (_name, line, status) => {
     const reply = await askRaw(server.port, line);
     expect(reply.status).toBe(status);
     for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
@@ -44,7 +44,7 @@ describe('security headers', () => {
     ['POST / HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n', 400],
     ['GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
     ['\x00\x01\x02\r\n\r\n', 400],
-  ])('stand on the answer to %j', async (bytes, status) => {
+  ])('are sent with the response to %j', async (bytes, status) => {
     const reply = parseReply(await sendRaw(server.port, bytes));
     expect(reply.status).toBe(status);
     for (const name of REQUIRED_HEADERS) expect(reply.headers, name).toHaveProperty(name);
@@ -52,7 +52,7 @@ describe('security headers', () => {
 });
 
 describe('the API', () => {
-  it('answers 404 as a problem for the unknown, in any case of letters', async () => {
+  it('answers 404 with a problem document for an unknown path, in upper or lower case', async () => {
     for (const path of ['/api', '/api/', '/api/nothing', '/API/nothing']) {
       const reply = await request(createTestApp()).get(path).expect(404);
       expect(reply.headers['content-type']).toBe('application/problem+json');
@@ -60,7 +60,7 @@ describe('the API', () => {
     }
   });
 
-  it('answers 405 with Allow, OPTIONS with Allow, and HEAD as GET', async () => {
+  it('answers 405 with Allow, OPTIONS with Allow, and HEAD like GET', async () => {
     const app = createTestApp();
     const refused = await request(app).delete('/api/echo').expect(405);
     expect(refused.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
@@ -69,7 +69,7 @@ describe('the API', () => {
     await request(app).head('/api/echo').expect(200);
   });
 
-  it('answers a failure with a digest and nothing of the error', async () => {
+  it('answers an error with its digest and none of its details', async () => {
     const { log, lines } = spyOnLog();
     const reply = await request(createTestApp({ log })).get('/api/fail').expect(500);
     const { digest, instance } = JSON.parse(reply.text);
@@ -94,7 +94,7 @@ describe('the API', () => {
     ['application/json', '{"a":"\xff"}', 400],
     ['application/json; charset=UTF-8', '{"a":1}', 200],
     ['application/json', `${'['.repeat(32)}${']'.repeat(32)}`, 200],
-  ])('answers a body of type %s that reads %j with its status', async (type, body, status) => {
+  ])('answers a body of type %s with the content %j with the right status', async (type, body, status) => {
     const headers = ['Host: localhost', `Content-Type: ${type}`, `Content-Length: ${body.length}`];
     const reply = await askRaw(server.port, 'POST /api/echo HTTP/1.1', headers, body);
     expect(reply.status).toBe(status);
@@ -104,7 +104,7 @@ describe('the API', () => {
   });
 
   it.each(['br', 'zstd', 'gzip', 'deflate', 'gzip, gzip', 'nonsense'])(
-    'answers 415 to a body in %s',
+    'answers 415 to a body with Content-Encoding %s',
     async (encoding) => {
       await request(createTestApp())
         .post('/api/echo')
@@ -115,7 +115,7 @@ describe('the API', () => {
     },
   );
 
-  it('drops keys that would become a prototype', async () => {
+  it('drops keys that would set a prototype', async () => {
     const reply = await request(createTestApp())
       .post('/api/echo')
       .type('json')
@@ -123,7 +123,7 @@ describe('the API', () => {
     expect(reply.text).toBe('{"b":[{}]}');
   });
 
-  it('asks for a body only where it will be read', async () => {
+  it('sends 100 Continue only if it will read the body', async () => {
     const expect100 = [
       'Host: localhost',
       'Content-Type: application/json',
@@ -143,7 +143,7 @@ describe('the API', () => {
 });
 
 describe('a connection', () => {
-  it('stays in step where a large body was refused unread', async () => {
+  it('continues with the next request after refusing a large body unread', async () => {
     const body = 'x'.repeat(10_000_000);
     const head = 'POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const text = await sendRaw(
@@ -160,7 +160,7 @@ describe('a connection', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'HTTP/1.1 404', 'HTTP/1.1 200']);
   });
 
-  it('that ends in the middle of an upload is no failure', async () => {
+  it('that ends in the middle of an upload is not reported as a failure', async () => {
     const { log, lines } = spyOnLog();
     const own = await startTestServer({ log });
     await new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ describe('a connection', () => {
 
 describe('pages', () => {
   it.each(['', '*/*', ';;;', 'text/html;q=2,,,', '\xff'.repeat(10), 'x'.repeat(5000)])(
-    'are served whatever is accepted: %j',
+    'are sent for every Accept header: %j',
     async (accept) => {
       expect((await askRaw(server.port, 'GET /admin HTTP/1.1', ['Host: localhost', `Accept: ${accept}`])).status).toBe(
         200,
@@ -188,7 +188,7 @@ describe('pages', () => {
     },
   );
 
-  it("are behind a gate in the owner's steps in every spelling, page data too", async () => {
+  it('are protected by a product step in every spelling of their URL, page data included', async () => {
     const steps = Router().use('/admin', (_req, res) => void res.status(403).send('gate'));
     const own = await startTestServer({ steps: [steps] });
     const spellings = [
@@ -221,7 +221,7 @@ describe('pages', () => {
     own.close();
   });
 
-  it('that throw become the error page with its sentence and the digest', async () => {
+  it('that throw show the error page with its sentence and the digest', async () => {
     const pages = createFakePages({
       pages: async () => {
         throw new Error('canary');
@@ -243,8 +243,8 @@ describe('pages', () => {
   });
 });
 
-describe("the owner's steps", () => {
-  /** A step that notes under which URL it saw a request. */
+describe('product steps', () => {
+  /** A step that records the URL under which it saw a request. */
   const note = (calls: string[], name: string): RequestHandler =>
     function noted(req, _res, next) {
       calls.push(`${name} ${req.url}`);
@@ -255,7 +255,7 @@ describe("the owner's steps", () => {
     ['/admin?a=1', '/admin?a=1'],
     ['/_data/admin?a=1', '/admin?a=1'],
     ['/_data', '/'],
-  ])('run in order, and see %s as %s, which is put back behind each', async (path, seen) => {
+  ])('run in order and see %s as %s, and the original URL is restored afterwards', async (path, seen) => {
     const calls: string[] = [];
     const pages = createFakePages({ data: (req, _res, next) => next(void calls.push(`pages ${req.url}`)) });
     const steps = [note(calls, 'first'), note(calls, 'second')];
@@ -263,7 +263,7 @@ describe("the owner's steps", () => {
     expect(calls).toEqual([`first ${seen}`, `second ${seen}`, `pages ${path}`]);
   });
 
-  it('stand before the API, which they see as it is', async () => {
+  it('run before the API and see API requests unchanged', async () => {
     const calls: string[] = [];
     await request(createTestApp({ steps: [note(calls, 'first'), note(calls, 'second')] }))
       .get('/api/echo?a=1')
@@ -272,7 +272,7 @@ describe("the owner's steps", () => {
   });
 
   it.each([
-    ['says so to next()', (_req, _res, next) => next(new Error('canary'))],
+    ['calls next(error)', (_req, _res, next) => next(new Error('canary'))],
     [
       'throws',
       () => {
@@ -280,7 +280,7 @@ describe("the owner's steps", () => {
       },
     ],
     ['is rejected', async () => Promise.reject(new Error('canary'))],
-  ] satisfies [string, RequestHandler][])('lead to the error page where one fails and %s', async (_name, failing) => {
+  ] satisfies [string, RequestHandler][])('show the error page if one fails and %s', async (_name, failing) => {
     for (const path of ['/admin', '/_data/admin']) {
       const { log, lines } = spyOnLog();
       const calls: string[] = [];
@@ -296,7 +296,7 @@ describe("the owner's steps", () => {
     }
   });
 
-  it("lead to the owner's page for an outcome that one of them hands to next()", async () => {
+  it("show the product's page if one passes a control-flow response to next()", async () => {
     const refuse: RequestHandler = (_req, _res, next) => {
       try {
         forbidden();
@@ -312,7 +312,7 @@ describe("the owner's steps", () => {
 });
 
 describe('the access log', () => {
-  it('tells of a request without the values of its search', async () => {
+  it('logs a request without the values of its query string', async () => {
     const { log, lines } = spyOnLog();
     const reply = await request(createTestApp({ log }))
       .get('/orders?token=canary')
@@ -330,7 +330,7 @@ describe('the access log', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('takes a request id from a trusted proxy in a safe form alone', async () => {
+  it('accepts a request id only from a trusted proxy and only in a safe form', async () => {
     const app = createTestApp({ trustProxy: 1 });
     expect((await request(app).get('/').set('X-Request-Id', 'abc-12345678')).headers['x-request-id']).toBe(
       'abc-12345678',

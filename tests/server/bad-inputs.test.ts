@@ -19,7 +19,10 @@ const DOORS: Doors = {
   token: OPERATOR,
 };
 
-/** One of so many is sent here, another one at each door; `node bench/bad-inputs.mjs` sends all to a built server. */
+/**
+ * Sends every n-th input here, spread over all entry points. `node bench/bad-inputs.mjs` sends all of them to a built
+ * server.
+ */
 const SHARE = Number(process.env.BAD_INPUTS_SHARE ?? 6);
 
 let site: WholeSite;
@@ -29,12 +32,12 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('bad inputs', () => {
-  it('are answered with what must be on each reply, and with nothing that is the server’s own', async () => {
+  it('get responses with all required headers and no internal details', async () => {
     const inputs = listBadInputs(DOORS).filter((_, index) => index % SHARE === 0);
     const { faults, replies } = await tryBadInputs(inputs, {
       port: site.port,
       secrets: [OPERATOR, import.meta.dirname.slice(0, -'/tests/server'.length)],
-      patience: 20_000, // a shared machine may have a tenth of its time for us
+      patience: 20_000, // allow for a shared machine that gives this test only a tenth of its CPU time
     });
     expect(faults).toEqual([]);
     expect(replies).toBeGreaterThan(inputs.length / 2);
@@ -44,7 +47,7 @@ describe('bad inputs', () => {
     expect((await askRaw(site.port, 'GET / HTTP/1.1', [`Host: ${SITE_HOST}`])).status).toBe(200);
   }, 120_000);
 
-  it('are the same ones each time, and thousands', () => {
+  it('are the same on every run, and more than 2,000', () => {
     const inputs = listBadInputs(DOORS);
     expect(inputs.length).toBeGreaterThan(2000);
     expect(listBadInputs(DOORS).every(({ bytes }, index) => inputs[index]?.bytes.equals(bytes))).toBe(true);

@@ -62,14 +62,14 @@ it('has a default for everything', () => {
   expect(readConfig({ PORT: '', LOG_LEVEL: '  ' }).port).toBe(3000);
 });
 
-it('takes every spelling of a switch', () => {
+it('accepts every spelling of an on/off setting', () => {
   for (const text of ['1', 'true', 'on', 'yes', 'YES', ' On '])
     expect(readConfig({ COMPRESSION: text }).compression).toBe(true);
   for (const text of ['0', 'false', 'off', 'no', 'FALSE'])
     expect(readConfig({ COMPRESSION: text }).compression).toBe(false);
 });
 
-it('reads lists of origins and of proxies', () => {
+it('reads lists of origins and proxies', () => {
   expect(readConfig({ PUBLIC_ORIGINS: 'https://example.com, http://localhost:3000/' }).publicOrigins).toEqual([
     'https://example.com',
     'http://localhost:3000',
@@ -83,7 +83,7 @@ it('reads lists of origins and of proxies', () => {
   expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, loopback,::1' }).trustProxy).toEqual(['10.0.0.0/8', 'loopback', '::1']);
 });
 
-it('reads who is told of incidents', () => {
+it('reads the notification targets', () => {
   const config = readConfig({
     WEBHOOK_URL: 'https://hooks.example.com/a,b?c=d, http://10.0.0.1:8080/x',
     WEBHOOK_FORMAT: 'Slack',
@@ -98,7 +98,7 @@ it('reads who is told of incidents', () => {
   expect(config.notifyPrivateTargets).toEqual(['10.0.0.0/8', 'mail.internal', 'fd00::1']);
 });
 
-it('reads who may look at the desk', () => {
+it('reads who can use the desk', () => {
   const config = readConfig({
     OPERATOR_TOKEN: 'ada:6f1d0c5e9b7a4823, grace:b80e57d2a6c94f31',
     VIEWER_TOKEN: '3ac97e4410d8b26f',
@@ -116,7 +116,7 @@ it('reads who may look at the desk', () => {
   expect(config.authProxyOperators).toEqual(['ada@example.com', '*']);
 });
 
-describe('a wrong value', () => {
+describe('an invalid value', () => {
   it.each([
     ['PORT', ['canary', '65536', '-1', '3000.5', '1e3', '99999']],
     ['HOST', ['canary canary', 'http://canary', 'canary:80']],
@@ -189,7 +189,7 @@ describe('a wrong value', () => {
     ['SOCKET_TIMEOUT', ['canary', '0', '86401', '60s']],
     ['DRAIN_LAG', ['canary', '-1', '601', '1s']],
     ['DRAIN_DEADLINE', ['canary', 'Infinity']],
-  ])('of %s is answered by one sentence that names it and not the value', (name, values) => {
+  ])('of %s is reported in one sentence that names the setting but not the value', (name, values) => {
     for (const value of values) {
       const sentences = sentencesOf({ [name]: value });
       expect(sentences, value).toHaveLength(1);
@@ -211,7 +211,7 @@ it('is described in .env.example, setting by setting', () => {
   }
 });
 
-it('is named in the table of docs/operating.md', () => {
+it('is listed in the table of docs/operating.md', () => {
   const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const docs = read('docs/operating.md');
   const table = docs.slice(docs.indexOf('## Settings'), docs.indexOf('## Start, stop and health'));

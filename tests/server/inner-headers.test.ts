@@ -11,12 +11,12 @@ afterAll(() => site.close());
 const MARK = 'mark-of-a-stranger.example';
 
 /**
- * Headers by which frameworks, platforms and proxies talk to themselves, and which each of them has
- * believed from a visitor at some time. What a browser may say (`Purpose: prefetch`, the `Accept` of a
- * background action, `traceparent`) is not among them.
+ * Headers that frameworks, platforms and proxies use internally, and that at least one of them has trusted from a
+ * visitor. Headers that browsers send (`Purpose: prefetch`, the `Accept` of a background action, `traceparent`) are not
+ * included.
  */
 const INNER: readonly string[] = [
-  // where a request is for
+  // target of a request
   ...['X-Original-URL', 'X-Rewrite-URL', 'X-Original-URI', 'X-Request-URI', 'X-Request-URL', 'X-Original-Path'],
   ...['X-Forwarded-Path', 'X-Forwarded-Uri', 'X-Envoy-Original-Path', 'X-Rewritten-Path', 'X-Replaced-Path'],
   ...['X-Accel-Redirect', 'X-Sendfile', 'X-Reproxy-URL', 'Destination', 'X-Override-URL', 'X-Proxy-URL', 'X-URL'],
@@ -154,7 +154,7 @@ const ADDRESSES = [
 ];
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n';
 
-/** Asks over one connection for each address, so that one that is cut or shifted shows as well. */
+/** Requests every path over one connection, so that a truncated or shifted response also shows. */
 async function askAll(header = ''): Promise<string[]> {
   const given = header === '' ? '' : `${header}\r\n`;
   const one = (ask: string, rest = '', body = '') =>
@@ -169,7 +169,7 @@ async function askAll(header = ''): Promise<string[]> {
   return replies;
 }
 
-/** Leaves out what is another one in each reply. */
+/** Removes the parts that differ in each response. */
 function forget(reply: string): string {
   return reply
     .replace(/^(?:date|x-request-id): .*\r\n/gim, '')
@@ -179,14 +179,14 @@ function forget(reply: string): string {
     .replace(/sentry-trace_id=[0-9a-f]{32}/g, 'trace');
 }
 
-describe('a header that is somebody’s inner one', () => {
+describe('an internal header of other software', () => {
   let plain: string[];
   beforeAll(async () => {
-    await askAll(); // the static page is rendered once
+    await askAll(); // renders the static page
     plain = await askAll();
   });
 
-  it(`changes nothing: ${ALL.length} of them`, async () => {
+  it(`has no effect: ${ALL.length} headers`, async () => {
     expect(ALL.length).toBeGreaterThan(150);
     expect(plain.map((reply) => Number(reply.split(' ')[1]))).toEqual([
       200, 200, 401, 200, 200, 401, 404, 401, 303, 415,
@@ -194,7 +194,7 @@ describe('a header that is somebody’s inner one', () => {
     for (const header of ALL) expect(await askAll(header), header).toEqual(plain);
   }, 120_000);
 
-  it('has left nothing behind', async () => {
+  it('leaves no trace', async () => {
     expect(await askAll()).toEqual(plain);
     expect(plain.join('')).not.toContain('mark');
   });

@@ -16,13 +16,13 @@ async function ask(target: string, headers: readonly string[] = [], method = 'GE
   return { text, ...parseReply(text) };
 }
 
-/** May be held by something that other visitors are answered from. */
+/** Returns whether a shared cache can store the response. */
 function isShared({ headers }: { readonly headers: Readonly<Record<string, string>> }): boolean {
   return !/\b(?:private|no-store)\b/.test(headers['cache-control'] ?? '');
 }
 
-describe('what is told to one visitor', () => {
-  it('reaches no other, however many ask at once, and is kept by nothing in between', async () => {
+describe('data of one visitor', () => {
+  it('is never sent to another, however many requests are simultaneous, and is not cacheable', async () => {
     const targets = ['/me', '/_data/me', '/api/me', '/static', '/_data/static', '/', '/me?a=1', '/nothing', '/form'];
     const asked = Array.from({ length: 400 }, async (_, at) => {
       const [user, other] = at % 2 === 0 ? USERS : [USERS[1], USERS[0]];
@@ -78,20 +78,20 @@ describe('what is told to one visitor', () => {
       '/me.txt',
       '/me/avatar.png',
     ],
-  ])('is not told under %s as something that a cache would keep for all', async (target) => {
+  ])('is not sent for %s with headers that a shared cache would accept', async (target) => {
     const reply = await ask(target, [`Cookie: user=${USERS[0]}`]);
     if (reply.body.includes(USERS[0])) {
       expect(isShared(reply)).toBe(false);
-      expect(target).toMatch(/^\/(?:api\/)?me[?#]/); // a search makes no other page
+      expect(target).toMatch(/^\/(?:api\/)?me[?#]/); // the same page with a query string
     }
     expect(reply.status).toBeLessThan(500);
   });
 });
 
-describe('a kept page', () => {
+describe('a cached page', () => {
   const without = ({ text }: { readonly text: string }) => text.replace(/^(?:date|x-request-id): .*\r\n/gim, '');
 
-  it('is the same bytes after whatever was asked of its address', async () => {
+  it('has the same bytes after any request to its URL', async () => {
     const clean = without(await ask('/static'));
     const mark = 'mark-of-a-stranger';
     const tries: readonly (readonly [target: string, headers?: readonly string[], method?: string, body?: string])[] = [
@@ -130,7 +130,7 @@ describe('a kept page', () => {
     }
   });
 
-  it('carries no nonce and no cookie', async () => {
+  it('contains no nonce and no cookie', async () => {
     const { text, headers } = await ask('/static');
     expect(text).not.toMatch(/nonce[-=]/);
     expect(headers).not.toHaveProperty('set-cookie');

@@ -17,7 +17,7 @@ const PATIENCE = { timeout: 30_000, interval: 100 };
 const postgres = usePostgres();
 
 describe('two replicas on one PostgreSQL', () => {
-  it('know the same failures and sessions, and serve while it is stopped', async () => {
+  it('share failures and sessions, and keep serving while it is stopped', async () => {
     const DESK_DATABASE_URL = await postgres.createDatabase();
     const [one, two] = await Promise.all([startReplica(DESK_DATABASE_URL), startReplica(DESK_DATABASE_URL)]);
     await Promise.all([one, two].map((site) => expect.poll(() => storeOf(site), PATIENCE).toBe('reachable')));
@@ -28,7 +28,7 @@ describe('two replicas on one PostgreSQL', () => {
 
     const digest = await report(one);
     expect(await report(two)).toBe(digest);
-    // Each of them takes in the other's a moment later.
+    // Each ingests the other's records a moment later.
     await expect
       .poll(async () => (await open(two, `/desk/${digest}`, cookie)).text, PATIENCE)
       .toMatch(/2 (?:times|occurrences)/);
@@ -51,8 +51,8 @@ describe('two replicas on one PostgreSQL', () => {
   }, 120_000);
 });
 
-describe('a release and the one before it on one PostgreSQL', () => {
-  it('work side by side where the later one only adds, and the earlier one alone afterwards', async () => {
+describe('a release and its predecessor on one PostgreSQL', () => {
+  it('work side by side if the new one only adds to the schema, and the old one still works afterwards', async () => {
     const databaseUrl = await postgres.createDatabase();
     const later = laterRelease(`{ version: 99, statements: () => [
       "ALTER TABLE desk_incidents ADD COLUMN owner TEXT NOT NULL DEFAULT 'nobody'",
@@ -86,7 +86,7 @@ describe('a release and the one before it on one PostgreSQL', () => {
     for (const { lines } of [before, after, back]) expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
   }, 60_000);
 
-  it('keep what the earlier one journals where it may not write any more', async () => {
+  it('keep what the old one journals while it cannot write', async () => {
     const databaseUrl = await postgres.createDatabase();
     const later = laterRelease(`{ version: 99, oldestWriter: 99, statements: () => [] }`);
     const dataDir = createFolder(onTestFinished);
@@ -133,7 +133,7 @@ async function open({ url }: E2eServer, path: string, Cookie: string): Promise<{
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Reports a failure as a browser does. @returns its digest, once it is stored */
+/** Sends a report as a browser does. @returns its digest, once it is stored */
 async function report({ url }: E2eServer, value = 'boom'): Promise<string> {
   const event = createEvent({
     event_id: randomBytes(16).toString('hex'),
@@ -156,7 +156,7 @@ async function openRelease(options: { databaseUrl: string; release: string; data
   return { desk, lines };
 }
 
-/** The desk worker of a release that has one migration more. @param migration its source */
+/** Returns the desk worker of a release with one more migration. @param migration its source */
 function laterRelease(migration: string): string {
   const folder = createFolder(onTestFinished);
   for (const tree of ['src/server', 'src/shared']) cpSync(join(project, tree), join(folder, tree), { recursive: true });

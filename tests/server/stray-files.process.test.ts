@@ -69,13 +69,13 @@ it.each([
     '/index.php',
   ],
   ...['/backup.zip', '/backup.sql', '/dump.sql', '/db.sqlite', '/id_rsa', '/config.json', '/web.config', '/error.log'],
-])('%s is not there', async (path) => {
+])('%s does not exist', async (path) => {
   const { status, headers } = await ask(path);
   expect([400, 404]).toContain(status);
   expect(headers['cache-control']).toBe('no-store');
 });
 
-it('has no source map beside what it serves, and says of no product what it is', async () => {
+it('serves no source maps, and names no product in its headers', async () => {
   expect(assets.length).toBeGreaterThan(0);
   for (const asset of assets) {
     const { status, headers, body } = await ask(asset);

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const TOKEN = 'a-token-of-sixteen-characters';
 
-/** The built server, with a product that throws as it is loaded. */
+/** Returns the built server with a product that throws when it is loaded. */
 function breakProduct(): string {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-broken-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ function breakProduct(): string {
 }
 
 describe('DESK_ONLY', () => {
-  it('serves desk and health where the product cannot be loaded', async () => {
+  it('serves the desk and the health checks if the product cannot be loaded', async () => {
     const main = breakProduct();
     await expect(startServer({}, main)).rejects.toThrow('the product is broken');
 
@@ -46,7 +46,7 @@ describe('DESK_ONLY', () => {
     expect((await fetch(`${server.url}${script}`)).status).toBe(200);
   });
 
-  it('is a wrong setting like any other', async () => {
+  it('is rejected if the value is invalid', async () => {
     await expect(startServer({ DESK_ONLY: 'perhaps' })).rejects.toThrow(
       /ended with 1 .*\nThe setting DESK_ONLY is neither on nor off/,
     );
@@ -54,7 +54,7 @@ describe('DESK_ONLY', () => {
 });
 
 describe('DESK_PORT', () => {
-  it('moves the desk to a listener of its own', async () => {
+  it('moves the desk to a separate listener', async () => {
     const server = await startServer({ DESK_PORT: '0', PUBLIC_ORIGINS: 'https://example.com' });
     onTestFinished(() => server.stop());
     await until(() => /The desk is on (http\S+)\/desk/.test(server.log()), 'the desk');
@@ -72,7 +72,7 @@ describe('DESK_PORT', () => {
 });
 
 describe('with DESK_DATABASE_URL', () => {
-  it('a start without OPERATOR_TOKEN is refused by a sentence', async () => {
+  it('refuses to start without OPERATOR_TOKEN and says why', async () => {
     const start = startServer({ DESK_DATABASE_URL: 'postgres://desk@127.0.0.1:1/desk' });
     await expect(start).rejects.toThrow(/ended with 1 .*\nThe setting OPERATOR_TOKEN is missing/);
   });

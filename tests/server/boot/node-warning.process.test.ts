@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { describeNodeFloor } from '../../../src/server/engine/monitoring/node-floor.ts';
 import { startServer } from '../../support/e2e-server.ts';
 
-it('is one line of the log, as a warning, where this Node has a hole that a newer one has not', async () => {
+it('logs one warning if a newer Node release fixes a vulnerability in this one', async () => {
   const server = await startServer();
   onTestFinished(() => server.stop());
   expect((await fetch(`${server.url}/livez`)).status).toBe(200);

@@ -16,7 +16,7 @@ function open<Services>(product: ProductServices<typeof settings, Services> | un
 afterEach(() => void vi.useRealTimers());
 
 describe('services', () => {
-  it('are opened from the settings, and closed', async () => {
+  it('are opened with the settings, and closed', async () => {
     const close = vi.fn();
     const { opened } = open({ open: async ({ database }) => ({ database }), close });
     const { services, close: closeAll } = await opened;
@@ -26,13 +26,13 @@ describe('services', () => {
     expect(close).toHaveBeenCalledExactlyOnceWith(settings);
   });
 
-  it('may be missing', async () => {
+  it('are optional', async () => {
     const { services, close } = await open(undefined).opened;
     expect(services).toBeUndefined();
     await close();
   });
 
-  it('end the start with what went wrong and where, without secrets', async () => {
+  it('stop the start if they cannot be opened, with the error and its location but no secrets', async () => {
     const { opened } = open({
       open({ database }) {
         throw new Error(`cannot connect to ${database}`, { cause: new Error('ECONNREFUSED') });
@@ -46,14 +46,14 @@ describe('services', () => {
     expect(String(error)).not.toContain('correct-horse');
   });
 
-  it('are a failure if they do not close', async () => {
+  it('that do not close are reported as a failure', async () => {
     const broken = new Error('already closed');
     const { opened, failed } = open({ open: () => 1, close: () => Promise.reject(broken) });
     await (await opened).close();
     expect(failed).toEqual([broken]);
   });
 
-  it('have 3 s to close', async () => {
+  it('have 3 seconds to close', async () => {
     vi.useFakeTimers();
     const { opened, failed, lines } = open({ open: () => 1, close: () => new Promise(() => {}) });
     const closing = (await opened).close();

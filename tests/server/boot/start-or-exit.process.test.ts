@@ -20,7 +20,7 @@ function createFolder(): string {
   return folder;
 }
 
-/** Starts what cannot, and waits for its end. */
+/** Starts a server that is expected to fail, and waits for it to exit. */
 function start(env: Readonly<Record<string, string>>, main = MAIN) {
   const all = {
     ...process.env,
@@ -38,8 +38,8 @@ function start(env: Readonly<Record<string, string>>, main = MAIN) {
   return { status, stdout, stderr };
 }
 
-describe('a start that cannot be', () => {
-  it('names a port that is in use, and leaves nothing that looks like a death', async () => {
+describe('a failed start', () => {
+  it('names a port that is in use, and is not recorded as a crash', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void other.close());
     await new Promise((resolve) => other.once('listening', resolve));
@@ -55,7 +55,7 @@ describe('a start that cannot be', () => {
     expect(store.prepare("SELECT id FROM desk_runs WHERE ended IS NOT 'clean'").all()).toEqual([]);
   });
 
-  it('names each setting that is wrong, and no value', () => {
+  it('names every invalid setting, without its value', () => {
     expect(start({ PORT: 'hunter2', TRUST_PROXY: 'hunter2', LOG_LEVEL: 'hunter2' })).toEqual({
       status: 1,
       stdout: '',
@@ -65,7 +65,7 @@ describe('a start that cannot be', () => {
     });
   });
 
-  it('names a data folder that cannot be written to', () => {
+  it('names a data folder that is not writable', () => {
     const file = join(createFolder(), 'file');
     writeFileSync(file, '');
     expect(start({ DATA_DIR: join(file, 'data') })).toEqual({
@@ -77,7 +77,7 @@ describe('a start that cannot be', () => {
     });
   });
 
-  it('asks for a build where there is none', () => {
+  it('asks you to build first if there is no build', () => {
     const folder = createFolder();
     mkdirSync(join(folder, 'dist'));
     cpSync(join(project, 'dist/server'), join(folder, 'dist/server'), { recursive: true });
@@ -91,7 +91,7 @@ describe('a start that cannot be', () => {
   });
 });
 
-it('every setting of compose.yaml is one that there is', async () => {
+it('compose.yaml contains only settings that exist', async () => {
   const { SETTINGS } = await import('../../../src/server/config.ts');
   const [, site = ''] =
     /x-site: &site\n([\s\S]*?)\n\nservices:/.exec(readFileSync(join(project, 'compose.yaml'), 'utf8')) ?? [];

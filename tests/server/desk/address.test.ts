@@ -7,7 +7,7 @@ it.each([
   ['7k3q m2xa 9f4w or6b', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
   ['7K3QM2XA/9F4W0R6B', { digest: '7K3QM2XA', occurrence: '9F4W0R6B' }],
   ['il0000Oo', { digest: '11000000' }],
-])('reads %s as it is meant', (text, address) => {
+])('parses %s', (text, address) => {
   expect(parseAddress(text)).toEqual(address);
 });
 

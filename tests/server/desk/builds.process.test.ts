@@ -18,7 +18,7 @@ function write(path: string, text: string | Uint8Array): void {
   writeFileSync(path, text);
 }
 
-it('serves the assets of an earlier build, and resolves its errors', async () => {
+it('serves the assets of an earlier build and resolves its errors', async () => {
   const dataDir = createFolder(onTestFinished);
   const { dist, fail } = await bundleProject(createFolder(onTestFinished), { 'src/main.ts': source });
   write(join(dist, 'client/assets/home-X7K2QM2X.js'), 'export const a = 1;');
@@ -45,7 +45,7 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   expect(await desk.ask('readBuildFile', 'old', 'client/assets/home-X7K2QM2X.js.br')).toBeUndefined();
   expect((await desk.ask('listBuilds')).map(({ id }) => id)).toContain('old');
 
-  // What a tab of that build reports, of whose bundles the new one knows nothing.
+  // A tab of the earlier build reports these. The new build knows nothing of its bundles.
   const errors = [{ class: 'Error', message: 'from an earlier build', frames }];
   const failure = createFailure({ build: 'old', side: 'browser', unresolved: true, weak: true, errors });
   desk.journal(failure);
@@ -65,7 +65,7 @@ it('serves the assets of an earlier build, and resolves its errors', async () =>
   });
 });
 
-it('takes the maps of a build again whose server alone was built anew', async () => {
+it('stores the source maps again if only the server was rebuilt', async () => {
   const dataDir = createFolder(onTestFinished);
   const dist = createFolder(onTestFinished);
   for (const version of ['one', 'two', 'two']) {

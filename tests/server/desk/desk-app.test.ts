@@ -4,8 +4,8 @@ import { ADA, startDeskSite, toCookie } from '../../support/desk-site.ts';
 
 const signIn = { _action: 'root.signIn', token: ADA.token };
 
-describe('a listener of the desk’s own', () => {
-  it('answers for whatever host it is asked by, with the desk and health, and has nothing of the product', async () => {
+describe("the desk's separate listener", () => {
+  it('serves the desk and health checks for every host, and nothing of the product', async () => {
     const { alone } = await startDeskSite();
     const ask = (path: string) => request(alone).get(path).set('Host', '10.0.0.7:3001');
     expect((await ask('/desk')).status).toBe(401);
@@ -21,7 +21,7 @@ describe('a listener of the desk’s own', () => {
     expect((await ask('/desk').set('Host', 'a b')).status).toBe(400);
   });
 
-  it('takes forms of the host alone that they are posted to', async () => {
+  it('accepts a form only if its origin matches the host', async () => {
     const { alone } = await startDeskSite({ publicOrigins: ['https://example.com'] });
     const post = (origin: string) =>
       request(alone).post('/desk').set('Host', 'desk.internal:3001').set('Origin', origin).type('form').send(signIn);
@@ -31,7 +31,7 @@ describe('a listener of the desk’s own', () => {
     }
   });
 
-  it('opens the desk to who has signed in there', async () => {
+  it('shows the desk to an operator who signed in there', async () => {
     const { alone } = await startDeskSite();
     const { headers } = await request(alone).post('/desk').type('form').send(signIn);
     const reply = await request(alone).get('/desk').set('Cookie', toCookie(headers));

@@ -11,7 +11,7 @@ import { toAddress } from '../../../src/server/engine/errors/failure.ts';
 import { createFailure, createFolder, createTestLog, openTestDesk } from '../../support/desk.ts';
 
 describe('the desk', () => {
-  it('finds what was journaled a moment ago', async () => {
+  it('finds a failure journaled a moment ago', async () => {
     const dataDir = createFolder(onTestFinished);
     const { log, lines } = createTestLog();
     const desk = await openTestDesk({ dataDir, log });
@@ -29,7 +29,7 @@ describe('the desk', () => {
     expect(lines).toEqual([]);
   });
 
-  it('changes what was journaled a moment ago, and writes this build down before its first failure', async () => {
+  it('changes an incident journaled a moment ago, and stores the build before its first failure', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
     const failure = createFailure({ at: Date.now() - 1000 });
@@ -50,7 +50,7 @@ describe('the desk', () => {
     await expect(desk.ask('listIncidents', { limit: 5, cursor: 'none' })).rejects.toThrow(/The cursor is none/);
   });
 
-  it('leaves no journal behind when it is closed', async () => {
+  it('leaves an empty journal when it is closed', async () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     const failure = createFailure();
@@ -65,7 +65,7 @@ describe('the desk', () => {
     expect((await next.ask('listProcesses', 10)).at(-1)).toMatchObject({ ended: 'clean' });
   });
 
-  it('removes the locks of journals that have been gone for days', async () => {
+  it('removes the locks of journals that were deleted days ago', async () => {
     const dataDir = createFolder(onTestFinished);
     const journals = join(dataDir, 'journal');
     mkdirSync(journals);
@@ -79,7 +79,7 @@ describe('the desk', () => {
     await expect.poll(() => readdirSync(journals).filter((name) => stray.includes(name))).toEqual([]);
   });
 
-  it('refuses a second server on the same folder, with a sentence', async () => {
+  it('refuses a second server on the same folder, with a clear message', async () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
@@ -90,7 +90,7 @@ describe('the desk', () => {
     expect(existsSync(join(dataDir, 'instance.lock'))).toBe(true);
   });
 
-  it('can be waited for standing still, as a process that is about to exit does', async () => {
+  it('can be flushed synchronously, as a process does before it exits', async () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
@@ -103,7 +103,7 @@ describe('the desk', () => {
     expect(store.prepare('SELECT server_count FROM desk_incidents').get()).toEqual({ server_count: 500 });
   });
 
-  it('goes on where its database was deleted while it was open', async () => {
+  it('keeps working if its database is deleted while it is open', async () => {
     const dataDir = createFolder(onTestFinished);
     const { log, lines } = createTestLog();
     const desk = await openTestDesk({ dataDir, log });
@@ -117,12 +117,12 @@ describe('the desk', () => {
     await expect
       .poll(() => desk.ask('find', toAddress(failure)).catch(() => undefined), { timeout: 10_000 })
       .toBeDefined();
-    // What the journal still held is in the new one.
+    // The new database also contains the failures that were still in the journal.
     expect(await desk.ask('find', toAddress(before))).toMatchObject({ state: 'kept' });
     expect(lines.map(({ message }) => message).join('\n')).toContain('is back');
   }, 60_000);
 
-  it('keeps failures while another program holds its database, and takes them in after it', async () => {
+  it('keeps failures while another program locks its database, and stores them afterwards', async () => {
     const dataDir = createFolder(onTestFinished);
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
@@ -131,7 +131,7 @@ describe('the desk', () => {
     other.exec('BEGIN IMMEDIATE');
     const failure = createFailure();
     expect(desk.journal(failure)).toBe(true);
-    // It may still arrive, and other questions are answered.
+    // The failure can still arrive. Other questions are answered.
     await expect(desk.ask('find', toAddress(failure))).rejects.toMatchObject({ reason: 'arriving' });
     expect(await desk.ask('listIncidents', { limit: 5 })).toMatchObject({ incidents: [] });
     expect(desk.condition.store).toBe('reachable');
@@ -143,7 +143,7 @@ describe('the desk', () => {
       .toMatchObject({ state: 'kept', incident: { counts: { server: 1 } } });
   }, 60_000);
 
-  it('answers before it has stored everything, says how much is arriving, and finds what arrives', async () => {
+  it('answers before it has stored everything, says how much is arriving, and finds it later', async () => {
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished) });
     onTestFinished(() => desk.close());
     await desk.ask('readChanges');
@@ -168,7 +168,7 @@ describe('the desk', () => {
     expect(incidents.reduce((sum, { counts }) => sum + counts.server, 0)).toBe(failures.length);
   });
 
-  it('says that its worker crashes, and that it knows of no store then', async () => {
+  it('reports that its worker crashed and that the store is unavailable', async () => {
     const dataDir = createFolder(onTestFinished);
     const workerFile = join(dataDir, 'crash.mjs');
     writeFileSync(workerFile, "throw new Error('broken');");
@@ -180,7 +180,7 @@ describe('the desk', () => {
     await expect(desk.ask('readChanges')).rejects.toThrow(StoreAwayError);
   });
 
-  it('refuses a folder that cannot be written to, with a sentence', () => {
+  it('refuses a folder that is not writable, with a clear message', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
     const prepare = () => requireDataFolder(join(folder, 'file'));
@@ -188,7 +188,7 @@ describe('the desk', () => {
     expect(prepare).toThrow(/DATA_DIR\) cannot be written to \(E\w+\)/);
   });
 
-  it('goes on where its folder is taken away under way, says so once, and tells how it is', async () => {
+  it('keeps running if its folder is deleted, logs it once, and reports its status', async () => {
     const folder = createFolder(onTestFinished);
     const dataDir = join(folder, 'data');
     const { log, lines } = createTestLog();
@@ -198,7 +198,7 @@ describe('the desk', () => {
       .poll(() => desk.condition, { timeout: 20_000 })
       .toEqual({ store: 'reachable', journal: 'written', worker: 'running' });
     renameSync(dataDir, join(folder, 'elsewhere'));
-    writeFileSync(dataDir, ''); // so that it cannot be made anew
+    writeFileSync(dataDir, ''); // so that the folder cannot be recreated
     expect(desk.journal(createFailure())).toBe(false);
     expect(desk.journal(createFailure())).toBe(false);
     const change = desk.ask(
@@ -213,7 +213,7 @@ describe('the desk', () => {
     expect(lines.filter(({ message }) => message.includes('store cannot be used'))).toHaveLength(1);
   });
 
-  it('holds no secret in an error about PostgreSQL', async () => {
+  it('reports PostgreSQL errors without secrets', async () => {
     const { log, lines } = createTestLog();
     const databaseUrl = 'postgres://desk:hunter2@127.0.0.1:9/none';
     const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), databaseUrl, log });

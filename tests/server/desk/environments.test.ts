@@ -10,7 +10,7 @@ const BOTH = '7K3QM2XA';
 const ONLY_STAGING = '2M3KQ7XA';
 const OF_STAGING = '9F4W0R6B';
 
-/** A desk of the environment `test`, on a store that staging uses too. */
+/** A desk for the environment `test`, on a store that it shares with `staging`. */
 async function start<Site>(startSite: (options: { driver: ReturnType<typeof openSqlite> }) => Promise<Site>) {
   const driver = openSqlite(':memory:', { log: createTestLog().log });
   const site = await startSite({ driver });
@@ -24,7 +24,7 @@ async function start<Site>(startSite: (options: { driver: ReturnType<typeof open
   return { site, staging };
 }
 
-describe('a desk that several environments share', () => {
+describe('a desk shared by several environments', () => {
   async function open() {
     const { site, staging } = await start(startDeskSite);
     await takeIn(site.store, wholeOf({ digest: BOTH, title: 'TypeError: seen in test' }));
@@ -33,7 +33,7 @@ describe('a desk that several environments share', () => {
     return { site, staging, cookie, show };
   }
 
-  it('lists one of them at a time, and links to the others', async () => {
+  it('lists one environment at a time and links to the others', async () => {
     const { show } = await open();
     const own = (await show('/desk')).text;
     expect(own).toContain('seen in test');
@@ -46,7 +46,7 @@ describe('a desk that several environments share', () => {
     expect(other).not.toContain('seen in test');
   });
 
-  it('leads an address to the environment that knows it', async () => {
+  it('redirects an address to the environment that has it', async () => {
     const { show } = await open();
     const to = async (path: string) => (await show(path)).headers.location;
     expect(await to(`/desk/${BOTH}-${OF_STAGING}`)).toBe(`/desk/${BOTH}/${OF_STAGING}?environment=staging`);
@@ -54,11 +54,11 @@ describe('a desk that several environments share', () => {
     expect(await to(`/desk?search=${BOTH}-${OF_STAGING}`)).toBe(`/desk/${BOTH}/${OF_STAGING}?environment=staging`);
     const own = await show(`/desk/${BOTH}`);
     expect([own.status, own.text.includes('seen in test')]).toEqual([200, true]);
-    expect(own.text).toContain(`href="/desk/${BOTH}?environment=staging"`); // also seen there
+    expect(own.text).toContain(`href="/desk/${BOTH}?environment=staging"`); // the incident was also seen in staging
     expect((await show(`/desk/${ONLY_STAGING}?environment=test`)).status).toBe(404);
   });
 
-  it('changes what its page shows, and nothing of the others', async () => {
+  it('changes only the environment that its page shows', async () => {
     const { site, show, cookie } = await open();
     const states = async () =>
       Promise.all(['test', 'staging'].map(async (of) => (await site.store.find({ digest: BOTH }, of))?.incident.state));
@@ -74,14 +74,14 @@ describe('a desk that several environments share', () => {
   });
 });
 
-describe('the API of such a desk', () => {
+describe('the API of a shared desk', () => {
   async function open() {
     const { site: api, staging } = await start(startDeskApi);
     await takeIn(api.site.store, wholeOf({ digest: BOTH }));
     return { ...api, staging };
   }
 
-  it('answers for the environment of its server unless asked for another', async () => {
+  it("answers for its server's environment unless the request names another", async () => {
     const { get } = await open();
     const own = (await get('/incidents')).body;
     expect([own.environment, own.environments]).toEqual(['test', ['staging', 'test']]);
@@ -90,14 +90,14 @@ describe('the API of such a desk', () => {
     expect([other.environment, other.incidents.length]).toEqual(['staging', 2]);
     expect((await get(`/incidents/${BOTH}`)).body.environment).toBe('test');
     expect((await get(`/incidents/${BOTH}?environment=staging`)).body.environment).toBe('staging');
-    // A digest that only another one knows leads there, unless one was asked for.
+    // Without an environment, finds a digest that only another environment has.
     expect((await get(`/incidents/${ONLY_STAGING}`)).body.environment).toBe('staging');
     expect((await get(`/incidents/${ONLY_STAGING}?environment=test`)).status).toBe(404);
     expect((await get(`/incidents/${BOTH}/occurrences/${OF_STAGING}`)).body.environment).toBe('staging');
     expect((await get(`/find?text=${ONLY_STAGING}`)).body).toEqual({ digest: ONLY_STAGING, environment: 'staging' });
   });
 
-  it('changes the one that was asked for', async () => {
+  it('changes the environment that the request names', async () => {
     const { ask, get } = await open();
     const body = { status: { state: 'resolved' } };
     await ask('patch', `/incidents/${BOTH}?environment=staging`, { body });

@@ -6,7 +6,7 @@ import { createFolder } from '../../support/desk.ts';
 
 const module = new URL('../../../src/server/desk/file-lock.ts', import.meta.url).href;
 
-it('is held by one at a time', () => {
+it('can be held only once', () => {
   const path = join(createFolder(onTestFinished), 'a.lock');
   const lock = takeLock(path);
   expect(lock).toBeDefined();
@@ -17,7 +17,7 @@ it('is held by one at a time', () => {
   again?.release();
 });
 
-it('is let go of by a process that is killed', async () => {
+it('is released when its process is killed', async () => {
   const path = join(createFolder(onTestFinished), 'a.lock');
   const script = `import('${module}').then(({ takeLock }) => { takeLock('${path}'); console.log('held'); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -32,6 +32,6 @@ it('is let go of by a process that is killed', async () => {
   lock?.release();
 });
 
-it('says where its file cannot be made', () => {
+it('throws if its file cannot be created', () => {
   expect(() => takeLock(join(createFolder(onTestFinished), 'none', 'a.lock'))).toThrow();
 });

@@ -33,14 +33,14 @@ const SHARED = '7K3QM2XA';
 const LONELY = '0000000A';
 const EARLIER = '0000000B';
 
-/** Everything in a failure that a visitor may have caused. */
+/** Every field of a failure that a visitor can influence. */
 const FIELDS = [
   ...['title', 'message', 'cause', 'stack-file', 'stack-function', 'component', 'site-detail'],
   ...['url', 'user-agent', 'referer', 'breadcrumb', 'crumb-data', 'tag-name', 'tag', 'extra', 'request-id'],
   ...['said', 'name', 'email', 'feedback-url'],
 ];
 
-/** What one visitor leaves behind, each field with a word of its own that stands nowhere else. */
+/** Creates everything that one visitor leaves behind. Each field contains a word that occurs nowhere else. */
 function createPerson(person: string, visitor: string) {
   const words: Record<string, string> = Object.fromEntries(
     FIELDS.map((field) => [`${person}-${field}`, toCanary(`${person} ${field}`)]),
@@ -93,7 +93,7 @@ async function openDesk({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk
   return desk;
 }
 
-/** By the journal and the worker, as a server stores it. */
+/** Stores it through the journal and the worker, as a server does. */
 async function leaveBehind(desk: Desk) {
   const first = ada.failureOf({ digest: SHARED });
   const echo = ada.failureOf({ digest: SHARED, side: 'browser', echoOf: toAddress(first) });
@@ -103,21 +103,21 @@ async function leaveBehind(desk: Desk) {
     echo,
     ada.failureOf({ digest: LONELY, side: 'browser' }),
     beside,
-    // Past 20 in a second they are thin.
+    // After 20 in a second, only summaries are stored.
     ...Array.from({ length: 30 }, () => ada.failureOf({ digest: SHARED })),
     grace.failureOf({ digest: EARLIER }),
     ada.failureOf({ digest: EARLIER }),
   ];
   for (const failure of failures) expect(desk.journal(failure)).toBe(true);
   expect(desk.journalFeedback(ada.sayOf(toAddress(first), 'a'))).toBe(true);
-  // From another network, of the same failure.
+  // Feedback about the same failure from another network.
   expect(desk.journalFeedback(ada.sayOf(toAddress(echo), 'b', 'another-network0'))).toBe(true);
   expect(desk.journalFeedback(grace.sayOf(toAddress(beside), 'c'))).toBe(true);
   await desk.flush();
   return { first, beside };
 }
 
-/** All that the desk has, on its disk and in its database. */
+/** Reads everything that the desk has on disk and in its database. */
 async function readAll({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Leftover[]> {
   const path = join(DATA_DIR, 'desk.sqlite');
   const driver = DESK_DATABASE_URL === undefined ? openMadeSqlite(path) : openPostgres(DESK_DATABASE_URL);
@@ -131,18 +131,18 @@ async function readAll({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Lefto
 const listNames = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) =>
   Object.keys(words).filter((name) => findCanaries({ [name]: words[name] ?? '' }, leftovers).length > 0);
 
-/** Whether a visitor can be looked up in what visitors are counted with. */
+/** Returns whether the visitor can be found in the sketches that count visitors. */
 function isCounted(visitor: string, leftovers: readonly Leftover[]): boolean {
   const hash = createHash('sha1').update(visitor).digest().subarray(0, 4);
   return leftovers.some(({ name, bytes }) => name === 'desk_visitors.sketch' && bytes.includes(hash));
 }
 
-/** `desk_search.text: ada-url` */
+/** Entries look like `desk_search.text: ada-url`. */
 const listPlaces = (words: Readonly<Record<string, string>>, leftovers: readonly Leftover[]) => [
   ...new Set(findCanaries(words, leftovers).map((found) => found.split(' …')[0])),
 ];
 
-/** With PostgreSQL, copies of the tables stand in for pg_dump, which backs up all but the marks and keys. */
+/** Makes a backup. On PostgreSQL it copies the tables instead of running pg_dump, except the marks and keys. */
 async function backUp(env: Env): Promise<{ restore(): Promise<void> }> {
   if (env.DESK_DATABASE_URL === undefined) {
     const file = join(createFolder(onTestFinished), 'backup.sqlite');
@@ -164,7 +164,7 @@ async function backUp(env: Env): Promise<{ restore(): Promise<void> }> {
   await withTables(async (driver, table) => {
     await driver.run('CREATE SCHEMA IF NOT EXISTS dump');
     await driver.run(`CREATE TABLE dump.${table} AS SELECT * FROM ${table}`);
-    // Backups are older than a heartbeat.
+    // Real backups are older than a heartbeat.
     if (table === 'desk_runs') await driver.run('UPDATE dump.desk_runs SET beat_at = beat_at - 60000');
   });
   return {
@@ -182,8 +182,8 @@ async function backUp(env: Env): Promise<{ restore(): Promise<void> }> {
 describe.each([
   ['SQLite', sqliteEnv],
   ['PostgreSQL', postgresEnv],
-])('a visitor who is forgotten, on %s', (_name, makeEnv) => {
-  it('is in no column, file or packed byte any more, and the other one in all of theirs', async () => {
+])('a forgotten visitor, on %s', (_name, makeEnv) => {
+  it('is removed from every column, file and packed byte, and other visitors are not', async () => {
     const env = await makeEnv();
     const desk = await openDesk(env);
     const { first, beside } = await leaveBehind(desk);
@@ -234,7 +234,7 @@ describe.each([
 const ADDRESS = '203.0.113.7';
 const ID = 'customer 42';
 
-describe('the command', () => {
+describe('the forget command', () => {
   it.each([
     [
       ADDRESS,
@@ -244,7 +244,7 @@ describe('the command', () => {
     ['kq3xYw7bVb0J2k1p', [/the visitor's id that the desk shows/, /as an id/]],
     [ID, [/as an id that your visitorId returns/]],
     ['the address of a failure', [/this failure, and for the others of the same visitor on that day/]],
-  ])('says what it looked for and what it cannot find: %s', async (whom, words) => {
+  ])('says what it searched for and what it cannot find: %s', async (whom, words) => {
     const env = await sqliteEnv();
     const desk = await openDesk(env);
     const failure = ada.failureOf({});
@@ -258,7 +258,7 @@ describe('the command', () => {
     expect(err).toMatch(/Not touched: backups .* these copies: desk\.sqlite\.before-restore-2026-11-20/);
   });
 
-  it('finds what an earlier release stored, whose one salt was for all days', async () => {
+  it('finds records of an earlier release, which used one salt for all days', async () => {
     const env = await sqliteEnv();
     await (await openDesk(env)).close();
     const driver = openMadeSqlite(join(env.DATA_DIR ?? '', 'desk.sqlite'));
@@ -276,11 +276,11 @@ describe('the command', () => {
   });
 });
 
-describe('a visitor of a process that could not ask the store', () => {
+describe('a visitor of a process without access to the store', () => {
   const isSaltIn = ({ DATA_DIR = '' }: Env) =>
     readFolder(DATA_DIR).some(({ bytes }) => bytes.includes('"entry":"salt"'));
 
-  /** Everything that the process does is in its journal. */
+  /** Runs a process whose entire activity is in its journal. */
   async function failApart(env: Env) {
     const desk = await openDesk(env);
     const { toVisitor } = openVisitors(desk);
@@ -298,16 +298,16 @@ describe('a visitor of a process that could not ask the store', () => {
     expect((await desk.ask('listOccurrences', toCallKey(SHARED, 'production'), { limit: 9 })).occurrences).toHaveLength(
       1,
     );
-    // The salts are in the store by then, and gone from the disk of the process.
+    // By then the salts are in the store and deleted from the disk of the process.
     expect(isSaltIn(env)).toBe(false);
   }
 
-  it('is found where the store was not open yet', async () => {
+  it('is found if the store was not open yet', async () => {
     const env = await sqliteEnv();
     await expectForgotten(await failApart(env), env);
   });
 
-  it('is found where PostgreSQL was away when the process started', async () => {
+  it('is found if PostgreSQL was unavailable when the process started', async () => {
     const env = await postgresEnv();
     await postgres.stop();
     const desk = await failApart(env);
@@ -317,7 +317,7 @@ describe('a visitor of a process that could not ask the store', () => {
     await expectForgotten(desk, env);
   });
 
-  it('is found where the process ended before PostgreSQL came back', async () => {
+  it('is found if the process ended before PostgreSQL was available again', async () => {
     const env = await postgresEnv();
     await postgres.stop();
     await (await failApart(env)).close();

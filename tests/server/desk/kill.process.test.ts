@@ -10,15 +10,15 @@ import { usePostgres } from '../../support/use-postgres.ts';
 
 const postgres = usePostgres();
 
-/** Other tests share the machine. */
+/** Other tests use the machine at the same time. */
 const PATIENCE = { timeout: 20_000 };
 
 const childFile = fileURLToPath(new URL('../../support/desk-child.ts', import.meta.url));
 
-/** Enough for several batches (a count). */
+/** The number of addresses. Enough for several batches. */
 const SHOWN = 800;
 
-/** Starts a server that fails, and kills it once it has shown so many addresses. */
+/** Starts a server that fails, and kills it after it has shown this many addresses. */
 async function killAfter(count: number, env: Record<string, string>): Promise<string[]> {
   const child = spawn(process.execPath, [childFile], {
     env: { ...process.env, ...env },
@@ -35,7 +35,7 @@ async function killAfter(count: number, env: Record<string, string>): Promise<st
   });
   await kill(child);
   text += child.stdout.read() ?? '';
-  // The kill may have come in the middle of a line.
+  // The kill can cut off the last line.
   return text.split('\n').filter((line) => line.length === ADDRESS_LENGTH - 1);
 }
 
@@ -49,7 +49,7 @@ function kill(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Every address leads to its incident, and each was counted once. */
+/** Checks that every address leads to its incident, and that each was counted once. */
 async function expectAll(desk: Desk, addresses: readonly string[], dead: number): Promise<void> {
   const digests = Map.groupBy(addresses, (address) => address.slice(0, 8));
   for (const [digest, shown] of digests) {
@@ -57,7 +57,7 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
       .poll(async () => (await desk.ask('find', digest))?.incident.counts.server ?? 0, PATIENCE)
       .toBeGreaterThanOrEqual(shown.length);
   }
-  // More may have been stored than was shown, at most 50 by each process: the kill came in between.
+  // Each process can have stored up to 50 more than it showed before it was killed.
   const total = (await desk.ask('listIncidents', { limit: 100 })).incidents.filter(({ kind }) => kind === 'exception');
   const counted = total.reduce((sum, { counts }) => sum + counts.server, 0);
   expect(counted - addresses.length).toBeLessThanOrEqual(50 * dead);
@@ -74,8 +74,8 @@ async function expectAll(desk: Desk, addresses: readonly string[], dead: number)
     .toBe(dead);
 }
 
-describe('a process that is killed in the middle of a storm', () => {
-  it('has lost no address that it showed, on SQLite', async () => {
+describe('a process killed during a burst of failures', () => {
+  it('loses no address that it showed, on SQLite', async () => {
     const dataDir = createFolder(onTestFinished);
     const first = await killAfter(SHOWN, { DATA_DIR: dataDir });
     const second = await killAfter(SHOWN / 2, { DATA_DIR: dataDir, DIGESTS: '3' });
@@ -83,15 +83,15 @@ describe('a process that is killed in the middle of a storm', () => {
     onTestFinished(() => desk.close());
     await expectAll(desk, [...first, ...second], 2);
 
-    // Theirs go once all that they hold is in the store, and this process has not journaled anything. The kill may
-    // have come between the end of a journal and that of its lock.
+    // A journal is deleted once all its records are in the store, and this process has not journaled anything. The kill
+    // can leave the lock of a deleted journal behind.
     const listJournals = () => readdirSync(join(dataDir, 'journal')).filter((name) => !name.includes('.'));
     await expect.poll(listJournals, PATIENCE).toEqual([]);
   }, 60_000);
 
-  it('is told of with the requests that it had in flight', async () => {
+  it('is reported with the requests that were in flight', async () => {
     const dataDir = createFolder(onTestFinished);
-    // Long enough that its desk worker has said that it lives.
+    // Runs long enough for its desk worker to write a heartbeat.
     await killAfter(300, { DATA_DIR: dataDir, RATE: '100' });
     const desk = await openTestDesk({ dataDir });
     onTestFinished(() => desk.close());
@@ -113,7 +113,7 @@ describe('a process that is killed in the middle of a storm', () => {
     });
   }, 60_000);
 
-  it('has lost none on PostgreSQL, and another replica tells of it', async () => {
+  it('loses none on PostgreSQL, and another replica reports it', async () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const shown = await killAfter(SHOWN, { DATA_DIR: dataDir, DESK_DATABASE_URL: databaseUrl });
@@ -122,7 +122,7 @@ describe('a process that is killed in the middle of a storm', () => {
     await expectAll(desk, shown, 1);
   }, 60_000);
 
-  it('has lost none where PostgreSQL was away', async () => {
+  it('loses none if PostgreSQL was unavailable', async () => {
     const databaseUrl = await postgres.createDatabase();
     const dataDir = createFolder(onTestFinished);
     const opened = await openTestDesk({ dataDir, databaseUrl });

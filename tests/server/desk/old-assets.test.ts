@@ -14,7 +14,7 @@ function setUp(files: Record<string, Uint8Array>) {
   return { asked, clock, find };
 }
 
-it('asks for a file once, and keeps it', async () => {
+it('reads a file once, and caches it', async () => {
   const { asked, find } = setUp({ 'client/assets/a-AAAAAAAA.js': Buffer.from('a') });
   const found = await Promise.all([find('/assets/a-AAAAAAAA.js'), find('/assets/a-AAAAAAAA.js')]);
   expect(found.map(String)).toEqual(['a', 'a']);
@@ -22,7 +22,7 @@ it('asks for a file once, and keeps it', async () => {
   expect(asked).toEqual(['client/assets/a-AAAAAAAA.js']);
 });
 
-it('believes for a while that there is none: another replica may publish it', async () => {
+it('caches for a while that a file does not exist, because another replica can publish it later', async () => {
   const { asked, clock, find } = setUp({});
   await find('/assets/a-AAAAAAAA.js');
   await find('/assets/a-AAAAAAAA.js');
@@ -38,13 +38,13 @@ it.each([
   '/other/a-AAAAAAAA.js',
   '/assets/x/a-AAAAAAAA.js',
   '/assets/a-AAAAAAAA.js?x',
-])('does not ask for %s, which no build makes', async (path) => {
+])('does not look up %s, which no build creates', async (path) => {
   const { asked, find } = setUp({});
   expect(await find(path)).toBeUndefined();
   expect(asked).toEqual([]);
 });
 
-it('asks no more at once than a bound, whatever names strangers make up', async () => {
+it('limits simultaneous lookups of made-up names', async () => {
   let open = 0;
   const find = createFindOldAsset(() => {
     open += 1;
@@ -54,7 +54,7 @@ it('asks no more at once than a bound, whatever names strangers make up', async 
   expect(open).toBeLessThan(100);
 });
 
-it('finds nothing while the store is away', async () => {
+it('finds nothing while the store is unavailable', async () => {
   const find = createFindOldAsset(async () => {
     throw new Error('away');
   });

@@ -4,7 +4,7 @@ import { parseSourceLink, toSourceLink } from '../../../src/server/desk/source-l
 const PLACE = { file: 'src/shared/a b#?.tsx', line: 7, column: 3, release: 'v1/x', build: 'X7K2' };
 
 describe('toSourceLink', () => {
-  it('fills a place in, so that nothing of it can end the path', () => {
+  it('escapes the values, so that none can end the path', () => {
     expect(toSourceLink('https://code.example/blob/{release}/{file}#L{line}', PLACE)).toBe(
       'https://code.example/blob/v1/x/src/shared/a%20b%23%3F.tsx#L7',
     );
@@ -15,7 +15,7 @@ describe('toSourceLink', () => {
 });
 
 describe('parseSourceLink', () => {
-  it.each(['https://code.example/{file}', 'vscode://file/x/{file}:{line}'])('takes %s', (text) => {
+  it.each(['https://code.example/{file}', 'vscode://file/x/{file}:{line}'])('accepts %s', (text) => {
     expect(parseSourceLink(text)).toBe(text);
   });
 
@@ -26,7 +26,7 @@ describe('parseSourceLink', () => {
     'data://{file}',
     '{file}',
     'https://a b/{file}',
-  ])('refuses %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(parseSourceLink(text)).toBeUndefined();
   });
 });

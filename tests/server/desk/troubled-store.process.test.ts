@@ -10,7 +10,7 @@ import { usePostgres } from '../../support/use-postgres.ts';
 const postgres = usePostgres();
 const PATIENCE = { timeout: 40_000, interval: 50 };
 
-/** A desk whose PostgreSQL has another administrator. */
+/** A desk whose PostgreSQL is controlled by another administrator. */
 async function openTroubled() {
   const url = await postgres.createDatabase();
   const admin = openPostgres(url);
@@ -26,7 +26,7 @@ async function openTroubled() {
     dataDir,
     databaseUrl: url.replace('desk:desk@', `${role}:poor@`),
     log,
-    // Soon enough that what has to be tried six times is over in a second.
+    // Short enough that six attempts take less than a second.
     retryFirst: 20,
     count: (name, labels, by = 1) => {
       const key = [name, ...Object.values(labels)].join(' ');
@@ -44,12 +44,12 @@ async function openTroubled() {
     counts,
     said,
     admin,
-    /** @returns what gives them back */
+    /** @returns a function that grants them again */
     async revoke(table: string) {
       await admin.run(`REVOKE ALL ON ${role}.${table} FROM ${role}`);
       return () => admin.run(`GRANT ALL ON ${role}.${table} TO ${role}`);
     },
-    /** Locks something. @returns what releases it */
+    /** Takes a lock. @returns a function that releases it */
     async hold(statement: string) {
       const held = Promise.withResolvers<void>();
       const locked = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ async function openTroubled() {
       );
       return row?.count;
     },
-    /** What marks the store as away, or as back. */
+    /** Counts how often the store became unavailable or available again. */
     flaps: () => said('store cannot be used') + said('store is back'),
   };
 }
@@ -88,7 +88,7 @@ function say({ desk }: Troubled, id: string): void {
 }
 
 describe('a missing privilege', () => {
-  it.each(['desk_search', 'desk_visitors', 'desk_feedback'])('keeps no failure out: %s', async (table) => {
+  it.each(['desk_search', 'desk_visitors', 'desk_feedback'])('loses no failure: %s', async (table) => {
     const site = await openTroubled();
     const grant = await site.revoke(table);
     failTwelveTimes(site);
@@ -100,7 +100,7 @@ describe('a missing privilege', () => {
   });
 
   it.each(['desk_occurrences', 'desk_hours', 'desk_wholes', 'desk_journals', 'desk_meta'])(
-    'keeps failures in the journal until it may be used again: %s',
+    'keeps failures in the journal until it is granted again: %s',
     async (table) => {
       const site = await openTroubled();
       const grant = await site.revoke(table);
@@ -120,7 +120,7 @@ describe('a missing privilege', () => {
     },
   );
 
-  it('fails the queries that need it, and no others', async () => {
+  it('fails only the queries that need it', async () => {
     const site = await openTroubled();
     await site.revoke('desk_feedback');
     const failed = await site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch((error: unknown) => error);
@@ -132,7 +132,7 @@ describe('a missing privilege', () => {
     expect(site.flaps()).toBe(0);
   });
 
-  it('sends what visitors said to a file after some tries, and stores the failures behind it', async () => {
+  it('moves feedback to a file after several attempts, and stores the failures after it', async () => {
     const site = await openTroubled();
     await site.revoke('desk_feedback');
     say(site, '1');
@@ -154,15 +154,15 @@ describe('a missing privilege', () => {
 });
 
 describe('a lock', () => {
-  it('on a table that the list does not use disturbs neither the list nor the heartbeat', async () => {
+  it('on a table that the list does not use delays neither the list nor the heartbeat', async () => {
     const site = await openTroubled();
     const release = await site.hold(`LOCK TABLE ${site.role}.desk_feedback IN ACCESS EXCLUSIVE MODE`);
     failTwelveTimes(site);
     say(site, '1');
     const statuses: unknown[] = [];
-    // Until the writer has waited for the lock and given up.
+    // Continues until the writer has waited for the lock and given up.
     while ((site.counts.get('spillway_journal_refused_total retried') ?? 0) === 0) {
-      site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch(() => undefined); // another page, which needs the table
+      site.desk.ask('listFeedback', '7K3QM2XA@production', 5).catch(() => undefined); // needs the locked table
       const answered = site.desk.ask('listIncidents', { limit: 5 });
       statuses.push(
         await answered.then(
@@ -185,7 +185,7 @@ describe('a lock', () => {
   }, 60_000);
 });
 
-it('gives up failures that the store keeps refusing after some tries, if it takes others', async () => {
+it('drops failures that the store keeps refusing, if it accepts others', async () => {
   const site = await openTroubled();
   await site.admin.run(`CREATE FUNCTION ${site.role}.refuse() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN IF NEW.digest = '00000001' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NEW; END $$`);
@@ -199,9 +199,9 @@ it('gives up failures that the store keeps refusing after some tries, if it take
   expect(site.flaps()).toBe(0);
 }, 60_000);
 
-it('leaves out what the store never takes at once, and stores the rest', async () => {
+it('skips a failure that can never be stored without a retry, and stores the rest', async () => {
   const site = await openTroubled();
-  const broken = createFailure({ digest: '00000002', at: 1.5 }); // no whole number
+  const broken = createFailure({ digest: '00000002', at: 1.5 }); // not an integer
   for (const failure of [createFailure(), broken, createFailure()]) site.desk.journal(failure);
   await expect.poll(site.stored, PATIENCE).toBe(2);
   expect(readFileSync(join(site.dataDir, 'dead-letters.ndjson'), 'utf8')).toContain(broken.id);
@@ -209,7 +209,7 @@ it('leaves out what the store never takes at once, and stores the rest', async (
   expect(site.desk.arriving.count).toBe(0);
 });
 
-it('is created again if the database was emptied', async () => {
+it('recreates the tables if the database was emptied', async () => {
   const site = await openTroubled();
   failTwelveTimes(site);
   await site.desk.flush();

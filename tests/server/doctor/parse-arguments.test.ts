@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseArguments } from '../../../src/server/doctor/parse-arguments.ts';
 
-it('takes a site as visitors have it, without its path', () => {
+it('accepts the URL of a site, and removes its path', () => {
   expect(parseArguments([])).toMatchObject({ site: undefined, json: false, help: false });
   const parsed = parseArguments(['https://www.example.com/a/page?x=1', '--json', '--token-file', 'token']);
   expect(parsed.site?.href).toBe('https://www.example.com/');
@@ -9,7 +9,7 @@ it('takes a site as visitors have it, without its path', () => {
   expect(parseArguments(['http://[::1]:3000']).site?.origin).toBe('http://[::1]:3000');
 });
 
-it('helps', () => {
+it('shows the help', () => {
   for (const args of [['help'], ['--help'], ['-h'], ['https://a.example', '-h']])
     expect(parseArguments(args).help).toBe(true);
 });
@@ -22,7 +22,7 @@ it.each([
   [['--token-file', 'x'], 'name one'],
   [['--jsn'], '--jsn'],
   [['https://a.example', '--token-file'], '--token-file'],
-])('refuses %j', (args, words) => {
+])('rejects %j', (args, words) => {
   expect(() => parseArguments(args)).toThrow(words);
   expect(() => parseArguments(args)).not.toThrow('secret');
 });

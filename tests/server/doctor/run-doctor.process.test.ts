@@ -32,7 +32,7 @@ interface Told {
   readonly groups: readonly FindingGroup[];
 }
 
-/** The built command, in a process of its own. */
+/** Runs the built command in a separate process. */
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Said> {
   const inherited = { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR };
   return new Promise((resolve) => {
@@ -47,7 +47,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 const MOUNTS = '22 1 8:1 / / rw - ext4 /dev/sda1 rw\n';
 
-/** The same in this process, which is faster. */
+/** Runs the command in this process, which is faster. */
 async function look(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
@@ -60,7 +60,7 @@ async function look(
   return { code, out: read(out), err: read(err) };
 }
 
-/** Marks by what they are about. */
+/** Returns the marks by subject. */
 const measure = async (url: string, env: Readonly<Record<string, string>> = { OPERATOR_TOKEN: TOKEN }) =>
   listMarks(await look(env, [url, '--json']));
 
@@ -79,7 +79,7 @@ function start(env: Record<string, string> = { OPERATOR_TOKEN: TOKEN }): Promise
 }
 
 describe('this environment', () => {
-  it('is looked at, and ends with 0 where there are warnings alone', async () => {
+  it('exits with 0 if there are only warnings', async () => {
     const { code, out, err } = await look({
       DATA_DIR: createFolder(onTestFinished),
       PUBLIC_ORIGIN: 'https://a.example',
@@ -93,7 +93,7 @@ describe('this environment', () => {
     expect(out).not.toContain('\x1b');
   });
 
-  it('ends with 1 where something is wrong, and tells the same to programs', async () => {
+  it('exits with 1 if something is wrong, and reports the same as JSON', async () => {
     const env = { DATA_DIR: createFolder(onTestFinished), PORT: 'http' };
     expect((await look(env)).out).toContain('wrong    Settings: The setting PORT is not a port.');
     const { code, out } = await look(env, ['--json']);
@@ -105,7 +105,7 @@ describe('this environment', () => {
     expect(inMemory.code).toBe(1);
   });
 
-  it('says how it is called, and ends with 2 where it was called wrongly', async () => {
+  it('shows its usage, and exits with 2 for wrong arguments', async () => {
     expect((await look({}, ['--help'])).out).toContain('node dist/doctor.mjs https://www.example.com');
     expect((await look({ npm_lifecycle_event: 'doctor' }, ['-h'])).out).toContain('npm run doctor -- https://');
     expect(await look({}, ['www.example.com'])).toMatchObject({
@@ -115,7 +115,7 @@ describe('this environment', () => {
     });
   });
 
-  it('repeats no secret', async () => {
+  it('prints no secret', async () => {
     const names = ['operator', 'viewer', 'database', 'webhook', 'mail', 'dsn', 'heartbeat', 'secret', 'other'];
     const canaries = Object.fromEntries(names.map((name) => [name, toCanary(name)]));
     const env = {
@@ -153,7 +153,7 @@ describe('bin/doctor.mjs', () => {
       );
     });
 
-  it('builds itself where it is not there, and knows whether the sources changed since the build', async () => {
+  it('builds itself if it is missing, and reports that the sources have changed since the build', async () => {
     const app = createOwnedApp();
     onTestFinished(() => app.remove());
     await app.build();
@@ -173,13 +173,13 @@ describe('a site', () => {
   });
   afterAll(() => server.stop());
 
-  /** @returns the marks of what is seen through such a proxy */
+  /** @returns the marks for a site behind this proxy */
   async function through(careless: Carelessness) {
     const proxy = await startCarelessProxy(server.url, careless);
     return measure(proxy.url).finally(() => proxy.stop());
   }
 
-  it('that is reached without a proxy has nothing wrong', async () => {
+  it('has no errors without a proxy', async () => {
     const { code, marks } = await measure(server.url);
     expect({ code, wrong: Object.keys(marks).filter((about) => marks[about] === 'wrong') }).toEqual({
       code: 0,
@@ -193,7 +193,7 @@ describe('a site', () => {
     });
   });
 
-  it('behind a proxy that does what it should has nothing wrong', async () => {
+  it('has no errors behind a well configured proxy', async () => {
     const { code, marks } = await through({});
     expect(code).toBe(0);
     expect(marks).toMatchObject({
@@ -211,58 +211,63 @@ describe('a site', () => {
     });
   });
 
-  // At once: each of them mostly waits for streams.
+  // Concurrent, because each test mostly waits for streams.
   it.concurrent.each<[string, Carelessness, Record<string, Mark>, string]>([
     [
-      'holds replies back',
+      'buffers responses',
       { buffers: true },
       { 'Page, uncompressed': 'wrong', 'Server-sent events': 'wrong' },
       'proxy_buffering off;',
     ],
     [
-      'takes Accept-Encoding away',
+      'removes Accept-Encoding',
       { takesEncoding: true },
       { Compression: 'warning', 'Page, uncompressed': 'ok' },
       'Accept-Encoding',
     ],
     ['compresses twice', { compressesTwice: true }, { 'Asset bytes': 'wrong' }, 'gzip off;'],
-    ['lets no bodies in', { maxBody: 1000 }, { 'Request bodies': 'wrong' }, 'client_max_body_size 2m;'],
-    ['does not say who asks', { forwards: 'nothing' }, { "Visitor's address": 'wrong' }, 'option forwardfor'],
+    ['limits request bodies', { maxBody: 1000 }, { 'Request bodies': 'wrong' }, 'client_max_body_size 2m;'],
     [
-      'says of visitors what they say themselves',
+      "does not forward the visitor's address",
+      { forwards: 'nothing' },
+      { "Visitor's address": 'wrong' },
+      'option forwardfor',
+    ],
+    [
+      'forwards headers that the visitor sent',
       { forwards: 'what-it-got' },
       { "Visitor's address": 'wrong', Scheme: 'warning', Host: 'wrong' },
       '$remote_addr',
     ],
-    ['asks for another host', { exchangesHost: true, forwards: 'nothing' }, { Host: 'wrong' }, 'proxy_set_header Host'],
-    ['keeps pages', { keeps: true }, { 'Page cache': 'wrong' }, 'proxy_cache_valid'],
     [
-      'ages assets by itself',
+      'sends another Host header',
+      { exchangesHost: true, forwards: 'nothing' },
+      { Host: 'wrong' },
+      'proxy_set_header Host',
+    ],
+    ['caches pages', { keeps: true }, { 'Page cache': 'wrong' }, 'proxy_cache_valid'],
+    [
+      'sets the age of assets',
       { agesAssets: true },
       { 'Asset cache': 'warning', ETag: 'warning' },
       'add_header Cache-Control',
     ],
     ['adds headers', { doublesHeaders: true }, { 'Security headers': 'warning' }, 'add_header'],
-    ['takes the token away', { takesToken: true }, { Token: 'wrong' }, '$http_authorization'],
+    ['removes the token', { takesToken: true }, { Token: 'wrong' }, '$http_authorization'],
     ['adds a token', { addsToken: TOKEN }, { Metrics: 'wrong', Desk: 'wrong' }, 'DESK_PORT'],
-  ])('behind a proxy that %s', async (_name, careless, wanted, line) => {
+  ])('is diagnosed behind a proxy that %s', async (_name, careless, wanted, line) => {
     const { marks, lines } = await through(careless);
     expect(marks).toMatchObject(wanted);
     expect(lines).toContain(line);
   });
 
   it.concurrent.for<[string, string, Carelessness, Mark]>([
-    ['proves every name', 'X-Forwarded-User', { addsProxySecret: PROXY_SECRET }, 'wrong'],
-    [
-      'proves every name in a header that only the setting names',
-      'X-Our-User',
-      { addsProxySecret: PROXY_SECRET },
-      'wrong',
-    ],
-    ['passes on what visitors say, without the secret', 'X-Forwarded-User', { forwards: 'what-it-got' }, 'ok'],
+    ['adds the secret for every name', 'X-Forwarded-User', { addsProxySecret: PROXY_SECRET }, 'wrong'],
+    ['adds the secret for every name in a custom header', 'X-Our-User', { addsProxySecret: PROXY_SECRET }, 'wrong'],
+    ['forwards what the visitor sends, without the secret', 'X-Forwarded-User', { forwards: 'what-it-got' }, 'ok'],
     ['has another secret', 'X-Forwarded-User', { addsProxySecret: `${PROXY_SECRET}-of-before` }, 'ok'],
   ])(
-    'behind an authenticating proxy that %s',
+    'is diagnosed behind an authenticating proxy that %s',
     async ([_name, AUTH_PROXY_HEADER, careless, mark], { onTestFinished }) => {
       const settings = { OPERATOR_TOKEN: TOKEN, AUTH_PROXY_HEADER, AUTH_PROXY_SECRET: PROXY_SECRET };
       const proxied = await start({ ...settings, TRUST_PROXY: 'loopback' });
@@ -277,7 +282,7 @@ describe('a site', () => {
     },
   );
 
-  it('is measured from outside without a token, and with a wrong one', async () => {
+  it('is checked only from outside without a token or with a wrong one', async () => {
     const without = await measure(server.url, {});
     expect(without.marks).toMatchObject({
       Compression: 'ok',
@@ -288,7 +293,7 @@ describe('a site', () => {
     expect(JSON.stringify(wrong.findings)).not.toContain('somebody-else');
   });
 
-  it('takes the token from a file, or from the data folder of the server', async () => {
+  it("is checked with a token from a file, or from the server's data folder", async () => {
     const file = join(createFolder(onTestFinished), 'token');
     writeFileSync(file, `${TOKEN}\n`);
     expect((await run([server.url, '--token-file', file])).out).toContain('Streams\n');
@@ -299,7 +304,7 @@ describe('a site', () => {
     expect(none).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cannot be read (ENOENT)') });
   });
 
-  it('sends its token to no server that it is led to', async () => {
+  it('never gets the token if it is only the target of a redirect', async () => {
     const asked: (string | undefined)[] = [];
     const other = createServer((request, response) => {
       asked.push(request.headers.authorization);
@@ -314,7 +319,7 @@ describe('a site', () => {
     expect(server.log().slice(before)).not.toContain('"path":"/"');
   });
 
-  it('that is not there, or no Spillway', async () => {
+  it('is reported if it is unreachable or not Spillway', async () => {
     const port = await findFreePort();
     expect(await measure(`http://127.0.0.1:${port}`)).toMatchObject({ code: 1, marks: { Reachable: 'wrong' } });
     expect((await measure(`https://127.0.0.1:${new URL(server.url).port}`)).marks).toEqual({ Reachable: 'wrong' });
@@ -325,7 +330,7 @@ describe('a site', () => {
     expect((await measure(`http://127.0.0.1:${its}`)).marks).toMatchObject({ Reachable: 'wrong', TLS: 'unknown' });
   });
 
-  it('that knows another origin alone', async () => {
+  it('is reported if it accepts only another origin', async () => {
     const strict = await start({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'http://www.example.com' });
     onTestFinished(() => strict.stop());
     const { marks, lines } = await measure(strict.url);
@@ -339,7 +344,7 @@ const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 describe.skipIf(!hasOpenssl)(
   `a site with TLS${hasOpenssl ? '' : ' (skipped: there is no openssl on the PATH)'}`,
   () => {
-    /** A certificate that is its own authority. */
+    /** Returns a self-signed certificate. */
     function makeCertificate(): { readonly file: string; readonly tls: { key: Buffer; cert: Buffer } } {
       const folder = createFolder(onTestFinished);
       const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
@@ -349,7 +354,7 @@ describe.skipIf(!hasOpenssl)(
       return { file: cert, tls: { key: readFileSync(key), cert: readFileSync(cert) } };
     }
 
-    it('gets the token where its certificate is good, and only there', async () => {
+    it('gets the token only if its certificate is valid', async () => {
       const server = await start();
       onTestFinished(() => server.stop());
       const { file, tls } = makeCertificate();
@@ -360,7 +365,7 @@ describe.skipIf(!hasOpenssl)(
       expect(refused).toMatchObject({ code: 1, marks: { Certificate: 'wrong', HSTS: 'ok', Compression: 'ok' } });
       expect(server.log()).not.toContain('/_doctor/');
 
-      // Node reads that setting as it starts.
+      // Node reads this setting at startup.
       const good = listMarks(await run([proxy.url, '--json'], { OPERATOR_TOKEN: TOKEN, NODE_EXTRA_CA_CERTS: file }));
       expect(good.marks).toMatchObject({
         Certificate: 'ok',
@@ -391,14 +396,14 @@ describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: the
     return measure(`http://127.0.0.1:${port}`);
   }
 
-  it('as it is installed, told who asks, has nothing wrong', async () => {
+  it('has no errors in its installed configuration', async () => {
     const { code, marks } = await through(FORWARDED);
     const ill = Object.entries(marks).filter(([, mark]) => mark !== 'ok');
-    // Without TLS there is none to look at.
+    // Without TLS there is nothing to check.
     expect({ code, ill }).toEqual({ code: 0, ill: [['TLS', 'unknown']] });
   });
 
-  it('set up carelessly is told so, in the lines of nginx alone', async () => {
+  it('gets remedies only for nginx and the settings in a careless configuration', async () => {
     const { code, marks, lines, findings } = await through(`
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $http_x_forwarded_for;
@@ -429,7 +434,7 @@ describe.skipIf(!hasNginx)(`a site behind nginx${hasNginx ? '' : ' (skipped: the
     expect(new Set(places)).toEqual(new Set(['setting', 'nginx']));
   });
 
-  it('told nothing at all', async () => {
+  it('is diagnosed if nginx forwards no headers', async () => {
     const { marks, lines } = await through('');
     expect(marks).toMatchObject({ Reachable: 'wrong', Host: 'wrong', "Visitor's address": 'wrong' });
     expect(lines).toContain('proxy_set_header Host $http_host;');

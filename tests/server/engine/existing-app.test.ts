@@ -13,7 +13,7 @@ import { spyOnLog, startTestServer, type TestAppOptions, type TestServer } from 
 import { EXISTING_APPS } from '../../support/existing-apps.ts';
 import { askRaw, sendRaw } from '../../support/raw-http.ts';
 
-/** Of the connection, of this moment, and of ours by contract. */
+/** Headers that depend on the connection or the time, and one that Spillway adds by contract. */
 const OTHERS = /^(?:date|keep-alive|connection|x-request-id):/i;
 
 async function ask(port: number, { line, headers = [], body = '' }: (typeof EXISTING_APPS)[string]['asks'][number]) {
@@ -45,7 +45,7 @@ describe.each(Object.entries(EXISTING_APPS))('%s', (_, { create, asks }) => {
 });
 
 describe('a proxy', () => {
-  it('hands on what comes from afar as it came, stream by stream', async () => {
+  it('forwards a remote response unchanged, chunk by chunk', async () => {
     const far = createServer(apps.createStreams());
     await new Promise<void>((resolve) => far.listen(0, '127.0.0.1', resolve));
     const target = `http://127.0.0.1:${(far.address() as AddressInfo).port}`;
@@ -62,7 +62,7 @@ describe('a proxy', () => {
   });
 });
 
-it('streams events to a browser that would take them compressed', async () => {
+it('streams events to a browser that accepts compression', async () => {
   const app = express();
   let send: (text: string) => void = () => undefined;
   app.get('/events', (_req, res) => {
@@ -88,7 +88,7 @@ async function mount(app: RequestHandler, { rawPaths, ...options }: MountOptions
 
 type MountOptions = TestAppOptions & { readonly rawPaths?: boolean };
 
-/** Says what it was asked for. */
+/** Responds with the method and URL of the request. */
 const sayUrl: RequestHandler = express().use((req, res) => void res.send(`${req.method} ${req.url}`));
 
 it('gets the URL that a step has rewritten', async () => {
@@ -102,7 +102,7 @@ it('gets the URL that a step has rewritten', async () => {
   expect((await askRaw(port, 'GET /other HTTP/1.1')).body).toBe('["/other","/other"]');
 });
 
-describe('what the app passes on', () => {
+describe('a request that the app passes to next()', () => {
   const app = express().disable('x-powered-by');
   app.get('/late', (_req, res) => void res.set('Set-Cookie', 'a=1').status(200));
   app.get('/conflict', () => {
@@ -116,7 +116,7 @@ describe('what the app passes on', () => {
     ['/nowhere', 404],
     ['/conflict', 409],
     ['/broken', 500],
-  ])('is answered by us at %s, with our headers', async (path, status) => {
+  ])('is answered by Spillway at %s, with its headers', async (path, status) => {
     const reply = await askRaw(await mount(app), `GET ${path} HTTP/1.1`);
     expect(reply.status).toBe(status);
     expect(reply.headers).toMatchObject({
@@ -131,7 +131,7 @@ describe('what the app passes on', () => {
   });
 });
 
-it('leaves headers that a step has set', async () => {
+it('keeps headers that a step has set', async () => {
   const step: RequestHandler = (_req, res, next) => {
     res.set({ 'X-Frame-Options': 'SAMEORIGIN', 'X-Content-Type-Options': 'nosniff' });
     next();
@@ -143,9 +143,9 @@ it('leaves headers that a step has set', async () => {
 });
 
 it.each([
-  ['as TRUST_PROXY says, where the app says nothing', undefined, '203.0.113.9'],
-  ['as the app itself says', false, '127.0.0.1'],
-])('believes a proxy %s', async (_, own, address) => {
+  ['like TRUST_PROXY, if the app sets nothing', undefined, '203.0.113.9'],
+  ['like the app itself', false, '127.0.0.1'],
+])('trusts a proxy %s', async (_, own, address) => {
   const app = express().get('/whose', (req, res) => void res.send(req.ip));
   if (own !== undefined) app.set('trust proxy', own);
   const port = await mount(app, { trustProxy: ['loopback'] });
@@ -154,7 +154,7 @@ it.each([
 });
 
 it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
-  'gets no body in Brotli, which it could decode (skipped where Node is mended)',
+  'gets no Brotli body that it would decode (skipped if Node is fixed)',
   async () => {
     const port = await mount(express().use(express.json(), (req, res) => void res.json(req.body)));
     const body = brotliCompressSync('{"a":1}').toString('latin1');
@@ -164,7 +164,7 @@ it.skipIf(describeNodeFloor(process.versions.node) === undefined)(
   },
 );
 
-describe('what is ours', () => {
+describe('a request for Spillway', () => {
   it.each([
     ['PROPFIND /admin', 405],
     ['PROPFIND /api/echo', 405],
@@ -177,7 +177,7 @@ describe('what is ours', () => {
     ['GET //x', 400],
     ['GET /a%2Fb', 400],
     ['POST /caf%c3%a9', 308],
-  ])('is refused as without an app: %s', async (line, status) => {
+  ])('is rejected as it is without an app: %s', async (line, status) => {
     expect((await askRaw(await mount(sayUrl), `${line} HTTP/1.1`)).status).toBe(status);
   });
 });
@@ -198,7 +198,7 @@ describe('raw paths', () => {
     '/a\\b',
     '/a%5cb',
     '/a%252fb',
-  ])('gives %s to the app as it came', async (path) => {
+  ])('passes %s to the app unchanged', async (path) => {
     const port = await open();
     expect(await askRaw(port, `GET ${path}?q=%E4 HTTP/1.1`)).toMatchObject({
       status: 200,
@@ -245,7 +245,7 @@ describe('raw paths', () => {
     '//secret',
     '/Secret//a',
     '/x/../secret',
-  ])('is seen by a step as the path that it may be: %s', async (path) => {
+  ])('shows a step the normalized path: %s', async (path) => {
     const gate = express.Router().use('/secret', (_req, res) => void res.status(401).send('locked'));
     const port = await mount(sayUrl, { rawPaths: true, steps: [gate] });
     expect([401, 400]).toContain((await askRaw(port, `GET ${path} HTTP/1.1`)).status);
@@ -272,7 +272,7 @@ describe('an app that is named by its file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('is told of where its own packages are not installed', async () => {
+  it('is reported if its own packages are not installed', async () => {
     const root = writeApp('');
     mkdirSync(join(root, 'legacy'));
     writeFileSync(join(root, 'package.json'), '{}');

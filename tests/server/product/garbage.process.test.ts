@@ -2,7 +2,7 @@ import { Agent, get } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type E2eServer, startServer } from '#engine/testing';
 
-/** Of a line that V8 writes for each collection of the young generation. */
+/** Matches the line that V8 writes for each collection of the young generation. */
 const PROMOTED = /"gc":"s".*?"promoted":(\d+)/g;
 
 let server: E2eServer;
@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /**
- * What outlives two collections of the young generation is copied twice and left to a full collection:
- * once, a pair of closures on each reply was enough to make pages cost a third more, and no test that
- * looks at answers sees it. A page under way is 300 kB.
+ * Memory that survives two young-generation collections is copied twice, then waits for a full collection. Two closures
+ * per response once made pages a third slower, and no test that checks responses can see that. A page in progress takes
+ * 300 kB.
  */
-it('nothing of a page is left when the next ones are rendered', async () => {
-  await load(800); // until its code is compiled
+it('pages leave no memory behind', async () => {
+  await load(800); // until the code is compiled
   const before = server.log().length;
   await load(500);
   const promoted = [...server.log().slice(before).matchAll(PROMOTED)].map(([, bytes]) => Number(bytes));

@@ -6,18 +6,18 @@ import { settings } from '#product-server/settings.ts';
 const described = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
 const read = (env: Record<string, string>) => settings.read(env, readConfig(env));
 
-it('keeps the failures of the tour from the public unless told otherwise', () => {
+it("hide the tour's failures on a public site by default", () => {
   expect(read({}).tourFailures).toBe(true);
   expect(read({ PUBLIC_ORIGINS: 'https://example.com' }).tourFailures).toBe(false);
   expect(read({ PUBLIC_ORIGINS: 'https://example.com', TOUR_FAILURES: 'yes' }).tourFailures).toBe(true);
   expect(read({ TOUR_FAILURES: 'no' }).tourFailures).toBe(false);
 });
 
-it('refuses a wrong value with a sentence that names the setting', () => {
+it('reject an invalid value with a sentence that names the setting', () => {
   expect(() => read({ TOUR_FAILURES: 'canary' })).toThrow(/^The setting TOUR_FAILURES is .+\.$/);
 });
 
-it('is described in .env.example, with nothing else beside the settings of the engine', () => {
+it("are described in .env.example, together with the engine's settings and nothing else", () => {
   const all = { ...SETTINGS, ...settings.table };
   for (const [name, { about, example }] of Object.entries(all)) {
     expect(described).toContain(`# ${about}\n# ${name}=${example}\n`);

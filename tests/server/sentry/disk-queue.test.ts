@@ -25,7 +25,7 @@ function readAll(queue: DiskQueue): string[] {
   return texts;
 }
 
-it('gives back in order what was appended, also while it is being written', () => {
+it('returns entries in order, also while more are appended', () => {
   const queue = open();
   queue.append(Buffer.from('one'));
   const one = queue.next();
@@ -37,20 +37,20 @@ it('gives back in order what was appended, also while it is being written', () =
   expect(readAll(queue)).toEqual(['two', 'three']);
 });
 
-it('goes on where the one before it ended, settled or not', () => {
+it('continues with the unsettled entries of an earlier process', () => {
   const before = open();
   for (const text of ['one', 'two', 'three', 'four']) before.append(Buffer.from(text));
   const [one, two, three] = [before.next(), before.next(), before.next()];
   if (!one || !two || !three) throw new Error('Three records were appended.');
   before.settle(one);
-  before.settle(three); // two is still on its way
+  before.settle(three); // two is not settled yet
   const after = open();
   after.append(Buffer.from('five'));
   expect(readAll(after)).toEqual(['two', 'three', 'four', 'five']);
   expect(readAll(open())).toEqual([]);
 });
 
-it('leaves no file behind once everything is settled', () => {
+it('deletes its files once everything is settled', () => {
   const queue = open();
   for (let index = 0; index < 40; index += 1) queue.append(Buffer.alloc(100 * KiB, 1));
   expect(filesOf().length).toBeGreaterThan(3);
@@ -59,7 +59,7 @@ it('leaves no file behind once everything is settled', () => {
   expect(queue.bytes).toBe(0);
 });
 
-it('is bounded, and takes again when some have left', () => {
+it('has a size limit, and accepts entries again when there is room', () => {
   const queue = open(10 * KiB);
   const body = Buffer.alloc(4 * KiB, 1);
   expect([queue.append(body), queue.append(body), queue.append(body)]).toEqual([true, true, false]);
@@ -70,9 +70,9 @@ it('is bounded, and takes again when some have left', () => {
 
 it.each([
   ['cut', (path: string) => truncateSync(path, 30)],
-  ['followed by nonsense', (path: string) => appendFileSync(path, 'nonsense'.repeat(10))],
+  ['followed by garbage', (path: string) => appendFileSync(path, 'nonsense'.repeat(10))],
   ['followed by zeros', (path: string) => appendFileSync(path, Buffer.alloc(4 * KiB))],
-])('reads up to the damage of a file that is %s, and on in the next', (_name, damage) => {
+])('reads a file that is %s up to the damage, then the next file', (_name, damage) => {
   const before = open();
   before.append(Buffer.from('whole'));
   before.append(Buffer.from('x'.repeat(30)));
@@ -85,7 +85,7 @@ it.each([
   expect(readAll(open())).toEqual([]);
 });
 
-it('starts anew with a cursor that says nothing', () => {
+it('starts over if the cursor file is invalid', () => {
   const before = open();
   for (const text of ['one', 'two']) before.append(Buffer.from(text));
   const one = before.next();
@@ -94,7 +94,7 @@ it('starts anew with a cursor that says nothing', () => {
   expect(readAll(open())).toEqual(['one', 'two']);
 });
 
-it('continues a queue that an earlier release left, with its cursor and a torn tail', () => {
+it('continues a queue from an earlier release, with its cursor and a torn tail', () => {
   const record = (text: string) => {
     const header = Buffer.alloc(8);
     header.writeUInt32BE(text.length, 0);
@@ -114,7 +114,7 @@ it('continues a queue that an earlier release left, with its cursor and a torn t
   expect(filesOf()).toEqual([]);
 });
 
-it('survives a file that somebody removed', () => {
+it('continues if a file was deleted', () => {
   const before = open();
   before.append(Buffer.from('one'));
   const after = open();
@@ -123,7 +123,7 @@ it('survives a file that somebody removed', () => {
   expect(readAll(after)).toEqual(['two']);
 });
 
-it('loses nothing and repeats nothing that was settled in order, whenever it is opened again', () => {
+it('loses nothing and repeats nothing that was settled in order, whenever it is reopened', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('append' as const), size: fc.integer({ min: 1, max: 300 * KiB }) }),
     fc.record({ do: fc.constantFrom('settle' as const, 'settle' as const, 'open' as const) }),

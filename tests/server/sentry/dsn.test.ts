@@ -11,7 +11,7 @@ it.each([
   expect(dsn?.projectId).toBe('42');
 });
 
-it('leaves out an old secret key', () => {
+it('drops an old secret key', () => {
   expect(parseDsn('https://abc:secret@x.example/a/1')?.text).toBe('https://abc@x.example/a/1');
 });
 
@@ -26,6 +26,6 @@ it.each([
   'https://abc@x.example/1#x',
   'https://a%0Ab@x.example/1',
   'https://abc@x.example/../1/%2e',
-])('%j is none', (text) => {
+])('rejects %j', (text) => {
   expect(parseDsn(text)).toBeUndefined();
 });

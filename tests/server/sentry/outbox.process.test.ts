@@ -51,7 +51,7 @@ const patience = 10_000;
 const bytes = (text: string) => Buffer.from(text);
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => String(from + index));
 
-it('posts each envelope to the place that the DSN names, byte for byte', async () => {
+it('posts each envelope to the endpoint of the DSN, byte for byte', async () => {
   const envelope = Buffer.from([0, 255, 10, 13, 200, ...Buffer.from('{"dsn":"https://evil@evil.example/1"}')]);
   expect(open().add(envelope, 'error')).toBe(true);
   await until(() => upstream.received.length === 1, 'the envelope', patience);
@@ -63,7 +63,7 @@ it('posts each envelope to the place that the DSN names, byte for byte', async (
   await until(() => counts['sent error'] === 1, 'the count', patience);
 });
 
-it('tells the upstream of the sender what is listed, and no more', async () => {
+it('forwards only the listed headers of the sender', async () => {
   open().add(bytes('x'), 'error', {
     'User-Agent': 'Firefox',
     'X-Sentry-Forwarded-For': '203.0.113.7',
@@ -80,12 +80,12 @@ it('tells the upstream of the sender what is listed, and no more', async () => {
   expect(headers.host).toBe(upstream.dsn.endpoint.host);
 });
 
-it('sends in order, a few at once', async () => {
+it('sends in order, a few at a time', async () => {
   const waiting: (() => void)[] = [];
   upstream.behave((_request, response) => waiting.push(() => response.end()));
   const outbox = open();
   for (const text of numbers(1, 12)) outbox.add(bytes(text), 'error');
-  await until(() => waiting.length === 4, 'four at once', patience);
+  await until(() => waiting.length === 4, 'the first four', patience);
   expect(upstream.received.map(({ body }) => body.toString())).toEqual(expect.arrayContaining(numbers(1, 4)));
   upstream.behave({ status: 200 });
   for (const answer of waiting) answer();
@@ -95,11 +95,11 @@ it('sends in order, a few at once', async () => {
   expect(order.every((number, index) => Math.abs(number - 1 - index) < 4)).toBe(true);
 });
 
-it('waits on the disk while the upstream is down, over a restart, and sends each once', async () => {
+it('stores envelopes on disk while the upstream is down, across a restart, and sends each once', async () => {
   await upstream.close();
   const before = open();
   for (const text of numbers(1, 5)) expect(before.add(bytes(text), 'error')).toBe(true);
-  await until(() => warnings.length > 0, 'a word of it', patience);
+  await until(() => warnings.length > 0, 'the warning', patience);
   expect(warnings).toEqual(['The error-reporting service gave no answer. Reports wait on the disk until it is back.']);
   await before.close();
   expect(before.add(bytes('6'), 'error')).toBe(true);
@@ -110,7 +110,7 @@ it('waits on the disk while the upstream is down, over a restart, and sends each
   expect(upstream.taken.toSorted()).toEqual(numbers(1, 7));
 });
 
-it('loses nothing to kill -9', async () => {
+it('loses nothing on kill -9', async () => {
   const { dsn } = upstream;
   const module = fileURLToPath(new URL('../../../src/server/sentry/', import.meta.url));
   const script = join(folder, 'killed.mjs');
@@ -129,28 +129,28 @@ it('loses nothing to kill -9', async () => {
   expect(upstream.taken.map(Number).toSorted((one, other) => one - other)).toEqual(numbers(1, 50).map(Number));
 });
 
-it.each([503, 502, 500, 408])('tries again after %s', async (status) => {
+it.each([503, 502, 500, 408])('retries after %s', async (status) => {
   upstream.behave({ status });
   open().add(bytes('x'), 'error');
   await until(() => upstream.received.length >= 2, 'a second try', patience);
   upstream.behave({ status: 200 });
-  await until(() => counts['sent error'] === 1, 'its arrival', patience);
+  await until(() => counts['sent error'] === 1, 'the envelope to arrive', patience);
   expect(upstream.taken).toEqual(['x']);
 });
 
-it('tries alone while the upstream is in trouble, and further apart each time', async () => {
+it('sends one at a time while the upstream is in trouble, with growing pauses', async () => {
   upstream.behave({ status: 503 });
   const outbox = open({ firstBackoff: 20 });
   for (const text of numbers(1, 20)) outbox.add(bytes(text), 'error');
   await until(() => upstream.received.length >= 6, 'a few tries', patience);
   const tries = upstream.received.length;
-  // The first four go together; from then on there is one at a time.
+  // The first four are sent together. After that there is only one at a time.
   expect(tries).toBeLessThan(12);
   upstream.behave({ status: 200 });
   await until(() => counts['sent error'] === 20, 'all of them', patience);
 });
 
-it('gives up the one envelope that breaks the upstream, and goes on', async () => {
+it('drops an envelope that makes the upstream fail, and continues', async () => {
   upstream.behave((request, response) => {
     response.statusCode = request.headers['content-length'] === '6' ? 500 : 200;
     response.end();
@@ -158,27 +158,31 @@ it('gives up the one envelope that breaks the upstream, and goes on', async () =
   const outbox = open();
   outbox.add(bytes('poison'), 'error');
   outbox.add(bytes('ok'), 'error');
-  await until(() => counts['sent error'] === 1 && counts['dropped error refused'] === 1, 'the other one', patience);
+  await until(
+    () => counts['sent error'] === 1 && counts['dropped error refused'] === 1,
+    'the other envelope',
+    patience,
+  );
 });
 
-it('sends again what was reset in the middle', async () => {
+it('resends an envelope after a connection reset', async () => {
   upstream.behave((request) => request.socket.resetAndDestroy());
   open().add(bytes('x'), 'error');
   await until(() => upstream.received.length >= 2, 'a second try', patience);
   upstream.behave({ status: 200 });
-  await until(() => counts['sent error'] === 1, 'its arrival', patience);
+  await until(() => counts['sent error'] === 1, 'the envelope to arrive', patience);
 });
 
-it('does not wait for an upstream that never answers', async () => {
+it('times out if the upstream never answers', async () => {
   upstream.behave(() => undefined);
   open({ totalTimeout: 50 }).add(bytes('x'), 'error');
   await until(() => upstream.received.length >= 2, 'a second try', patience);
   upstream.behave({ status: 200 });
-  await until(() => counts['sent error'] === 1, 'its arrival', patience);
+  await until(() => counts['sent error'] === 1, 'the envelope to arrive', patience);
 });
 
-it('gives up a connection that is not made in time', async () => {
-  // TLS that is never answered: the connection stands, but is not ready.
+it('times out if the connection is not ready in time', async () => {
+  // The upstream never answers the TLS handshake. The socket is connected, but not ready.
   const sockets: { destroy(): void }[] = [];
   const silent = createTcpServer((socket) => sockets.push(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -189,7 +193,7 @@ it('gives up a connection that is not made in time', async () => {
   silent.close();
 });
 
-it('drops and counts what is refused, with a sentence', async () => {
+it('drops and counts rejected envelopes, and logs a warning', async () => {
   upstream.behave({ status: 413 });
   const outbox = open();
   outbox.add(bytes('x'), 'replay');
@@ -201,7 +205,7 @@ it('drops and counts what is refused, with a sentence', async () => {
   expect(warnings[1]).toContain('SENTRY_DSN');
 });
 
-it('does not follow a redirect', async () => {
+it('does not follow redirects', async () => {
   const elsewhere = await startUpstream();
   upstream.behave({ status: 307, headers: { Location: elsewhere.dsn.endpoint.href } });
   open().add(bytes('x'), 'error');
@@ -211,7 +215,7 @@ it('does not follow a redirect', async () => {
   await elsewhere.close();
 });
 
-it('keeps a limit of one category, and sends the others', async () => {
+it('obeys a limit for one category, and sends the others', async () => {
   upstream.behave({ status: 429, headers: { 'X-Sentry-Rate-Limits': '60:error;default:organization:quota' } });
   const outbox = open();
   outbox.add(bytes('1'), 'error');
@@ -225,7 +229,7 @@ it('keeps a limit of one category, and sends the others', async () => {
   expect(counts['dropped error rate-limited']).toBe(2);
 });
 
-it('keeps a limit that comes with a success, also for what waited', async () => {
+it('obeys a limit that arrives with a success, also for waiting envelopes', async () => {
   const answers: (() => void)[] = [];
   upstream.behave((_request, response) =>
     answers.push(() => response.writeHead(200, { 'X-Sentry-Rate-Limits': '60:replay:key' }).end()),
@@ -239,7 +243,7 @@ it('keeps a limit that comes with a success, also for what waited', async () => 
   expect(counts['sent error']).toBe(4);
 });
 
-it('holds everything for a limit of all categories, and then sends it', async () => {
+it('holds everything back during a limit for all categories, then sends it', async () => {
   upstream.behave({ status: 429, headers: { 'Retry-After': '0.1' } });
   const outbox = open();
   outbox.add(bytes('1'), 'error');
@@ -251,7 +255,7 @@ it('holds everything for a limit of all categories, and then sends it', async ()
   expect(Object.keys(counts).filter((key) => key.startsWith('dropped'))).toEqual([]);
 });
 
-it('drops and counts what exceeds the bound, and what is too large for any upstream', async () => {
+it('drops and counts envelopes that exceed the queue, or that no upstream accepts', async () => {
   await upstream.close();
   const outbox = open({ maxBytes: 10 * KiB });
   const envelope = Buffer.alloc(4 * KiB, 1);
@@ -262,7 +266,7 @@ it('drops and counts what exceeds the bound, and what is too large for any upstr
   upstream = await startUpstream();
 });
 
-it('does not fail with the disk, and takes again when it does', async () => {
+it('does not fail if the disk does, and accepts envelopes again afterwards', async () => {
   const blocked = join(folder, 'file', 'queue');
   writeFileSync(join(folder, 'file'), '');
   const outbox = open({ folder: blocked });
@@ -274,14 +278,14 @@ it('does not fail with the disk, and takes again when it does', async () => {
   await until(() => upstream.taken.length === 1, 'the second', patience);
 });
 
-it('sends what is left before it closes', async () => {
+it('sends the remaining envelopes before it closes', async () => {
   const outbox = open({ closeDeadline: 10_000 });
   for (const text of numbers(1, 30)) outbox.add(bytes(text), 'error');
   await outbox.close();
   expect(upstream.taken).toHaveLength(30);
 });
 
-it('closes within its deadline beside an upstream that hangs, and at once beside one that is away', async () => {
+it('closes within its deadline if the upstream hangs, and immediately if it is unavailable', async () => {
   upstream.behave(() => undefined);
   const hanging = open({ closeDeadline: 50 });
   hanging.add(bytes('x'), 'error');

@@ -36,7 +36,7 @@ it.each([
   expect(limits.map(({ category, forMs }) => [category, forMs])).toEqual(expected);
 });
 
-it('reads whatever comes', () => {
+it('parses any input', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (rateLimits, retryAfter) => {
       for (const { forMs } of readRateLimits(429, { rateLimits, retryAfter })) {
@@ -47,7 +47,7 @@ it('reads whatever comes', () => {
   );
 });
 
-it('holds the longest of what was asked, until it is over', () => {
+it('keeps the longest limit until it expires', () => {
   let now = 0;
   const limits = createRateLimits(() => now);
   expect(limits.header()).toBeUndefined();

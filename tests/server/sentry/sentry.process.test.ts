@@ -98,13 +98,13 @@ function setUp(options: Partial<SentryReporterOptions> = {}) {
 }
 
 describe('report', () => {
-  it('has handed the envelope over when it returns', () => {
+  it('has passed the envelope on when it returns', () => {
     const { reporter, envelopes } = setUp();
     expect(reporter.report(failure, new Error('x'))).toBe(true);
     expect(envelopes).toHaveLength(1);
   });
 
-  it('sends the failure under its own id, and all of it', () => {
+  it('sends the complete failure under its own id', () => {
     const { reporter, envelopes } = setUp();
     reporter.report(failure, new Error('x'));
     const [{ header, items }] = envelopes as [ParsedEnvelope];
@@ -179,7 +179,7 @@ describe('report', () => {
     });
   });
 
-  it('sends hundreds at once, and one error as often as it is reported', () => {
+  it('sends hundreds simultaneously, and one error as often as it is reported', () => {
     const { reporter, envelopes } = setUp();
     const error = new Error('x');
     for (let index = 0; index < 300; index += 1)
@@ -187,12 +187,12 @@ describe('report', () => {
     expect(new Set(envelopes.map(({ header }) => header.event_id)).size).toBe(300);
   });
 
-  it('says when it was not kept', () => {
+  it('returns false if it was not stored', () => {
     const outbox: Outbox = { add: () => false, limits: () => undefined, bytes: 0, close: () => Promise.resolve() };
     expect(setUp({ outbox }).reporter.report(failure, undefined)).toBe(false);
   });
 
-  it('leaves what it was given as it was, and lets go of nothing that is not a failure', () => {
+  it('does not change its input, and sends nothing that is not in the failure', () => {
     const { reporter, envelopes } = setUp();
     const before = structuredClone(failure);
     reporter.report(failure, new Error('secret of the thrown error'));
@@ -203,7 +203,7 @@ describe('report', () => {
     expect(text).not.toContain(process.cwd());
   });
 
-  it("is no client of the process: the SDK's own functions do not reach it", () => {
+  it("is not the SDK's client of the process: the SDK's functions do not use it", () => {
     const listeners = ['uncaughtException', 'unhandledRejection', 'SIGTERM'].map((name) => process.listenerCount(name));
     const { envelopes } = setUp();
     expect(getClient()).toBeUndefined();
@@ -227,7 +227,7 @@ describe('the event', () => {
     expect(toSentryEvent({ ...failure, ...part }, options).level).toBe(level);
   });
 
-  it('has a path where no origin is known, and a title where there is no error', () => {
+  it('has a path if no origin is known, and a message if there is no error', () => {
     const { request: _, traceId: __, ...rest } = failure;
     const event = toSentryEvent({ ...rest, errors: [], title: 'The process was killed.' }, options);
     expect(event.message).toBe('The process was killed.');
@@ -237,7 +237,7 @@ describe('the event', () => {
     expect(event.tags.incident).toBeUndefined();
   });
 
-  it('fits, with a word of what was cut', () => {
+  it('fits into the size limit, and lists what was cut', () => {
     const frames = Array.from({ length: 100 }, () => ({
       file: `client/assets/${'x'.repeat(60)}.js`,
       line: 1,
@@ -252,7 +252,7 @@ describe('the event', () => {
   });
 });
 
-it('loses nothing to an exit right after it, and sends it from the next process', async () => {
+it('loses nothing if the process exits immediately afterwards, and sends it from the next process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sentry-'));
   const upstream = await startUpstream();
   const sources = new URL('../../../', import.meta.url).href;
@@ -275,7 +275,7 @@ it('loses nothing to an exit right after it, and sends it from the next process'
   rmSync(folder, { recursive: true });
 });
 
-it('works as the bundle that is loaded beside the server', async () => {
+it('works as the bundle that the server loads', async () => {
   const bundle = new URL('../../../dist/server/sentry.js', import.meta.url);
   const script = `
     const { createSentryReporter } = await import(${JSON.stringify(bundle.href)});

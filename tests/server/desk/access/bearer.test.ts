@@ -20,7 +20,7 @@ it.each([`Bearer ${TOKEN}`, `bearer  ${TOKEN} `])('reads the token of %j', (head
   expect(readBearer(ask(header))).toBe(TOKEN);
 });
 
-it.each([undefined, '', 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} x`])('reads none of %j', (header) => {
+it.each([undefined, '', 'Bearer', `Basic ${TOKEN}`, TOKEN, `Bearer ${TOKEN} x`])('finds no token in %j', (header) => {
   expect(readBearer(ask(header))).toBeUndefined();
 });
 
@@ -28,7 +28,7 @@ it.each<[string, Checked, unknown]>([
   ['an operator', { kind: 'known', token: ADA }, true],
   ['a viewer', { kind: 'known', token: VERA }, true],
   ['a wrong token', { kind: 'wrong' }, false],
-  ['one wrong token too many', { kind: 'too-many', waitMs: 6000 }, { waitMs: 6000 }],
+  ['too many wrong tokens', { kind: 'too-many', waitMs: 6000 }, { waitMs: 6000 }],
 ])('answers %s', async (_who, checked, answer) => {
   const asked: string[][] = [];
   const mayRead = toMayRead(async (...args) => {

@@ -9,7 +9,7 @@ import { ADA } from '../../../support/desk-site.ts';
 const sessions = { countAttempts: () => new Promise<never>(() => {}) };
 const toAddress = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`;
 
-it('keeps no more sessions in memory than it may', async () => {
+it('caches at most MAX_CACHED_SESSIONS sessions', async () => {
   const readSession = vi.fn(async () => undefined);
   const cache = createSessionCache({ readSession, now: () => 0 });
   for (let index = 0; index <= MAX_CACHED_SESSIONS; index++) await cache.read(String(index));
@@ -19,7 +19,7 @@ it('keeps no more sessions in memory than it may', async () => {
   expect(readSession).toHaveBeenCalledTimes(MAX_CACHED_SESSIONS + 2);
 });
 
-it('keeps no more senders of wrong tokens in memory than it may', () => {
+it('remembers a limited number of addresses that sent wrong tokens', () => {
   const wrong = createWrongTokens({ sessions, secret: 'secret', now: () => 0 });
   for (let time = 0; time < 5; time++) wrong.add(['192.0.2.1']);
   expect(wrong.waitOf(['192.0.2.1'])).toBeGreaterThan(0);
@@ -27,7 +27,7 @@ it('keeps no more senders of wrong tokens in memory than it may', () => {
   expect(wrong.waitOf(['192.0.2.1'])).toBe(0);
 });
 
-it('keeps no more senders of right tokens in memory than it may', async () => {
+it('remembers a limited number of addresses that sent valid tokens', async () => {
   const checkToken = createCheckToken({ tokens: createOperatorTokens([ADA]), sessions, now: () => 0, holdMs: 0 });
   const check = async (token: string, address: string) => (await checkToken(token, address)).kind;
   expect(await check(ADA.token, '2001:db8::1')).toBe('known');

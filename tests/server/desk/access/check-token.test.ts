@@ -8,7 +8,7 @@ import { ADA, VERA } from '../../../support/desk-site.ts';
 
 const tokens = createOperatorTokens([ADA, VERA]);
 
-/** A store that counts as the real one does, with every call. */
+/** A store that counts attempts like the real one, and records every call. */
 function createCountingStore() {
   const counts = new Map<string, number>();
   const calls: { senders: readonly string[]; inTotal: number }[] = [];
@@ -22,7 +22,7 @@ function createCountingStore() {
   return { countAttempts, calls };
 }
 
-/** A replica, with a clock that the test sets. */
+/** A replica whose clock the test sets. */
 function start({ store = createCountingStore(), holdMs = 0 } = {}) {
   let at = 0;
   const checkToken = createCheckToken({ tokens, sessions: store, now: () => at, holdMs });
@@ -47,7 +47,7 @@ async function repeat(count: number, ask: (index: number) => ReturnType<Check>) 
 const wrongs = (kinds: readonly string[]) => kinds.filter((kind) => kind === 'wrong').length;
 
 describe('checking a token', () => {
-  it('knows its holder, and asks the store for nothing, which may be away', async () => {
+  it('identifies the holder without asking the store, which can be unavailable', async () => {
     const countAttempts = vi.fn<SessionStore['countAttempts']>().mockRejectedValue(new Error('away'));
     const checkToken = createCheckToken({ tokens, sessions: { countAttempts } });
     expect(await checkToken(ADA.token, 'a')).toEqual({ kind: 'known', token: ADA });
@@ -57,7 +57,7 @@ describe('checking a token', () => {
     await expect.poll(() => countAttempts.mock.calls.length).toBe(1);
   });
 
-  it('checks five wrong ones a minute from one address, then none', async () => {
+  it('checks five wrong tokens a minute from one address, then rejects all', async () => {
     const { check, checkToken, pass } = start();
     pass(15 * Second);
     expect(await repeat(7, () => check('wrong'))).toEqual([...Array(5).fill('wrong'), 'too-many', 'too-many']);
@@ -67,7 +67,7 @@ describe('checking a token', () => {
     expect(await check(ADA.token)).toBe('known');
   });
 
-  it('checks no more of parallel ones', async () => {
+  it('checks no more than that if they arrive in parallel', async () => {
     const { check } = start();
     const guesses = [...Array<string>(20).fill('wrong'), ADA.token];
     const kinds = await Promise.all(guesses.map((token) => check(token)));
@@ -79,14 +79,14 @@ describe('checking a token', () => {
     ['one /64', 10, (index: number) => `2001:db8:1:2::${index}`],
     ['one /48', 20, (index: number) => `2001:db8:1:${index}::1`],
     ['one IPv4 address in two spellings', 5, (index: number) => (index % 2 ? '192.0.2.1' : '::ffff:192.0.2.1')],
-  ])('holds %s to %i a minute', async (_what, limit, toAddress) => {
+  ])('limits %s to %i a minute', async (_what, limit, toAddress) => {
     const { check } = start();
     expect(wrongs(await repeat(30, (index) => check('wrong', toAddress(index))))).toBe(limit);
     expect(await check(ADA.token, toAddress(77))).toBe('too-many');
     expect(await check(ADA.token, '2001:db8:2::1')).toBe('known');
   });
 
-  it('still checks a sender that had a right one before, despite the wrong ones of its network', async () => {
+  it('still checks a sender that had a valid token before, even if its network sent wrong ones', async () => {
     const { check } = start();
     expect(await check(ADA.token, '2001:db8:1:1::1')).toBe('known');
     await repeat(30, (index) => check('wrong', `2001:db8:1:${index}::2`));
@@ -98,7 +98,7 @@ describe('checking a token', () => {
 describe('a flood from many senders', () => {
   const toStranger = (index: number) => `2001:${(index + 1).toString(16)}:1::1`;
 
-  it('slows everybody down and locks no other sender out, with a query a second at most', async () => {
+  it('slows down all senders but locks none out, and makes at most one query a second', async () => {
     const { check, store } = start({ holdMs: 300 });
     expect(wrongs(await repeat(30, (index) => check('wrong', toStranger(index))))).toBe(30);
     const startedAt = performance.now();
@@ -113,7 +113,7 @@ describe('a flood from many senders', () => {
     expect(new Set(store.calls.flatMap(({ senders }) => senders)).size).toBeLessThanOrEqual(MAX_SHARED_SENDERS);
   });
 
-  it('holds back a bounded number of answers, and none of senders that had a right token before', async () => {
+  it('delays a limited number of answers, and none to senders that had a valid token before', async () => {
     const { check } = start({ holdMs: Minute });
     expect(await check(ADA.token, '198.51.100.1')).toBe('known');
     await repeat(30, (index) => check('wrong', toStranger(index)));
@@ -130,7 +130,7 @@ describe('a flood from many senders', () => {
 });
 
 describe('replicas', () => {
-  it('count together, by hashes of addresses', async () => {
+  it('share one count, which they store by address hash', async () => {
     const store = createCountingStore();
     const [one, two] = [start({ store }), start({ store })];
     await repeat(5, () => one.check('wrong'));

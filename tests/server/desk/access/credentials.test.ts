@@ -30,11 +30,11 @@ interface Seen {
   readonly headers: IncomingMessage['headers'];
   readonly distinct: IncomingMessage['headersDistinct'];
   readonly raw: readonly string[];
-  /** All that a careless log line would show. */
+  /** Everything that a careless log line would print. */
   readonly inspected: string;
 }
 
-/** A site on which all kinds of product code note what they see of a request. */
+/** A site on which every kind of product code records what it sees of a request. */
 async function start({ url = '127.0.0.1' } = {}) {
   const seen: Seen[] = [];
   const failures: Failure[] = [];
@@ -117,7 +117,7 @@ async function start({ url = '127.0.0.1' } = {}) {
 describe('product code', () => {
   const EVERYWHERE = ['step', 'API', 'page', 'route', 'existing app', 'visitorId', 'step of a socket', 'socket'];
 
-  it('sees no session, and the other cookies as they were sent', async () => {
+  it('sees other cookies unchanged, but not the session cookie', async () => {
     const { enter, ask, port, seen, failures, lines } = await start();
     const [, id = ''] = (await enter()).split('=');
     seen.length = 0;
@@ -137,7 +137,7 @@ describe('product code', () => {
     for (const { where, headers, distinct, raw, inspected } of seen) {
       expect(inspected, where).not.toContain(id);
       expect(headers.cookie, where).toBe(others.join('; '));
-      if (where.includes('socket')) continue; // it sends one line
+      if (where.includes('socket')) continue; // the raw socket test sends them as one line
       expect(distinct.cookie, where).toEqual(others);
       const sent = raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1]]] : []));
       expect(sent, where).toEqual([
@@ -152,7 +152,7 @@ describe('product code', () => {
     expect(JSON.stringify([failures, lines])).not.toContain(id);
   });
 
-  it('sees no header at all where the session was the only cookie', async () => {
+  it('sees no Cookie header if the session was the only cookie', async () => {
     const { enter, ask, seen } = await start();
     const cookie = await enter();
     seen.length = 0;
@@ -166,11 +166,11 @@ describe('product code', () => {
   });
 
   it.each([
-    ['never the secret, and the name that it proved', [`X-Auth-Proxy-Secret: ${SECRET}`], 'ada'],
+    ['the name but never the secret', [`X-Auth-Proxy-Secret: ${SECRET}`], 'ada'],
     ['no name without the secret', [], undefined],
     ['no name with a wrong secret', [`X-Auth-Proxy-Secret: ${SECRET}x`], undefined],
     ['no name with two secrets', [`X-Auth-Proxy-Secret: ${SECRET}`, `x-auth-proxy-secret: ${SECRET}`], undefined],
-    ['no name of two', [`X-Auth-Proxy-Secret: ${SECRET}`, 'x-forwarded-user: eve'], undefined],
+    ['neither of two names', [`X-Auth-Proxy-Secret: ${SECRET}`, 'x-forwarded-user: eve'], undefined],
   ])('sees of an authenticating proxy %s', async (_what, headers, name) => {
     const { ask, seen } = await start();
     await ask('/fail', ['X-Forwarded-User: ada', ...headers]);

@@ -7,7 +7,7 @@ import { Second } from '../../../../src/shared/units.ts';
 import { createFakePages } from '../../../support/app.ts';
 import { startDeskSite } from '../../../support/desk-site.ts';
 
-/** Pages that show what the site knows about the visitor, and a list of all questions to the store. */
+/** Pages that show what the site knows about the visitor, and a list of all calls to the store. */
 async function start(readSession?: () => Promise<never>) {
   const asked: string[] = [];
   const { store } = await startDeskSite();
@@ -41,21 +41,21 @@ const readAway = async () => {
 const OPERATOR = 'operator with timings';
 const signOut = { _action: 'root.signOut' };
 
-describe('who looks at the site', () => {
-  it('is an operator with a session, until it ends', async () => {
+describe('a site visitor', () => {
+  it('is an operator while their session lasts', async () => {
     const { look, post, cookie } = await start();
     expect(await look()).toBe('visitor');
     expect(await look('theme=dark')).toBe('visitor');
     expect(await look(cookie)).toBe(OPERATOR);
     await post('/desk', signOut, cookie);
-    // The id is still one that the desk issued.
+    // The desk issued this id, so it still unlocks the timings.
     expect(await look(cookie)).toBe('visitor with timings');
   });
 
   it.each([
     ['away', readAway],
     ['hung', () => new Promise<never>(() => {})],
-  ])('is a visitor where the store is %s', async (_how, readSession) => {
+  ])('is not an operator while the store is %s', async (_how, readSession) => {
     const { look, cookie, asked } = await start(readSession);
     const startedAt = performance.now();
     expect(await look(cookie)).toBe('visitor with timings');
@@ -65,7 +65,7 @@ describe('who looks at the site', () => {
 });
 
 describe('the store', () => {
-  it('hears nothing of cookies and links that the desk did not issue', async () => {
+  it('is not asked about cookies and links that the desk did not issue', async () => {
     const { get, post, asked, cookie } = await start();
     const secret = () => randomBytes(32).toString('base64url');
     const guesses = Array.from({ length: 50 }, () => [secret(), `${secret()}.${secret().slice(0, 22)}`]).flat();
@@ -78,7 +78,7 @@ describe('the store', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is asked once in two seconds for all who read, and for each change', async () => {
+  it('is asked at most once in two seconds for reads, and once for each change', async () => {
     const { get, post, asked, cookie, pass } = await start();
     await Promise.all(['/', '/', '/desk', '/desk/_data'].map((path) => get(path, cookie)));
     await get('/desk', cookie);
@@ -90,7 +90,7 @@ describe('the store', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is asked again after a sign-out, and after it was away', async () => {
+  it('is asked again after a sign-out and after an outage', async () => {
     const { get, post, look, asked, cookie } = await start();
     expect(await look(cookie)).toBe(OPERATOR);
     await post('/desk', signOut, cookie);

@@ -21,8 +21,8 @@ function toSettings(wanted: Partial<TokenSettings> = {}): TokenSettings {
 
 const { log } = createTestLog();
 
-describe('without a setting', () => {
-  it('a token is made once, in a file that its owner alone may read', () => {
+describe('without token settings', () => {
+  it('creates an operator token once, in a file that only its owner can read', () => {
     const settings = toSettings();
     const first = listTokens(settings, log);
     expect(first).toEqual({
@@ -35,7 +35,7 @@ describe('without a setting', () => {
     expect(listTokens(settings, log)).toEqual({ tokens: first.tokens, isNew: false });
   });
 
-  it('is made beside viewers too, and anew where a start was cut short', () => {
+  it('creates one even if there are viewer tokens, and again if an earlier start was interrupted', () => {
     const settings = toSettings({ viewerTokens: [vera] });
     mkdirSync(settings.dataDir);
     writeFileSync(join(settings.dataDir, 'desk-token'), '', { mode: 0o600 });
@@ -47,7 +47,7 @@ describe('without a setting', () => {
     expect(isNew).toBe(true);
   });
 
-  it('nobody can sign in where it cannot be kept, and the log says so', () => {
+  it('disables sign-in and logs it if the token cannot be stored', () => {
     const settings = toSettings();
     writeFileSync(settings.dataDir, 'a file in the place of the folder');
     const spied = createTestLog();
@@ -55,15 +55,15 @@ describe('without a setting', () => {
     expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('nobody can sign in')]);
   });
 
-  it('replicas that share a database are refused, by a sentence', () => {
+  it('refuses to start if replicas share a database', () => {
     const settings = toSettings({ deskDatabaseUrl: 'postgres://desk@localhost/desk' });
     expect(() => listTokens(settings, log)).toThrow(ConfigError);
     expect(() => listTokens(settings, log)).toThrow(/^The setting OPERATOR_TOKEN is missing\. With DESK_DATABASE_URL/);
   });
 });
 
-describe('with settings', () => {
-  it('they alone count, and nothing is written', () => {
+describe('with token settings', () => {
+  it('uses only these tokens and writes no file', () => {
     const settings = toSettings({ operatorTokens: [ada], viewerTokens: [vera], deskDatabaseUrl: 'postgres://x/y' });
     expect(listTokens(settings, log)).toEqual({
       tokens: [
@@ -78,7 +78,7 @@ describe('with settings', () => {
   it.each([
     ['a name', { ...vera, name: 'ada' }],
     ['a token', { ...vera, token: ada.token }],
-  ])('operators and viewers may not share %s', (_what, viewer) => {
+  ])('rejects operators and viewers that share %s', (_what, viewer) => {
     const settings = toSettings({ operatorTokens: [ada], viewerTokens: [viewer] });
     expect(() => listTokens(settings, log)).toThrow(ConfigError);
     expect(() => listTokens(settings, log)).not.toThrow(/long-token/);

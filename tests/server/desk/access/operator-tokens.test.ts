@@ -6,7 +6,7 @@ const LONG = 'x'.repeat(16);
 const OTHER = 'y'.repeat(16);
 
 describe('parseTokens', () => {
-  it('reads one token, which has the name of its role, and a list of named ones', () => {
+  it('reads one token, named after its role, or a list of named tokens', () => {
     expect(parseTokens('', 'operator')).toEqual([]);
     expect(parseTokens(LONG, 'operator')).toEqual([{ name: 'operator', token: LONG }]);
     expect(parseTokens(`ada:${LONG}, Grace Hopper:${OTHER}`, 'operator')).toEqual([
@@ -32,7 +32,7 @@ describe('parseTokens', () => {
     expect(parseTokens(text, 'operator')).toBeUndefined();
   });
 
-  it('gives back every list of names and tokens that was written down', () => {
+  it('parses every list of names and tokens that can be formatted', () => {
     const name = fc.stringMatching(/^[a-zA-Z0-9][a-zA-Z0-9._@-]{0,30}$/);
     const token = fc.stringMatching(/^[!-+\--9;-~]{16,60}$/);
     const list = fc.uniqueArray(fc.record({ name, token }), {
@@ -54,13 +54,13 @@ describe('createOperatorTokens', () => {
   const vera = { name: 'vera', token: OTHER, role: 'viewer' } as const;
   const tokens = createOperatorTokens([ada, vera]);
 
-  it('finds whose token it is', () => {
+  it('finds the holder of a token', () => {
     expect(tokens.find(LONG)).toEqual(ada);
     expect(tokens.find(OTHER)).toEqual(vera);
     expect(tokens.named('vera')).toEqual(vera);
   });
 
-  it('finds nobody by anything else', () => {
+  it('finds no holder for any other text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(tokens.find(text)).toBeUndefined();

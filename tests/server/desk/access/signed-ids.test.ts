@@ -7,7 +7,7 @@ import { ADA, VERA } from '../../../support/desk-site.ts';
 const sessions = createSignedIds([ADA, VERA], 'session');
 const id = sessions.make(ADA);
 
-it('is known to every replica that has the token, in any order of tokens', () => {
+it('is accepted by every replica that has the token, in any order of tokens', () => {
   expect(createSignedIds([VERA, ADA], 'session').read(id)).toEqual(ADA);
   expect(sessions.make(ADA)).not.toBe(id);
   expect(() => createSignedIds([VERA], 'session').make(ADA)).toThrow('"ada"');
@@ -21,12 +21,12 @@ it.each([
   ],
   ['when the token has another role', createSignedIds([{ ...ADA, role: 'viewer' }], 'session')],
   ['when the token is gone', createSignedIds([VERA], 'session')],
-  ['without any token', createSignedIds([], 'session')],
-])('counts for nothing %s', (_when, ids) => {
+  ['when there are no tokens', createSignedIds([], 'session')],
+])('is rejected %s', (_when, ids) => {
   expect(ids.read(id)).toBeUndefined();
 });
 
-it('cannot be made up', () => {
+it('cannot be forged', () => {
   const secret = randomBytes(32).toString('base64url');
   const guesses = [
     '',
@@ -41,7 +41,7 @@ it('cannot be made up', () => {
     id.toUpperCase(),
   ];
   for (const guess of guesses) expect(sessions.read(guess), guess).toBeUndefined();
-  // Every other spelling of a right one, too: also one that base64 would decode to the same bytes.
+  // Includes every other spelling of a valid id, also one that base64 decodes to the same bytes.
   const character = fc.constantFrom(...'ABCDwxyz0189-_.');
   fc.assert(
     fc.property(fc.nat(id.length - 1), character, (at, other) => {

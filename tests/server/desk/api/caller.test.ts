@@ -15,7 +15,7 @@ async function start(options: Parameters<typeof startDeskSite>[0] = {}) {
   return { ...site, get };
 }
 
-describe('who asks', () => {
+describe('the caller', () => {
   it.each([
     ['Authorization', `Basic ${Buffer.from(`ada:${ADA.token}`).toString('base64')}`],
     ['Authorization', 'Bearer'],
@@ -23,7 +23,7 @@ describe('who asks', () => {
     ['Authorization', `Bearer ${ADA.token} ${ADA.token}`],
     ['X-Forwarded-User', 'ada'],
     ['X-Api-Key', ADA.token],
-  ])('is not known by %s: %s', async (name, value) => {
+  ])('is not authenticated by %s: %s', async (name, value) => {
     const { app } = await start();
     const reply = await request(app).get(LIST).set(name, value);
     expect(reply.status).toBe(401);
@@ -32,7 +32,7 @@ describe('who asks', () => {
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  it('is not known by a session, by a token in the address, or by what a proxy says', async () => {
+  it('is not authenticated by a session, by a token in the URL or by the header of a proxy', async () => {
     const proxied = { authProxyHeader: 'x-user', authProxySecret: 'a-secret-of-the-proxy' };
     const site = await start({ ...proxied, authProxyOperators: ['*'], trustProxy: ['loopback'] });
     const named = { 'X-User': 'eve', 'X-Auth-Proxy-Secret': proxied.authProxySecret };
@@ -44,14 +44,14 @@ describe('who asks', () => {
     }
   });
 
-  it('is known by the scheme in any case, and named beside what they change', async () => {
+  it('is authenticated by the scheme in any case, and recorded as the author of changes', async () => {
     const { app, store, get } = await start();
     expect((await get(`bearer ${ADA.token}`)).status).toBe(200);
     await request(app).patch(ONE).set('Authorization', bearer(ADA.token)).send({ assignee: 'x' });
     expect(await store.listChanges('7K3QM2XA', 1)).toMatchObject([{ author: 'ada' }]);
   });
 
-  it('may look and change nothing as a viewer', async () => {
+  it('can read but not change anything with a viewer token', async () => {
     const { app, get, store } = await start();
     expect((await get(bearer(VERA.token))).status).toBe(200);
     const reply = await request(app).patch(ONE).set('Authorization', bearer(VERA.token)).send({ assignee: 'x' });
@@ -61,7 +61,7 @@ describe('who asks', () => {
     expect(await store.listChanges('7K3QM2XA', 1)).toEqual([]);
   });
 
-  it('learns nothing of what there is without a token', async () => {
+  it('cannot find out which paths exist without a token', async () => {
     const { app } = await start();
     for (const path of [LIST, ONE, '/api/desk', '/api/desk/nothing', '/API/DESK/incidents']) {
       expect((await request(app).get(path)).status, path).toBe(401);
@@ -70,8 +70,8 @@ describe('who asks', () => {
   });
 });
 
-describe('what is asked', () => {
-  it('is told of its methods and addresses', async () => {
+describe('a request', () => {
+  it('with a wrong method or path gets the right ones', async () => {
     const { app, get } = await start();
     const wrong = await request(app).put(LIST).set('Authorization', bearer(ADA.token)).send({});
     expect(wrong.status).toBe(405);
@@ -80,7 +80,7 @@ describe('what is asked', () => {
     expect((await get(bearer(ADA.token), '/api/desk')).status).toBe(404);
   });
 
-  it('is refused from another site, and no other site may read it', async () => {
+  it('from another site can neither change nor read anything', async () => {
     const { app, get } = await start();
     const evil = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
     const changed = await request(app)
@@ -96,7 +96,7 @@ describe('what is asked', () => {
     expect(read.headers['cross-origin-resource-policy']).toBe('same-origin');
   });
 
-  it('is answered on a listener of the desk’s own too', async () => {
+  it("is also answered on the desk's separate listener", async () => {
     const { alone } = await start();
     const ask = (path: string) => request(alone).get(path).set('Host', '10.0.0.7:3001');
     expect((await ask(LIST)).status).toBe(401);
@@ -104,12 +104,12 @@ describe('what is asked', () => {
     expect((await ask('/api/desk/openapi.json')).status).toBe(200);
   });
 
-  it('stands in front of the owner’s steps', async () => {
+  it('is answered before product steps run', async () => {
     const { get } = await start({ deps: { steps: [(_req, res) => void res.status(418).end()] } });
     expect((await get(bearer(ADA.token))).status).toBe(200);
   });
 
-  it('is compressed where that leaves its tag true', async () => {
+  it('gets a compressed response only if its ETag stays valid', async () => {
     const { get } = await start({ deps: { compression: true } });
     const list = await get(bearer(ADA.token), '/api/desk/openapi.json').set('Accept-Encoding', 'gzip');
     expect(list.headers['content-encoding']).toBe('gzip');
@@ -120,7 +120,7 @@ describe('what is asked', () => {
 });
 
 describe('wrong tokens', () => {
-  it('are held to a few a minute of one address, together with those of the sign-in page', async () => {
+  it('share a limit per address and minute with the sign-in page', async () => {
     const { get, post, pass } = await start();
     for (let index = 0; index < 3; index++) expect((await get(bearer('wrong'))).status).toBe(401);
     for (let index = 0; index < 2; index++) {
@@ -135,7 +135,7 @@ describe('wrong tokens', () => {
     expect((await get(bearer(ADA.token))).status).toBe(200);
   });
 
-  it('and no other part of a request leave a trace in the log', async () => {
+  it('do not appear in the log, nor does any other secret part of a request', async () => {
     const { get, lines, store } = await start();
     await get(bearer('a-wrong-token-that-is-long'), `${LIST}?token=${ADA.token}`);
     Object.assign(store, { listIncidents: () => Promise.reject(new Error(`It broke for ${ADA.token}.`)) });

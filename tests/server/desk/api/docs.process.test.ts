@@ -16,7 +16,7 @@ const hasCurl = await run('curl', ['--version']).then(
   () => false,
 );
 
-/** A browser's report, as a small envelope. @returns the digest of its incident */
+/** Sends a browser's report as a small envelope. @returns the digest of its incident */
 async function fail(url: string): Promise<string> {
   const id = 'f'.repeat(32);
   const event = { event_id: id, platform: 'javascript', exception: { values: [{ type: 'Error', value: 'boom' }] } };
@@ -28,7 +28,7 @@ async function fail(url: string): Promise<string> {
 }
 
 describe('the examples in docs/desk.md', () => {
-  it.skipIf(!hasCurl)('do what they say, against a server', async () => {
+  it.skipIf(!hasCurl)('work as documented against a real server', async () => {
     const server = await startServer({ OPERATOR_TOKEN: TOKEN });
     onTestFinished(() => server.stop());
     const folder = mkdtempSync(join(tmpdir(), 'spillway-docs-'));
@@ -36,7 +36,7 @@ describe('the examples in docs/desk.md', () => {
     const DIGEST = await fail(server.url);
     const [, script = ''] = /^## Use it from a program\n.*?^```sh\n(.*?)^```$/ms.exec(docs) ?? [];
     const env = { ...process.env, DESK: server.url, TOKEN, DIGEST };
-    // Each answer on a line of its own.
+    // Puts each answer on a separate line.
     const spaced = script.replace(/^(?:ask|curl) .*$/gm, (line) => `${line}; echo`);
     const { stdout } = await run('sh', ['-euc', spaced], { cwd: folder, env });
     const answers = stdout

@@ -38,7 +38,7 @@ type Asks = Readonly<Record<number, Asked>>;
 const NOTE = { body: { text: 'It is the cache.' } };
 const UNKNOWN = '/incidents/00000000';
 
-/** How each answer is brought about that is one of an operation alone, in this order. */
+/** Requests that produce the answers that only one operation has, in the order in which they run. */
 const OWN: Readonly<Record<string, Asks>> = {
   getOpenApi: { 200: ['/openapi.json'] },
   listIncidents: { 200: ['/incidents'], 400: ['/incidents?state=gone'] },
@@ -119,12 +119,12 @@ let operations: readonly Known[];
 
 beforeAll(async () => {
   api = await start();
-  // What others lead on from comes first.
+  // Operations that create data for others run first.
   const order = Object.keys(OWN);
   operations = api.document.operations.toSorted((left, right) => order.indexOf(left.id) - order.indexOf(right.id));
 });
 
-/** The request that would go well, which is then spoilt in one way. */
+/** Builds a request that would succeed. Each test then breaks one thing about it. */
 function toGood({ id, statuses }: Known): Asked {
   const status = Number(statuses.find((one) => one.startsWith('2')));
   const asked = OWN[id]?.[status];
@@ -134,7 +134,7 @@ function toGood({ id, statuses }: Known): Asked {
 
 const listOf = (status: string) => operations.filter(({ statuses }) => statuses.includes(status));
 
-/** Lets the whole store fail in one way. */
+/** Makes every call to the store fail with the given error. */
 function failAll({ store }: TestDeskApi['site'], error: Error): void {
   for (const name of Object.keys(store)) {
     if (name !== 'isShared') Object.assign(store, { [name]: () => Promise.reject(error) });
@@ -142,17 +142,17 @@ function failAll({ store }: TestDeskApi['site'], error: Error): void {
 }
 
 describe('the document', () => {
-  it('is one of OpenAPI 3.1 to a public validator', async () => {
+  it('is valid OpenAPI 3.1 according to a public validator', async () => {
     const { body } = await request(api.site.app).get('/api/desk/openapi.json');
     expect(body.openapi).toMatch(/^3\.1\./);
     expect(await new Validator().validate(body)).toMatchObject({ valid: true });
   });
 
-  it('has every operation that is asked for below, and no other', () => {
+  it('lists exactly the operations that are tested below', () => {
     expect(operations.map(({ id }) => id)).toEqual(Object.keys(OWN));
   });
 
-  it('names nothing twice, and nothing that it does not have', async () => {
+  it('defines every name once and refers only to names that it defines', async () => {
     const { body, text } = await request(api.site.app).get('/api/desk/openapi.json');
     const refs = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref = '']) => ref);
     expect(refs.length).toBeGreaterThan(50);
@@ -163,8 +163,8 @@ describe('the document', () => {
   });
 });
 
-describe('every answer is as the document says', () => {
-  it('where it is one of an operation alone', async () => {
+describe('every answer matches the document', () => {
+  it('for one operation only', async () => {
     for (const { id, method } of operations) {
       for (const [status, [path, options]] of toOrder(OWN[id])) {
         const reply = await api.ask(method, path, options);
@@ -173,7 +173,7 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('without a token, with a wrong one, and with one that may only look', async () => {
+  it('without a token, with a wrong token and with a viewer token', async () => {
     for (const known of listOf('401')) {
       const [path, options] = toGood(known);
       const reply = await api.ask(known.method, path, { ...options, token: '' });
@@ -187,7 +187,7 @@ describe('every answer is as the document says', () => {
     expect(listOf('403').map(({ method }) => method)).not.toContain('get');
   });
 
-  it('for a body that is too large, or none of JSON', async () => {
+  it('if the body is too large or not JSON', async () => {
     for (const known of listOf('413')) {
       const [path] = toGood(known);
       const large = { text: 'x'.repeat(200_000) };
@@ -197,7 +197,7 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('where the reader has it already', async () => {
+  it('if the caller has it already', async () => {
     const fresh = await start();
     for (const known of listOf('304')) {
       const [path] = toGood(known);
@@ -226,7 +226,7 @@ describe('every answer is as the document says', () => {
     merge(shut);
   });
 
-  it('where nobody is told of anything', async () => {
+  it('if there are no notification targets', async () => {
     const silent = await startDeskApi();
     expect((await silent.get('/notifications')).body).toEqual({ targets: [], waiting: [], waitingCount: 0, done: [] });
     expect((await silent.ask('post', '/notifications/test')).status).toBe(409);
@@ -234,9 +234,9 @@ describe('every answer is as the document says', () => {
   });
 
   it.each([
-    ['the store is away', new StoreAwayError('It is away.'), 'cannot be reached'],
+    ['the store is unavailable', new StoreAwayError('It is away.'), 'cannot be reached'],
     ['a query fails', new QueryFailedError('slow', 'canceling statement (57014)'), 'took too long'],
-  ])('where %s', async (_what, error, words) => {
+  ])('if %s', async (_what, error, words) => {
     const away = await start({ sendTestNotices: () => Promise.reject(error) });
     failAll(away.site, error);
     for (const known of listOf('503')) {
@@ -250,7 +250,7 @@ describe('every answer is as the document says', () => {
     merge(away);
   });
 
-  it('where something is broken', async () => {
+  it('after an internal error', async () => {
     const error = new Error('canary secret');
     const broken = await start({ sendTestNotices: () => Promise.reject(error) });
     failAll(broken.site, error);
@@ -264,7 +264,7 @@ describe('every answer is as the document says', () => {
     merge(broken);
   });
 
-  it('and there is none that was not asked for', () => {
+  it('and every promised answer was tested', () => {
     const promised = operations.flatMap(({ id, statuses }) => statuses.map((status) => `${id} ${status}`));
     expect(promised.filter((answer) => !seen.has(answer))).toEqual([]);
     expect(promised.length).toBeGreaterThan(100);
@@ -277,10 +277,10 @@ function merge({ document }: TestDeskApi): void {
   for (const answer of [...document.seen, ...api.document.seen]) seen.add(answer);
 }
 
-/** As they are written: objects would put numbers in their own order. */
+/** Lists the answers in the order in which they are written. Objects would sort numeric keys. */
 function toOrder(asks: Asks | undefined): [status: number, asked: Asked][] {
   const entries = Object.entries(asks ?? {}).map(([status, asked]): [number, Asked] => [Number(status), asked]);
-  // What deletes goes last but for what finds nothing after it.
+  // Deletions run last, except for requests that expect nothing afterwards.
   return entries.sort(([left], [right]) => toRank(left) - toRank(right));
 }
 

@@ -10,7 +10,7 @@ import { until } from '../../../support/until.ts';
 const toDigest = (index: number) => String(index).padStart(8, '0');
 
 describe('an export', () => {
-  it('has every incident once, each with its occurrences, and ends with what was sent', async () => {
+  it('contains every incident once with its occurrences, and ends with a count', async () => {
     const { get, site } = await startDeskApi();
     const now = Date.now();
     const batch = Array.from({ length: 120 }, (_, index) =>
@@ -33,7 +33,7 @@ describe('an export', () => {
     expect(lines).toHaveLength(361);
   });
 
-  it('goes as deep as it is asked to, through the same filters as the list', async () => {
+  it('includes the requested details, with the same filters as the list', async () => {
     const { get, site } = await startDeskApi();
     await takeIn(site.store, wholeWithSource(), wholeOf({ digest: '00000002', route: '/other' }));
     const typesOf = async (search: string) => readLines(await get(`/export?${search}`)).map(({ type }) => type);
@@ -46,7 +46,7 @@ describe('an export', () => {
     expect(whole).toMatchObject({ whole: { tags: [['plan', 'business']] } });
   });
 
-  it('leaves none out that happens again while it is sent', async () => {
+  it('includes an incident that happens again during the export', async () => {
     const { get, site } = await startDeskApi();
     const now = Date.now();
     const batch = Array.from({ length: 60 }, (_, index) =>
@@ -62,10 +62,10 @@ describe('an export', () => {
       },
     });
     const lines = readLines(await get('/export?occurrences=none'));
-    expect(new Set(lines.map(({ digest }) => digest)).size).toBe(61); // and the end, without one
+    expect(new Set(lines.map(({ digest }) => digest)).size).toBe(61); // and undefined for the end
   });
 
-  it('is cut where the store fails on the way, so that it cannot be taken for whole', async () => {
+  it('is aborted if the store fails halfway, so that it cannot be mistaken for a complete one', async () => {
     const { url, site } = await serve();
     let pages = 0;
     const { listIncidents } = site.store;
@@ -81,13 +81,13 @@ describe('an export', () => {
   });
 
   it.each([false, true])(
-    'is read from the store no faster than it is taken (compressed: %s), and no more once the reader left',
+    'reads from the store no faster than the client reads (compressed: %s), and stops when the client leaves',
     async (compression) => {
       const { port, site } = await serve({ deps: { compression } });
       let asked = 0;
       const { listIncidents } = site.store;
       const page = await listIncidents.call(site.store, { limit: 50 });
-      // An endless store.
+      // A store that never runs out of incidents.
       Object.assign(site.store, {
         listIncidents: async () => {
           asked += 1;
@@ -116,7 +116,7 @@ describe('an export', () => {
 
 const AUTHORIZED = { Authorization: `Bearer ${ADA.token}` };
 
-/** A hundred incidents behind a real server. */
+/** Starts a real server with a hundred incidents. */
 async function serve(options: Parameters<typeof startDeskSite>[0] = {}) {
   const site = await startDeskSite(options);
   await takeIn(site.store, ...Array.from({ length: 100 }, (_, index) => thinOf({ digest: toDigest(index) })));
@@ -130,12 +130,12 @@ async function serve(options: Parameters<typeof startDeskSite>[0] = {}) {
   return { site, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** What no coding makes shorter. */
+/** Returns text that does not compress. */
 function randomText(): string {
   return Array.from({ length: 100 }, () => Math.random().toString(36).slice(2)).join('');
 }
 
-/** Waits until a number has not grown for a while. */
+/** Waits until a number has stopped growing. */
 async function standsStill(read: () => number): Promise<number> {
   for (let last = -1; ; ) {
     const now = read();

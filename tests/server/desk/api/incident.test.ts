@@ -18,7 +18,7 @@ async function start() {
 }
 
 describe('an incident', () => {
-  it('is told with its story, to the line of source', async () => {
+  it('is returned with its details, down to the source line', async () => {
     const { get } = await start();
     const { body } = await get(PATH);
     expect(body).toMatchObject({
@@ -49,13 +49,13 @@ describe('an incident', () => {
     });
   });
 
-  it('is found however its digest is spelt', async () => {
+  it('is found by every spelling of its digest', async () => {
     const { get } = await start();
     for (const spelt of ['7k3qm2xa', '7K3Q-M2XA']) expect((await get(`/incidents/${spelt}`)).body.digest).toBe(DIGEST);
     for (const none of ['x', '7K3QM2XA9F4W0R6B', '%20']) expect((await get(`/incidents/${none}`)).status).toBe(404);
   });
 
-  it('has another tag with each occurrence, and one that a change can be checked against all the same', async () => {
+  it('gets a new ETag with every occurrence, and a change that sends the old one is still accepted', async () => {
     const { site, tag, patch } = await start();
     const before = await tag();
     expect(before).toMatch(/^"\d+\.[\w-]{16}"$/);
@@ -65,7 +65,7 @@ describe('an incident', () => {
     expect((await patch({ assignee: 'ada' }, before)).status).toBe(200);
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without a body', async () => {
     const { site, tag } = await start();
     const reply = await request(site.app).head(`/api/desk${PATH}`).set('Authorization', `Bearer ${ADA.token}`);
     expect(reply.status).toBe(200);
@@ -90,7 +90,7 @@ describe('a change', () => {
       { state: 'ignored', ignoredUntilMore: 25 },
     ],
     [{ state: 'open' }, { state: 'open' }],
-  ])('to %j is made, and has an author', async (status, told) => {
+  ])('to %j is stored with its author', async (status, told) => {
     const { get, patch } = await start();
     const reply = await patch({ status });
     expect(reply.status).toBe(200);
@@ -99,13 +99,13 @@ describe('a change', () => {
     expect((await get(PATH)).body.status).toEqual(now);
   });
 
-  it('gives it to somebody, and takes it away', async () => {
+  it('assigns the incident, and unassigns it', async () => {
     const { patch } = await start();
     expect((await patch({ assignee: ' vera ' })).body.incident.assignee).toBe('vera');
     expect((await patch({ assignee: null })).body.incident).not.toHaveProperty('assignee');
   });
 
-  it('wins without If-Match, and says over what', async () => {
+  it('without If-Match overwrites, and returns the replaced values', async () => {
     const { patch } = await start();
     await patch({ status: { state: 'resolved' }, assignee: 'vera' });
     const { body } = await patch({ status: { state: 'ignored' } });
@@ -113,7 +113,7 @@ describe('a change', () => {
     expect(body.incident.status.state).toBe('ignored');
   });
 
-  it('answers with a tag that goes on from there', async () => {
+  it('returns an ETag for the next request', async () => {
     const { get, patch, tag } = await start();
     const first = await patch({ status: { state: 'resolved' } }, await tag());
     const { etag } = first.headers;
@@ -131,7 +131,7 @@ describe('a change', () => {
     ['"9.x"', 412],
     ['"other"', 412],
     ['CURRENT_UNQUOTED', 400],
-  ])('with If-Match: %s is answered by %d', async (ifMatch, status) => {
+  ])('with If-Match: %s is answered with %d', async (ifMatch, status) => {
     const { patch, tag } = await start();
     const current = await tag();
     const sent = ifMatch.replace('CURRENT_UNQUOTED', current.slice(1, -1)).replace('CURRENT', current);
@@ -148,7 +148,7 @@ describe('a change', () => {
     [{ status: { state: 'ignored', untilMore: 0 } }, { 'status.untilMore': expect.any(String) }],
     [{ assignee: '' }, { assignee: expect.any(String) }],
     [[], { '': expect.any(String) }],
-  ])('of %j is refused by the field', async (body, errors) => {
+  ])('of %j is rejected by field', async (body, errors) => {
     const { patch, get } = await start();
     const reply = await patch(body);
     expect(reply.status).toBe(422);
@@ -158,7 +158,7 @@ describe('a change', () => {
 });
 
 describe('merging', () => {
-  it('lets one stand for the other, and takes it out again', async () => {
+  it('moves one incident into another, and unmerge separates them', async () => {
     const { ask, get } = await start();
     const merged = await ask('post', `/incidents/${OTHER}/merge`, { body: { into: '7k3q-m2xa' } });
     expect(merged.body).toMatchObject({ digest: DIGEST, merged: [OTHER], counts: { server: 2 } });
@@ -170,7 +170,7 @@ describe('merging', () => {
     expect((await get(PATH)).body.merged).toEqual([]);
   });
 
-  it('is refused, and so is taking apart, where somebody has changed what it is about since', async () => {
+  it('is refused, like unmerging, if one of the incidents has changed since', async () => {
     const { ask, get } = await start();
     const tagOf = async (digest: string) => ({ 'If-Match': String((await get(`/incidents/${digest}`)).headers.etag) });
     const merge = (headers: Record<string, string>) =>
@@ -185,7 +185,7 @@ describe('merging', () => {
     expect((await separate(await tagOf(OTHER))).status).toBe(200);
   });
 
-  it('changes and deletes under each of its digests', async () => {
+  it('makes every digest of the incident change and delete it', async () => {
     const { ask, get } = await start();
     await ask('post', `/incidents/${OTHER}/merge`, { body: { into: DIGEST } });
     const reply = await ask('patch', `/incidents/${OTHER}`, { body: { assignee: 'ada' } });
@@ -196,7 +196,7 @@ describe('merging', () => {
 });
 
 describe('deleting', () => {
-  it('is refused where somebody has changed it since', async () => {
+  it('is refused if the incident has changed since', async () => {
     const { ask, get, patch, tag } = await start();
     const headers = { 'If-Match': await tag() };
     await patch({ assignee: 'vera' });
@@ -207,7 +207,7 @@ describe('deleting', () => {
 });
 
 describe('occurrences', () => {
-  it('are listed page by page, each with whether all of it is kept', async () => {
+  it('are listed in pages, and each says whether its full record is stored', async () => {
     const { get, site } = await start();
     for (let index = 0; index < 6; index++) await takeIn(site.store, thinOf({ at: Date.now() - index }));
     const seen: { occurrence: string; isWhole: boolean }[] = [];
@@ -221,7 +221,7 @@ describe('occurrences', () => {
     expect(seen.filter(({ isWhole }) => isWhole)).toMatchObject([{ occurrence: '9F4W0R6B' }]);
   });
 
-  it('are told one by one, with their neighbours', async () => {
+  it('are returned one by one, with the ids of their neighbours', async () => {
     const { get, site } = await start();
     await takeIn(site.store, thinOf({ occurrence: '00000001', at: Date.now() - Hour }));
     const { body } = await get(`${PATH}/occurrences/9f4w-0r6b`);
@@ -236,7 +236,7 @@ describe('occurrences', () => {
     expect(thin).not.toHaveProperty('whole');
   });
 
-  it('are deleted one by one, and stay counted', async () => {
+  it('can be deleted one by one, and still count', async () => {
     const { ask, get } = await start();
     const path = `${PATH}/occurrences/9F4W0R6B`;
     expect((await ask('delete', path)).status).toBe(204);
@@ -246,7 +246,7 @@ describe('occurrences', () => {
 });
 
 describe('notes', () => {
-  it('are written, listed and deleted', async () => {
+  it('are created, listed and deleted', async () => {
     const { ask, get } = await start();
     const { body, headers } = await ask('post', `${PATH}/notes`, { body: { text: ' It is the cache. ' } });
     expect(body).toEqual({ id: expect.any(Number), at: expect.any(Number), by: 'ada', text: 'It is the cache.' });
@@ -257,7 +257,7 @@ describe('notes', () => {
     expect((await get(`${PATH}/notes`)).body.notes).toEqual([]);
   });
 
-  it('are as long as on the page, and no longer', async () => {
+  it('have the same maximum length as on the page', async () => {
     const { ask } = await start();
     const write = (length: number) => ask('post', `${PATH}/notes`, { body: { text: 'x'.repeat(length) } });
     expect((await write(4096)).status).toBe(201);
@@ -265,7 +265,7 @@ describe('notes', () => {
   });
 });
 
-describe('what visitors said', () => {
+describe('visitor feedback', () => {
   it('is listed and deleted', async () => {
     const { ask, get, site } = await start();
     const feedback = { id: 'f0', address: `${DIGEST}-9F4W0R6B`, text: 'It broke.', at: 1, email: 'g@example.org' };
@@ -288,8 +288,8 @@ describe('builds', () => {
   });
 });
 
-describe('what strangers wrote', () => {
-  it('is JSON and nothing else', async () => {
+describe('text from strangers', () => {
+  it('is sent as JSON only', async () => {
     const { get, site } = await start();
     const evil = '<script>alert(1)</script>';
     await takeIn(site.store, wholeOf({ digest: '00000009', title: evil }));

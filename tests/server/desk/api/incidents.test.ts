@@ -6,7 +6,7 @@ import { takeIn, thinOf, wholeOf } from '../../../support/stores.ts';
 
 const NOW = Date.now();
 
-/** Nine incidents, the first seen last, each with one occurrence more than the one before. */
+/** Nine incidents. The first was seen last, and each has one occurrence more than the one before. */
 async function start() {
   const api = await startDeskApi();
   for (let index = 1; index <= 9; index++) {
@@ -32,7 +32,7 @@ const digestsOf = (reply: { body: { incidents: { digest: string }[] } }) =>
   reply.body.incidents.map(({ digest }) => digest.replace(/^0+/, '')).join('');
 
 describe('the list', () => {
-  it('has what the page has', async () => {
+  it('contains the same incidents as the page', async () => {
     const { get } = await start();
     const { body } = await get('/incidents?limit=1');
     expect(body.incidents).toEqual([
@@ -53,7 +53,7 @@ describe('the list', () => {
     expect((await get('/incidents?limit=1&span=14d')).body.incidents[0].chart.step).toBe(Day);
   });
 
-  it('says how many failures are not in it yet, also to a client that knows the list', async () => {
+  it('says how many failures have not arrived yet, even if the client has the rest of the list', async () => {
     const api = await startDeskApi({ arriving: { count: 7, hasMore: true } });
     const { body, headers } = await api.get('/incidents');
     expect(body.arriving).toEqual({ count: 7, hasMore: true });
@@ -79,14 +79,14 @@ describe('the list', () => {
     ['within=1h', '123456789'],
     [`from=${NOW + Day}`, ''],
     [`to=${NOW - Day}`, ''],
-  ])('lets through by %j', async (search, digests) => {
+  ])('filters by %j', async (search, digests) => {
     const api = await start();
     await api.site.store.changeIncident('00000005', { assignee: 'ada' }, { author: 'ada' });
     const expected = search === 'assignee=-' ? digests.replace('5', '') : digests;
     expect(digestsOf(await api.get(`/incidents?${search}`))).toBe(expected);
   });
 
-  it('goes on where a page ended, whatever comes in meanwhile', async () => {
+  it('continues after the last page, even if new incidents arrive', async () => {
     const { get, site } = await start();
     let seen = '';
     let after = '';
@@ -109,7 +109,7 @@ describe('the list', () => {
     ['route=/a&route=/b', { route: 'Say it once.' }],
     ['search=', { search: expect.any(String) }],
     ['from=yesterday', { from: expect.any(String) }],
-  ])('names what is wrong with %j', async (search, errors) => {
+  ])('names the error in %j', async (search, errors) => {
     const { get } = await start();
     const reply = await get(`/incidents?${search}`);
     expect(reply.status).toBe(400);
@@ -122,14 +122,14 @@ describe('the list', () => {
     });
   });
 
-  it('takes a cursor of its own order alone', async () => {
+  it('accepts only a cursor with the same sort order', async () => {
     const { get } = await start();
     const { next } = (await get('/incidents?limit=1')).body;
     expect((await get(`/incidents?limit=1&after=${next}`)).status).toBe(200);
     expect((await get(`/incidents?limit=1&after=${next}&sort=count`)).status).toBe(400);
   });
 
-  it('is not read again where nothing has changed', async () => {
+  it('answers 304 if nothing has changed', async () => {
     const { get, site } = await start();
     const { etag } = (await get('/incidents')).headers;
     const headers = { 'If-None-Match': String(etag) };
@@ -141,7 +141,7 @@ describe('the list', () => {
     expect((await get('/incidents', { headers })).status).toBe(200);
   });
 
-  it('may be kept by the reader alone', async () => {
+  it('can only be cached by the caller', async () => {
     const { get } = await start();
     const { headers } = await get('/incidents', { token: VERA.token });
     expect(headers['cache-control']).toBe('private, no-cache');
@@ -150,8 +150,8 @@ describe('the list', () => {
   });
 });
 
-describe('what leads somewhere', () => {
-  it('is found: a digest however it is spelt, an address, the id of a request', async () => {
+describe('find', () => {
+  it('finds a digest in any spelling, an address and a request id', async () => {
     const { get, site } = await start();
     await takeIn(site.store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', requestId: 'request-0815' }));
     const address = { digest: '7K3QM2XA', environment: 'test', occurrence: '9F4W0R6B' };

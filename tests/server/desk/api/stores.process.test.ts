@@ -11,7 +11,7 @@ describeStores('the desk’s API', (open) => {
     return api;
   }
 
-  it('carries out one of two changes that know the same, and refuses the other', async () => {
+  it('makes one of two changes based on the same version, and refuses the other', async () => {
     const { ask, get } = await start();
     const headers = { 'If-Match': String((await get(PATH)).headers.etag) };
     const changes = [{ status: { state: 'resolved' } }, { status: { state: 'ignored' } }, { assignee: 'vera' }];
@@ -22,7 +22,7 @@ describeStores('the desk’s API', (open) => {
     expect(body.changes).toHaveLength(1);
   });
 
-  it('tells the same of an incident, its notes, occurrences and builds', async () => {
+  it('returns the same incident, notes, occurrences and builds', async () => {
     const { ask, get, site } = await start();
     await site.store.useBuild({ id: 'build-1', release: 'v1' });
     const note = (await ask('post', `${PATH}/notes`, { body: { text: 'It is the cache.' } })).body;
@@ -38,7 +38,7 @@ describeStores('the desk’s API', (open) => {
     expect((await ask('delete', '/notes/9007199254740991')).status).toBe(404);
   });
 
-  it('exports the same', async () => {
+  it('exports the same lines', async () => {
     const { get } = await start();
     const lines = readLines(await get('/export?occurrences=whole'));
     expect(lines.at(-1)).toEqual({ type: 'end', incidents: 2, occurrences: 2 });

@@ -53,7 +53,7 @@ function readAll(folder: string, { live = false, from = START, maxBytes = 1024 *
 const kinds = (entries: readonly JournalEntry[]) => entries.map(({ entry }) => entry);
 
 describe('a journal', () => {
-  it('is read back as it was written', () => {
+  it('returns exactly what was written', () => {
     const { folder, journal } = setUp();
     const failures = [createFailure({ title: 'eins\nzwei 🙂' }), createFailure({ digest: '00000001' })];
     for (const failure of failures) expect(journal.append(failure)).toBe(true);
@@ -62,14 +62,14 @@ describe('a journal', () => {
     expect(next).toEqual(journal.end);
   });
 
-  it('can be read by its owner alone', () => {
+  it('can be read only by its owner', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, '00000001.ndjson')).mode & 0o777).toBe(0o600);
   });
 
-  it('takes thin records past 20 whole ones a second and digest', () => {
+  it('writes summaries after 20 full records per second and digest', () => {
     const { folder, journal, clock } = setUp();
     for (let index = 0; index < 25; index += 1) journal.append(createFailure());
     journal.append(createFailure({ digest: '00000001' }));
@@ -81,21 +81,21 @@ describe('a journal', () => {
     expect(entries.at(-1)).toMatchObject({ entry: 'whole' });
   });
 
-  it('keeps a failure of the server whole beside many of browsers', () => {
+  it('still writes a full record of a server failure after many browser failures', () => {
     const { folder, journal } = setUp();
     for (let index = 0; index < 25; index += 1) journal.append(createFailure({ side: 'browser' }));
     journal.append(createFailure({ side: 'server' }));
     expect(readAll(folder).entries.at(-1)).toMatchObject({ entry: 'whole', failure: { side: 'server' } });
   });
 
-  it('leaves out an echo past 20 a second, which would count as a failure', () => {
+  it('drops echoes after 20 a second, because each would count as a failure', () => {
     const { folder, journal } = setUp();
     const echo = createFailure({ side: 'browser', echoOf: '7K3QM2XA-9F4W0R6B' });
     for (let index = 0; index < 25; index += 1) expect(journal.append(echo)).toBe(true);
     expect(readAll(folder).entries).toHaveLength(20);
   });
 
-  it('goes on in another segment, so that the first can be deleted', () => {
+  it('starts a new segment, so that the first can be deleted', () => {
     const { folder, journal } = setUp({ limits: { segmentBytes: 2000 } });
     for (let index = 0; index < 20; index += 1) journal.append(createFailure());
     const before = readdirSync(folder).length;
@@ -108,7 +108,7 @@ describe('a journal', () => {
     expect(readAll(folder, { live: true, from: next }).entries).toHaveLength(1);
   });
 
-  it('counts alone where too much waits, in a file that does not grow, until half was taken in', () => {
+  it('only counts while too much is waiting, in a file that does not grow, until half is stored', () => {
     const { folder, signals, journal, lines } = setUp({
       limits: { segmentBytes: 1000, maxBytes: 5000, wholePerSecond: 1000 },
     });
@@ -118,9 +118,9 @@ describe('a journal', () => {
     expect(lines.filter((line) => line.includes('is full'))).toHaveLength(1);
 
     const first = readAll(folder, { live: true });
-    // What is counted may still grow.
+    // The file with the counts can still grow.
     expect(kinds(first.entries)).not.toContain('count');
-    // A third is too little: a journal that is full and has room by turns would write a file each time.
+    // A third is not enough, because a journal that alternates between full and not full would write a file each time.
     const { next } = readAll(folder, { live: true, maxBytes: 2000 });
     signals.position = { ...next, segment: 2 };
     journal.settle();
@@ -135,14 +135,14 @@ describe('a journal', () => {
     expect(first.entries.length + count).toBe(500);
   });
 
-  it('counts what waits of dead processes too', () => {
+  it('includes the waiting bytes of dead processes', () => {
     const { signals, journal, lines } = setUp({ limits: { segmentBytes: 1000, maxBytes: 5000 } });
     signals.inherited = 10_000;
     for (let index = 0; index < 5; index += 1) journal.append(createFailure());
     expect(lines).toHaveLength(1);
   });
 
-  it('tells counts apart by digest, side and hour, and leaves them in the journal of the dead', () => {
+  it('counts separately by digest, side and hour, and keeps the counts in the journal when the process dies', () => {
     const { folder, signals, journal, clock } = setUp({ limits: { segmentBytes: 1, maxBytes: 1 } });
     signals.inherited = 100;
     journal.append(createFailure());
@@ -159,7 +159,7 @@ describe('a journal', () => {
     ]);
   });
 
-  it('says that it could not be written, leaves no half line, and recovers by itself', () => {
+  it('reports failed writes, leaves no partial line, and recovers', () => {
     let room = Number.POSITIVE_INFINITY;
     const { folder, journal, lines, clock } = setUp({
       files: {
@@ -168,7 +168,7 @@ describe('a journal', () => {
           return openSync(path, 'ax');
         },
         write(file, bytes) {
-          // A disk that fills up takes a part.
+          // A disk that fills up accepts part of a write.
           const taken = Math.min(room, bytes.length);
           if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
           return writeSync(file, bytes, 0, taken);
@@ -188,7 +188,7 @@ describe('a journal', () => {
     expect(lines).toEqual([expect.stringContaining('cannot be written'), expect.stringContaining('written again')]);
   });
 
-  it('begins again where its folder was deleted', () => {
+  it('recreates its folder if it was deleted', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
     rmSync(folder, { recursive: true });
@@ -197,7 +197,7 @@ describe('a journal', () => {
     expect(readAll(folder).entries).toHaveLength(1);
   });
 
-  it('takes nothing in a folder that cannot be made, and throws nothing', () => {
+  it('returns false and does not throw if its folder cannot be created', () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
     const journal = createJournal({
@@ -208,7 +208,7 @@ describe('a journal', () => {
     expect(journal.append(createFailure())).toBe(false);
   });
 
-  it('takes nothing after its end', () => {
+  it('accepts nothing after it is closed', () => {
     const { journal } = setUp();
     journal.close();
     expect(journal.append(createFailure())).toBe(false);
@@ -216,7 +216,7 @@ describe('a journal', () => {
 });
 
 describe('the journal of a dead process', () => {
-  it('is read up to the line in whose middle it was killed', () => {
+  it('is read up to the line during which the process was killed', () => {
     const { folder, journal } = setUp();
     journal.append(createFailure());
     appendFileSync(join(folder, '00000001.ndjson'), '{"entry":"whole","failure":{"dig');
@@ -224,7 +224,7 @@ describe('the journal of a dead process', () => {
     expect(readAll(folder)).toMatchObject({ skipped: 1, entries: { length: 1 }, next: { segment: 2, offset: 0 } });
   });
 
-  it('is read in pieces of whole lines, however they fall', () => {
+  it('is read in chunks of complete lines, at any chunk boundary', () => {
     const { folder, journal } = setUp({ limits: { wholePerSecond: 100 } });
     const titles = Array.from({ length: 30 }, (_, index) => '🙂'.repeat(index));
     for (const title of titles) journal.append(createFailure({ title }));
@@ -234,7 +234,7 @@ describe('the journal of a dead process', () => {
     }
   });
 
-  it('gives whole lines alone, wherever it is cut off', () => {
+  it('returns only complete lines, at any cut-off point', () => {
     const { folder, journal } = setUp();
     for (let index = 0; index < 3; index += 1) journal.append(createFailure({ title: 'ü🙂' }));
     const path = join(folder, '00000001.ndjson');
@@ -252,7 +252,7 @@ describe('the journal of a dead process', () => {
     );
   });
 
-  it('is read whatever else stands in it', () => {
+  it('is readable despite other content', () => {
     const folder = createFolder(onTestFinished);
     const lines = [
       '',

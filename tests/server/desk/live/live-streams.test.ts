@@ -42,7 +42,7 @@ async function start(options: DeskSiteOptions = {}) {
 
 const count = (text: string, event: string) => text.split(`event: ${event}\n`).length - 1;
 
-it('is a stream that no proxy keeps, compresses or holds back', async () => {
+it('cannot be cached, compressed or buffered by a proxy', async () => {
   const { open, cookie } = await start();
   const { response, text } = await open({ Cookie: cookie, 'Accept-Encoding': 'gzip, br' });
   expect(response.statusCode).toBe(200);
@@ -56,7 +56,7 @@ it('is a stream that no proxy keeps, compresses or holds back', async () => {
   expect(text).toBe('');
 });
 
-it('says when to come again, pings, and tells of changes without saying what', async () => {
+it('sets the reconnection time, sends pings, and announces changes without their content', async () => {
   const { open, store } = await start();
   const stream = await open();
   await until(() => count(stream.text, 'ping') > 2, 'pings');
@@ -65,15 +65,15 @@ it('says when to come again, pings, and tells of changes without saying what', a
   expect(Number(retry)).toBeLessThanOrEqual(5000);
   expect(count(stream.text, 'changes')).toBe(0);
   await takeIn(store, wholeOf({ digest: '7K3QM2XA', title: 'Error: secret title' }));
-  await until(() => count(stream.text, 'changes') === 1, 'news of a new incident');
+  await until(() => count(stream.text, 'changes') === 1, 'the announcement of a new incident');
   await takeIn(store, thinOf({ digest: '7K3QM2XA' }));
-  await until(() => count(stream.text, 'changes') === 2, 'news of another occurrence');
+  await until(() => count(stream.text, 'changes') === 2, 'the announcement of another occurrence');
   await store.addNote('7K3QM2XA', 'secret note', 'ada');
-  await until(() => count(stream.text, 'changes') === 3, 'news of a note');
+  await until(() => count(stream.text, 'changes') === 3, 'the announcement of a note');
   expect(stream.text.replaceAll(/event: (?:ping|changes)\ndata:\n\n/g, '')).toBe(`retry: ${retry}\n\n`);
 });
 
-it('is for who is signed in, on this site', async () => {
+it('requires a session, and a request from this site', async () => {
   const { open, cookie } = await start();
   expect((await open({})).response.statusCode).toBe(401);
   expect((await open({ Cookie: 'desk=forged' })).response.statusCode).toBe(401);
@@ -82,7 +82,7 @@ it('is for who is signed in, on this site', async () => {
   expect((await open({ Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' })).response.statusCode).toBe(200);
 });
 
-it('ends when its session does', async () => {
+it('ends with its session', async () => {
   const { open, post, cookie } = await start();
   const stream = await open();
   await post('/desk', { _action: 'root.signOut' }, cookie);
@@ -90,7 +90,7 @@ it('ends when its session does', async () => {
   expect((await open()).response.statusCode).toBe(401);
 });
 
-it('goes on while the store is away', async () => {
+it('continues while the store is unavailable', async () => {
   const { store } = await startDeskSite();
   let isAway = false;
   const readSession = async (idHash: string) => {
@@ -105,12 +105,12 @@ it('goes on while the store is away', async () => {
   isAway = true;
   await pass(2 * Second);
   const before = count(stream.text, 'ping');
-  await until(() => count(stream.text, 'ping') > before + 2, 'further pings');
+  await until(() => count(stream.text, 'ping') > before + 2, 'more pings');
   expect(stream.isOver).toBe(false);
   expect((await open()).response.statusCode).toBe(503);
 });
 
-it('is held to a number of streams of one session, and a place is free when one ends', async () => {
+it('is limited in number per session, and frees its place when it ends', async () => {
   const { open, enter } = await start();
   const streams = [];
   for (let index = 0; index < MAX_LIVE_STREAMS_OF_SESSION; index++) streams.push(await open());
@@ -121,7 +121,7 @@ it('is held to a number of streams of one session, and a place is free when one 
   await expect.poll(async () => (await open()).response.statusCode).toBe(200);
 });
 
-it('keeps no place for a page that was closed while its session was looked up', async () => {
+it('takes no place for a page that was closed while its session was looked up', async () => {
   const { store } = await startDeskSite();
   const lookUps: (() => void)[] = [];
   let isSlow = false;
@@ -139,16 +139,16 @@ it('keeps no place for a page that was closed while its session was looked up', 
   const asked = Array.from({ length: MAX_LIVE_STREAMS_OF_SESSION }, () =>
     get({ port, path: '/desk/live', agent: false, headers: { Cookie: cookie } }).on('error', () => {}),
   );
-  await until(() => inFlight.size === asked.length && lookUps.length > 0, 'the look-up');
+  await until(() => inFlight.size === asked.length && lookUps.length > 0, 'the lookup');
   for (const request of asked) request.destroy();
   const left = () => lines.filter(({ path, gone }) => path === '/desk/live' && gone === true).length;
-  await until(() => left() === MAX_LIVE_STREAMS_OF_SESSION, 'all to have left');
+  await until(() => left() === MAX_LIVE_STREAMS_OF_SESSION, 'the closed streams to be released');
   isSlow = false;
   for (const resolve of lookUps) resolve();
   expect((await open()).response.statusCode).toBe(200);
 });
 
-it('ends at a drain, and takes no new ones', async () => {
+it('ends when the server drains, and no new stream is accepted', async () => {
   const { open, pages } = await start();
   const streams = [await open(), await open()];
   pages.endStreams();
@@ -156,7 +156,7 @@ it('ends at a drain, and takes no new ones', async () => {
   expect((await open()).response.statusCode).toBe(503);
 });
 
-it('answers HEAD by headers alone, and no other method', async () => {
+it('answers HEAD with headers only, and rejects other methods', async () => {
   const { port, cookie } = await start();
   const ask = (method: string) =>
     new Promise<IncomingMessage>((resolve) => {

@@ -17,7 +17,7 @@ function setUp() {
   };
 }
 
-it('asks for nothing while nobody listens, and again once somebody does', async () => {
+it('reads nothing while there are no listeners, and reads again once there is one', async () => {
   const { read, watch } = setUp();
   await vi.advanceTimersByTimeAsync(5000);
   expect(read).not.toHaveBeenCalled();
@@ -32,7 +32,7 @@ it('asks for nothing while nobody listens, and again once somebody does', async 
   expect(read).toHaveBeenCalledTimes(6);
 });
 
-it('asks once for all who listen, and tells each of them', async () => {
+it('reads once for all listeners, and notifies each of them', async () => {
   const { read, watch, change } = setUp();
   const heard = [vi.fn(), vi.fn(), vi.fn()];
   for (const listener of heard) watch.listen(listener);
@@ -43,7 +43,7 @@ it('asks once for all who listen, and tells each of them', async () => {
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-it('tells of a storm once an interval', async () => {
+it('notifies once per interval during a burst of changes', async () => {
   const { watch, change } = setUp();
   const listener = vi.fn();
   watch.listen(listener);
@@ -55,7 +55,7 @@ it('tells of a storm once an interval', async () => {
   expect(listener.mock.calls.length).toBeLessThanOrEqual(10);
 });
 
-it('goes on when the store is away for a time, and tells of what came meanwhile', async () => {
+it('continues after an outage of the store, and announces the changes made during it', async () => {
   const { read, watch, change } = setUp();
   const listener = vi.fn();
   watch.listen(listener);

@@ -6,7 +6,7 @@ import { startMailServer, startWebhook, type WebhookReceiver } from '../../../su
 import { until } from '../../../support/until.ts';
 import { usePostgres } from '../../../support/use-postgres.ts';
 
-/** What a loaded machine may take for a message that is due in five seconds (ms). */
+/** How long a loaded machine can take for a message that is due in five seconds (ms). */
 const PATIENCE = 30_000;
 
 const postgres = usePostgres();
@@ -43,7 +43,7 @@ const listDigests = ({ posted }: WebhookReceiver) => posted.map(({ body }) => JS
 describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
   const toUrl = () => (name === 'SQLite' ? undefined : postgres.createDatabase());
 
-  it('tells of what is journaled, by webhook and mail', async () => {
+  it('sends a webhook and an email for a journaled failure', async () => {
     const [webhook, mails] = [await useWebhook(), await startMailServer()];
     onTestFinished(() => mails.close());
     const mail = { smtpUrl: `smtp://127.0.0.1:${mails.port}`, from: 'desk@example.com', to: ['ada@example.com'] };
@@ -58,7 +58,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
       .toEqual(['sent', 'sent']);
   });
 
-  it('goes on with what failed after it was started anew, and tells once', async () => {
+  it('retries after a restart what failed before, and sends it once', async () => {
     const webhook = await useWebhook();
     webhook.answer = { status: 503 };
     const [dataDir, url] = [createFolder(onTestFinished), await toUrl()];
@@ -83,7 +83,7 @@ describe.each(['SQLite', 'PostgreSQL'])('a desk on %s', (name) => {
   });
 });
 
-it('of several replicas on one PostgreSQL one tells', async () => {
+it('sends each notification once if several replicas share one PostgreSQL', async () => {
   const webhook = await useWebhook();
   const url = await postgres.createDatabase();
   const settings = settingsOf({ webhooks: [webhook.url] });
@@ -94,7 +94,7 @@ it('of several replicas on one PostgreSQL one tells', async () => {
   await until(() => webhook.posted.length >= digests.length, 'a message each', PATIENCE);
   await Promise.all(desks.map((desk) => desk.flush()));
   expect(listDigests(webhook).sort()).toEqual(digests);
-  // What the one has to send the other sees too.
+  // Each replica also sees what the other has to send.
   const listDone = () => Promise.all(desks.map(async (desk) => (await desk.ask('listNotices', 50)).done));
   await expect
     .poll(async () => (await listDone()).map(({ length }) => length), { timeout: PATIENCE })

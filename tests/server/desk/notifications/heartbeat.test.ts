@@ -22,7 +22,7 @@ function start(answer: () => Promise<Reply>, isHealthy = () => true) {
   return { called, lines, end, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
 }
 
-it('calls every minute, the first time after one', async () => {
+it('calls every minute, the first time after one minute', async () => {
   const { called, lines, end, pass } = start(async () => ({ status: 200 }));
   await pass(59 * Second);
   expect(called).toEqual([]);
@@ -33,7 +33,7 @@ it('calls every minute, the first time after one', async () => {
   expect([called.length, lines.length]).toEqual([2, 0]);
 });
 
-it('is silent while something is wrong', async () => {
+it('does not call while something is wrong', async () => {
   let isWell = true;
   const { called, pass } = start(
     async () => ({ status: 200 }),
@@ -48,7 +48,7 @@ it('is silent while something is wrong', async () => {
   expect(called).toHaveLength(2);
 });
 
-it('says once that it cannot call, without the address, and again after it could', async () => {
+it('logs a failed call once, without the URL, and logs again after a success', async () => {
   let status = 500;
   const { lines, pass } = start(async () => (status === 0 ? Promise.reject(new Error('gone')) : { status }));
   await pass(3 * Minute);

@@ -18,7 +18,7 @@ const slack = (message: Message) =>
   JSON.parse(toSlackBody(message)) as { text: string; blocks: { text: { text: string; verbatim: boolean } }[] };
 
 describe('a message', () => {
-  it('says what, why, where, how often, in which release, and where to look', () => {
+  it('says what happened, why, where, how often and in which release, and links to it', () => {
     expect(json(toMessage(claimedOf(), whole, facts))).toEqual({
       id: '0123456789abcdef',
       event: 'incident.new',
@@ -45,7 +45,7 @@ describe('a message', () => {
     });
   });
 
-  it('says the same to Slack and by mail', () => {
+  it('has the same content in Slack and in an email', () => {
     const message = toMessage(claimedOf(), whole, facts);
     const { text, blocks } = slack(message);
     const mail = toMail(message);
@@ -74,7 +74,7 @@ describe('a message', () => {
       'It storms: 100 times this hour by now, in the 24 hours before none.',
     ],
     [{ kind: 'storming', detail: { wasIgnored: true } }, 'It grew past what it was ignored until, and is open again.'],
-  ] as const)('says why: %o', (notice, why) => {
+  ] as const)('gives the reason: %o', (notice, why) => {
     const incident = incidentOf({ regressed: { at: now, release: 'v2' } });
     const message = toMessage(claimedOf(notice, { incident }), undefined, facts);
     expect(message.why).toBe(why);
@@ -84,7 +84,7 @@ describe('a message', () => {
     });
   });
 
-  it('is a summary of what it stands for', () => {
+  it('is a summary of the notifications that it replaces', () => {
     const notices = [claimedOf({ kind: 'regressed', digest: '00000002' }).notice, claimedOf().notice];
     const message = toMessage(claimedOf({ kind: 'summary' }, { summed: { notices, count: 18 } }), undefined, facts);
     expect(message.why).toMatch(/^18 further messages were not sent one by one/);
@@ -100,12 +100,12 @@ describe('a message', () => {
     expect(toMail(message).subject).toBe('[production] Summary');
   });
 
-  it('says when it is the last one for this hour, and what a test is', () => {
+  it('says if it is the last one this hour, and if it is a test', () => {
     expect(json(toMessage(claimedOf({}, { isLast: true }), undefined, facts)).note).toContain('one summary');
     expect(toMail(toTestMessage('x', facts)).text).toContain('https://desk.example.com/desk/notifications');
   });
 
-  it('makes no link where nobody said where the desk is', () => {
+  it('contains no link if the origin of the desk is not known', () => {
     const message = toMessage(claimedOf(), undefined, { ...facts, deskOrigin: undefined });
     expect(slack(message).text).toContain('Open at the desk: /desk/7K3QM2XA');
     expect(toMail(message).html).toContain('Open at the desk: /desk/7K3QM2XA');
@@ -113,7 +113,7 @@ describe('a message', () => {
   });
 });
 
-describe('what a stranger wrote', () => {
+describe('text from a stranger', () => {
   const ATTACKS = [
     '<!channel> look <@U123> <https://evil.example|the desk>',
     '@here @channel @all <!here|here>',
@@ -143,10 +143,10 @@ describe('what a stranger wrote', () => {
       undefined,
       facts,
     );
-  /** What a program that looks for them would make a link or a mention of. */
+  /** Text that mail and chat programs turn into a link or a mention. */
   const SELF_MADE = /:\/\/|\bwww\.\w|mailto:|@(?:here|channel|all|\w)|\]\(|evil\.example/i;
 
-  it.each(ATTACKS)('is no link, mention or format in Slack: %s', (attack) => {
+  it.each(ATTACKS)('is not a link, mention or format in Slack: %s', (attack) => {
     const body = slack(everywhere(attack));
     const own = /<https:\/\/desk\.example\.com\/desk\/7K3QM2XA\|Open at the desk>/g;
     for (const text of [body.text, ...body.blocks.map((block) => block.text.text)]) {
@@ -160,7 +160,7 @@ describe('what a stranger wrote', () => {
     expect(body.blocks.every((block) => block.text.verbatim)).toBe(true);
   });
 
-  it.each(ATTACKS)('is no markup, link or header in a mail: %s', (attack) => {
+  it.each(ATTACKS)('is not markup, a link or a header in an email: %s', (attack) => {
     const { subject, text, html } = toMail(everywhere(attack));
     const own = '<a href="https://desk.example.com/desk/7K3QM2XA">Open at the desk</a>';
     expect(html.split(own)).toHaveLength(2);
@@ -177,21 +177,21 @@ describe('what a stranger wrote', () => {
     expect(text.replace('https://desk.example.com/desk/7K3QM2XA', '')).not.toMatch(SELF_MADE);
     expect(subject).not.toMatch(/\p{Cc}|\u202E/u);
     expect(subject.length).toBeLessThan(250);
-    // A line of its own would read as ours.
+    // A new line could look like part of our text.
     expect(text.split('\n')).toHaveLength(toMail(everywhere('plain')).text.split('\n').length);
   });
 
-  it.each(ATTACKS)('is a string in JSON: %s', (attack) => {
+  it.each(ATTACKS)('stays the same string in JSON: %s', (attack) => {
     expect(json(everywhere(attack)).incident.title).toBe(attack);
   });
 
-  it('is cut', () => {
+  it('is shortened', () => {
     expect(defuse('x'.repeat(1000))).toHaveLength(250);
     expect(toMail(everywhere('y'.repeat(1000))).subject).toHaveLength(140);
     expect(defuse(`${'x'.repeat(248)}\u{1F600}y`)).toBe(`${'x'.repeat(248)}\uFFFD…`);
   });
 
-  it('is still read as it was', () => {
+  it('stays readable', () => {
     const title = 'TypeError: Cannot read properties of undefined (reading "a.b") at @scope/pkg';
     expect(defuse(title).replaceAll('\u200B', '')).toBe(title);
   });

@@ -56,7 +56,7 @@ async function start(names: readonly string[] = ['hook']) {
     notifier,
     lines,
     tests: targets.map(({ test }) => test),
-    first: targets[0]?.test as TestTarget, // `names` has one at least
+    first: targets[0]?.test as TestTarget, // `names` has at least one element
     setAway: (is: boolean) => {
       isAway = is;
     },
@@ -64,7 +64,7 @@ async function start(names: readonly string[] = ['hook']) {
   };
 }
 
-it('sends what is due once it is woken, with the line of an occurrence', async () => {
+it('sends what is due once it is woken, with the source line of an occurrence', async () => {
   const { store, notifier, first, done } = await start();
   const { failure } = wholeOf({ site: { path: 'src/cart.ts', function: 'load', detail: '' } });
   const resolved = [[{ file: 'src/cart.ts', line: 41, column: 1, function: 'load', own: true }]];
@@ -76,19 +76,22 @@ it('sends what is due once it is woken, with the line of an occurrence', async (
   expect(await done()).toMatchObject([{ state: 'sent', outcome: OK.words }]);
 });
 
-it('lets a target that is slow hold up no other', async () => {
+it('does not let a slow target delay the others', async () => {
   const { store, notifier, tests } = await start(['slow', 'quick']);
   const slow = Promise.withResolvers<NoticeOutcome>();
   const [first, second] = tests;
   if (first) first.answer = () => slow.promise;
   await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
   notifier.wake();
-  await until(() => first?.sent.length === 1 && second?.sent.length === 2, 'both messages, and one that is under way');
+  await until(
+    () => first?.sent.length === 1 && second?.sent.length === 2,
+    'both messages, one of which is still being sent',
+  );
   slow.resolve(OK);
   await until(() => first?.sent.length === 2, 'the second one');
 });
 
-it('logs that a target fails once, until it takes something again', async () => {
+it('logs a failing target once, until it accepts something again', async () => {
   const { store, notifier, first, lines } = await start();
   first.answer = () => ({ ...NO, isFinal: true });
   await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
@@ -99,7 +102,7 @@ it('logs that a target fails once, until it takes something again', async () => 
   expect(JSON.stringify(lines)).not.toContain('boom');
 });
 
-it('waits for what is under way when it is stopped, and begins nothing more', async () => {
+it('waits for running deliveries when it is stopped, and starts no new ones', async () => {
   const { store, notifier, first, done } = await start();
   const slow = Promise.withResolvers<NoticeOutcome>();
   first.answer = () => slow.promise;
@@ -113,7 +116,7 @@ it('waits for what is under way when it is stopped, and begins nothing more', as
   expect(await done()).toMatchObject([{ state: 'sent' }]);
 });
 
-it('says nothing of a store that is away, and goes on when it is back', async () => {
+it('logs nothing while the store is unavailable, and continues when it is back', async () => {
   const { store, notifier, first, lines, setAway } = await start();
   await takeIn(store, wholeOf());
   setAway(true);
@@ -125,7 +128,7 @@ it('says nothing of a store that is away, and goes on when it is back', async ()
   await until(() => first.sent.length === 1, 'the message');
 });
 
-it('sends a test to everybody at once, whatever waits, and writes it down', async () => {
+it('sends a test to all targets immediately, even if others are waiting, and records it', async () => {
   const { store, notifier, tests, done } = await start(['hook', 'mail']);
   const [hook, mail] = tests;
   if (mail) mail.answer = () => NO;

@@ -21,13 +21,13 @@ async function serve(listener: RequestListener, host = '127.0.0.1') {
 const send = (listed: readonly string[], resolve?: Lookup) =>
   createSendRequest({ addresses: createAddressFinder(listed, resolve), connectTime: 300, totalTime: 400 });
 
-it('posts to a listed address, under the name that was set', async () => {
+it('posts to a listed address, under the configured name', async () => {
   const seen: unknown[] = [];
   const { port } = await serve((req, res) => {
     req.setEncoding('utf8').on('data', (body) => seen.push(req.method, req.headers.host, req.url, body));
     req.on('end', () => res.writeHead(202, { 'Retry-After': '7' }).end('thanks'));
   });
-  // A name that only our own look-up knows: nobody else resolves it.
+  // Only our own lookup knows this name. No other resolver does.
   const reply = await send(['hooks.test'], async () => [{ address: '127.0.0.1' }])(
     new URL(`http://hooks.test:${port}/x?y=1`),
     { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'hällo' },
@@ -37,7 +37,7 @@ it('posts to a listed address, under the name that was set', async () => {
 });
 
 it.each(['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f000001', '127.1', '[::ffff:127.0.0.1]'])(
-  'connects to no %s that is not listed',
+  'does not connect to %s if it is not listed',
   async (host) => {
     const { port, connections } = await serve((_req, res) => res.end());
     await expect(send([])(new URL(`http://${host}:${port}/`), { method: 'GET' })).rejects.toThrow('not public');
@@ -45,12 +45,12 @@ it.each(['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f000001', '127.1',
   },
 );
 
-it('connects to what was checked, whatever the name leads to by then', async () => {
+it('connects to the address that it checked, even if the name then resolves to another', async () => {
   const { port, connections } = await serve((_req, res) => res.end());
   let lookups = 0;
   const rebinding: Lookup = async () => {
     lookups += 1;
-    // TEST-NET addresses lead nowhere; listed, so that the first look passes.
+    // TEST-NET addresses lead nowhere. This one is listed, so that the first check passes.
     return [{ address: lookups === 1 ? '192.0.2.1' : '127.0.0.1' }];
   };
   await expect(
@@ -59,7 +59,7 @@ it('connects to what was checked, whatever the name leads to by then', async () 
   expect([lookups, connections()]).toEqual([1, 0]);
 });
 
-it('follows no redirect', async () => {
+it('does not follow redirects', async () => {
   const inside = await serve((_req, res) => res.end());
   const { port } = await serve((_req, res) => {
     res.writeHead(307, { Location: `http://127.0.0.1:${inside.port}/` }).end();
@@ -69,20 +69,20 @@ it('follows no redirect', async () => {
   expect(inside.connections()).toBe(0);
 });
 
-it('waits for no receiver that says nothing', async () => {
+it('times out if the receiver does not answer', async () => {
   const { port } = await serve(() => undefined);
   await expect(send(['127.0.0.1'])(new URL(`http://127.0.0.1:${port}/`), { method: 'GET' })).rejects.toThrow('in time');
 });
 
-it('waits for no look-up that never ends', async () => {
+it('times out if a lookup does not end', async () => {
   const never = send([], () => new Promise(() => undefined));
   await expect(never(new URL('http://slow.test/'), { method: 'GET' })).rejects.toThrow('in time');
 });
 
 it.each([
-  ['sends without end', 1e9],
+  ['sends an endless response', 1e9],
   ['sends a byte now and then', 1],
-])('cuts a receiver off that %s', async (_name, size) => {
+])('disconnects a receiver that %s', async (_name, size) => {
   let bytes = 0;
   const closed = Promise.withResolvers<void>();
   const { port } = await serve((_req, res) => {

@@ -53,7 +53,7 @@ async function useMail({ user = '', from = 'desk@example.com', offers = [] as st
 
 type Verify = (headers: IncomingHttpHeaders, body: string, secret: string) => boolean;
 
-/** What `docs/desk.md` gives to receivers. */
+/** Returns the verification code that `docs/desk.md` gives to receivers. */
 function readExample(): Verify {
   const text = readFileSync(new URL('../../../../docs/desk.md', import.meta.url), 'utf8');
   const [, code = ''] = /```js\n(function isFromSpillway[\s\S]*?)```/.exec(text) ?? [];
@@ -61,7 +61,7 @@ function readExample(): Verify {
 }
 
 describe('a webhook', () => {
-  it('is signed with the time, so that a receiver can tell', async () => {
+  it('has a signature with a timestamp that a receiver can verify', async () => {
     const { webhook, send } = await useWebhook({ webhookSecret: SECRET });
     expect(await send()).toEqual({ ok: true, words: 'It answered 200.' });
     const [{ headers, body, method } = { headers: {}, body: '', method: '' }] = webhook.posted;
@@ -80,13 +80,13 @@ describe('a webhook', () => {
     expect(isFromSpillway(replayed, body, SECRET)).toBe(false);
   });
 
-  it('is not signed without a secret', async () => {
+  it('has no signature without a secret', async () => {
     const { webhook, send } = await useWebhook();
     await send();
     expect(webhook.posted[0]?.headers).not.toHaveProperty('x-spillway-signature');
   });
 
-  it('takes what Slack takes where that is set', async () => {
+  it('uses the format of Slack if it is configured', async () => {
     const { webhook, send } = await useWebhook({ webhookFormat: 'slack' });
     await send();
     expect(JSON.parse(webhook.posted[0]?.body ?? '')).toMatchObject({
@@ -102,14 +102,14 @@ describe('a webhook', () => {
     [401, {}, { ok: false, isFinal: true, words: expect.stringContaining('Look at the secret') }],
     [400, {}, { ok: false, isFinal: true, words: expect.stringContaining('WEBHOOK_FORMAT') }],
     [302, { Location: 'http://127.0.0.1/' }, { ok: false, isFinal: true, words: expect.stringContaining('redirect') }],
-  ])('that answers %s with %o ends so', async (status, headers, outcome) => {
+  ])('that answers %s with %o has the right outcome', async (status, headers, outcome) => {
     const { webhook, send } = await useWebhook();
     webhook.answer = { status, headers };
     expect(await send()).toEqual(outcome);
     expect(webhook.posted).toHaveLength(1);
   });
 
-  it('that is not there, or not public, says what to do', async () => {
+  it('that is unreachable or not public says what to do', async () => {
     const port = await findFreePort();
     const send = async (url: string, listed: string[]) => {
       const settings = settingsOf({ webhooks: [url], privateTargets: listed });
@@ -130,8 +130,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('a mail', () => {
-  it('has the message as text and as HTML, and an id of its own', async () => {
+describe('an email', () => {
+  it('has a text part, an HTML part and a unique id', async () => {
     const { server, send } = await useMail();
     expect(await send()).toEqual({ ok: true, words: 'The mail server took it.' });
     const [mail] = server.mails;
@@ -148,7 +148,7 @@ describe('a mail', () => {
     'boom\r\n\r\nbody',
     'boom\u2028Bcc: x@y.z',
     '\u{1F600}\r\nBcc: é',
-  ])('gets no header from a title: %j', async (title) => {
+  ])('gets no extra header from a title: %j', async (title) => {
     const { server, send } = await useMail();
     await send(title);
     const [headers = ''] = (server.mails[0]?.data ?? '').split('\r\n\r\n');
@@ -168,19 +168,19 @@ describe('a mail', () => {
   it.each([
     ['550 no such user', { ok: false, isFinal: true, words: expect.stringContaining('refused it (550)') }],
     ['451 later', { ok: false, words: expect.stringContaining('at the moment (451)') }],
-  ])('that is answered by %s ends so', async (answer, outcome) => {
+  ])('that is answered with %s has the right outcome', async (answer, outcome) => {
     const { server, send } = await useMail();
     server.answer = answer;
     expect(await send()).toEqual(outcome);
   });
 
-  it('signs in over a line of our own, and sends no password over one that others may read', async () => {
+  it('sends the password over a private connection, and never over an unencrypted public one', async () => {
     const own = await useMail({ user: 'ada%40example.com:p%23ss@', offers: ['AUTH PLAIN'] });
     expect(await own.send()).toMatchObject({ ok: true });
     const [, , sent = ''] = own.server.mails[0]?.auth.split(' ') ?? [];
     expect(Buffer.from(sent, 'base64').toString()).toBe('\0ada@example.com\0p#ss');
 
-    // The network is listed, the name is not: as a public server would be.
+    // Lists the network but not the name, to imitate a public server.
     const server = await startMailServer({ offers: ['AUTH PLAIN'] });
     onTestFinished(() => server.close());
     const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'] };
@@ -190,7 +190,7 @@ describe('a mail', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it('goes to no address that is not public', async () => {
+  it('is not sent to an address that is not public', async () => {
     const { server, send } = await useMail({ listed: [] });
     expect(await send()).toMatchObject({ isFinal: true, words: expect.stringContaining('NOTIFY_PRIVATE_TARGETS') });
     expect(server.mails).toEqual([]);
@@ -198,7 +198,7 @@ describe('a mail', () => {
 });
 
 describe('the names of targets', () => {
-  it('hold nothing that is secret, and their ids are the same for ever', () => {
+  it('contain no secrets, and their ids never change', () => {
     const settings = settingsOf({
       webhooks: [
         'https://hooks.slack.com/services/T0/B0/canary',

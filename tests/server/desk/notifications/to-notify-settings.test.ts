@@ -8,7 +8,7 @@ const WEBHOOK = { WEBHOOK_URL: 'https://hooks.example.com/canary' };
 const MAIL = { SMTP_URL: 'smtps://ada:canary@mail.example.com', MAIL_FROM: 'a@b.c', MAIL_TO: 'd@e.f' };
 const read = (env: Record<string, string>) => toNotifySettings(readConfig(env));
 
-it('are none where nobody is told', () => {
+it('are undefined without a target', () => {
   expect(read({})).toBeUndefined();
   expect(read({ NOTIFY_AFTER: '3', WEBHOOK_SECRET: 'x'.repeat(20) })).toBeUndefined();
 });
@@ -18,7 +18,7 @@ it.each(['SMTP_URL', 'MAIL_FROM', 'MAIL_TO'] as const)('need %s for mail', (name
   expect(() => read({ ...MAIL, [name]: '' })).toThrow('Mail needs all three');
 });
 
-describe('where links lead', () => {
+describe('the origin of links', () => {
   it.each([
     [{}, 'http://127.0.0.1:3000'],
     [{ HOST: '0.0.0.0' }, undefined],
@@ -32,7 +32,7 @@ describe('where links lead', () => {
   });
 });
 
-it('are shown without what is secret in them', () => {
+it('are shown without their secrets', () => {
   const shown = presentNotify(
     read({
       ...WEBHOOK,

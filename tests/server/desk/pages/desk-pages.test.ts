@@ -13,9 +13,9 @@ const signIn = (token: string) => ({ _action: 'root.signIn', token });
 const signOut = { _action: 'root.signOut' };
 const HEADING = 'Sign in to the desk';
 
-describe('who is not signed in', () => {
+describe('a visitor without a session', () => {
   it.each(['/desk', '/desk/', '/desk/7K3QM2XA', '/desk/no/such/page', '/desk?state=all'])(
-    'gets 401 with the form in the place of %s',
+    'gets 401 with the sign-in form instead of %s',
     async (path) => {
       const site = await startDeskSite();
       const reply = await site.get(path).redirects(1);
@@ -25,7 +25,7 @@ describe('who is not signed in', () => {
     },
   );
 
-  it('gets no data of a page either', async () => {
+  it('gets no page data', async () => {
     const site = await startDeskSite();
     const reply = await site.get('/desk/_data');
     expect(reply.status).toBe(401);
@@ -33,7 +33,7 @@ describe('who is not signed in', () => {
     expect((await request(site.app).head('/desk/_data')).status).toBe(401);
   });
 
-  it('finds no data of the desk outside of /desk, where a gate in front of it would not hold', async () => {
+  it('finds no desk data outside /desk, where a check in front of /desk would not protect it', async () => {
     const log = pino({ enabled: false });
     const made = {
       funnel: createFunnel({ scrubber: noScrubber, log, build: 'test' }),
@@ -66,7 +66,7 @@ describe('who is not signed in', () => {
     expect((await request(site.app).get('/').set(name, value)).text).not.toContain('Desk');
   });
 
-  it('may not act, whatever the action is called', async () => {
+  it('cannot run an action of any name', async () => {
     const site = await startDeskSite();
     for (const _action of ['home.default', 'root.default', 'root.guard', 'root.constructor', 'incident.resolve']) {
       const reply = await site.post('/desk', { _action });
@@ -77,7 +77,7 @@ describe('who is not signed in', () => {
 });
 
 describe('signing in', () => {
-  it('leads back to the page that was asked for, with a session that opens it', async () => {
+  it('redirects back to the requested page, with a session that opens it', async () => {
     const site = await startDeskSite();
     const reply = await site.post('/desk?state=all&search=a%20b', signIn(ADA.token));
     expect(reply.status).toBe(303);
@@ -88,7 +88,7 @@ describe('signing in', () => {
     expect(page.text).toContain('>ada</span>');
   });
 
-  it('is answered as data to a script', async () => {
+  it('answers scripts with data', async () => {
     const site = await startDeskSite();
     const posted = site
       .post('/desk?state=all', signIn(ADA.token))
@@ -100,7 +100,7 @@ describe('signing in', () => {
   });
 
   it.each(['', ' ', 'no-token', `${ADA.token}x`, ADA.token.slice(0, -1), ADA.token.toUpperCase(), `ada:${ADA.token}`])(
-    'refuses %j in place, and sets no cookie',
+    'rejects %j on the same page, and sets no cookie',
     async (token) => {
       const site = await startDeskSite();
       const reply = await site.post('/desk?state=all', signIn(token));
@@ -111,7 +111,7 @@ describe('signing in', () => {
     },
   );
 
-  it('sets a cookie that scripts cannot read, for twelve hours', async () => {
+  it('sets a cookie for twelve hours that scripts cannot read', async () => {
     const site = await startDeskSite();
     const reply = await site.post('/desk', signIn(ADA.token));
     expect(reply.headers['set-cookie']).toEqual([
@@ -119,7 +119,7 @@ describe('signing in', () => {
     ]);
   });
 
-  it('binds the cookie to this host over TLS, and takes no other there', async () => {
+  it('binds the cookie to this host over TLS, and accepts no other cookie there', async () => {
     const publicOrigins = ['https://desk.example'];
     const site = await startDeskSite({ publicOrigins });
     const reply = await site.post('/desk', signIn(ADA.token)).set('Host', 'desk.example');
@@ -134,7 +134,7 @@ describe('signing in', () => {
     expect((await site.get('/desk', planted).set('Host', 'desk.example')).status).toBe(401);
   });
 
-  it('makes a new session each time, and ends the one that came along', async () => {
+  it('creates a new session each time, and ends the one that was sent', async () => {
     const site = await startDeskSite();
     const planted = `desk=${'A'.repeat(43)}`;
     const first = toCookie((await site.post('/desk', signIn(ADA.token), planted)).headers);
@@ -146,7 +146,7 @@ describe('signing in', () => {
     expect((await site.get('/desk', second)).status).toBe(200);
   });
 
-  it('is refused to a form of another site', async () => {
+  it('rejects a form of another site', async () => {
     const site = await startDeskSite();
     const cookie = await site.enter();
     for (const fields of [signIn(ADA.token), signOut]) {
@@ -157,13 +157,13 @@ describe('signing in', () => {
     expect((await site.get('/desk', cookie)).status).toBe(200);
   });
 
-  it('is refused to a form of another site behind an existing app too', async () => {
+  it('rejects a form of another site even in front of an existing app', async () => {
     const site = await startDeskSite({ deps: { existingApp: { app: (_req, res) => void res.send('old') } } });
     const reply = await site.post('/desk', signIn(ADA.token)).set('Sec-Fetch-Site', 'cross-site');
     expect(reply.status).toBe(403);
   });
 
-  it('leaves no token and no ticket in the log', async () => {
+  it('logs no token and no ticket', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     await site.get(`/desk?ticket=${ticket}&token=${ADA.token}`);
@@ -175,8 +175,8 @@ describe('signing in', () => {
   });
 });
 
-describe('attempts', () => {
-  it('are held to a few a minute of one address, and told when to come again', async () => {
+describe('sign-in attempts', () => {
+  it('are limited per minute and address, with Retry-After', async () => {
     const site = await startDeskSite();
     const replies = [];
     for (let index = 0; index < 7; index++) replies.push(await site.post('/desk', signIn('wrong')));
@@ -190,13 +190,13 @@ describe('attempts', () => {
     expect((await site.post('/desk', signIn(ADA.token))).status).toBe(303);
   });
 
-  it('that come at once are as many as those that come in a row', async () => {
+  it('have the same limit if they arrive simultaneously', async () => {
     const site = await startDeskSite();
     const replies = await Promise.all(Array.from({ length: 20 }, () => site.post('/desk', signIn('wrong'))));
     expect(replies.filter(({ status }) => status === 401)).toHaveLength(5);
   });
 
-  it('are counted by the address of the connection, whatever is forwarded', async () => {
+  it('are counted by the address of the connection, not by X-Forwarded-For', async () => {
     const site = await startDeskSite();
     const statuses = [];
     for (let index = 0; index < 8; index++) {
@@ -209,7 +209,7 @@ describe('attempts', () => {
   it.each([
     ['six /64 networks of one /48', (index: number) => `2001:db8:1:${index % 6}::${index}`],
     ['forty addresses', (index: number) => `203.0.113.${index}`],
-  ])('of %s do not lock other senders out, by token, by header or by link', async (_who, toAddress) => {
+  ])('from %s do not lock other senders out, by token, by header or by link', async (_who, toAddress) => {
     const site = await startDeskSite({ trustProxy: ['loopback'] });
     const from = (address: string, token: string) => site.post('/desk', signIn(token)).set('X-Forwarded-For', address);
     for (let index = 0; index < 40; index++)
@@ -222,7 +222,7 @@ describe('attempts', () => {
     expect((await posted).status).toBe(303);
   });
 
-  it('of one address beyond its own limit leave the others theirs', async () => {
+  it('beyond the limit of one address do not affect others', async () => {
     const site = await startDeskSite({ trustProxy: ['loopback'] });
     const from = (address: string, token: string) => site.post('/desk', signIn(token)).set('X-Forwarded-For', address);
     for (let index = 0; index < 40; index++) await from('203.0.113.1', 'wrong');
@@ -230,7 +230,7 @@ describe('attempts', () => {
     expect((await from('203.0.113.2', ADA.token)).status).toBe(303);
   });
 
-  it('that were right are none', async () => {
+  it('with a valid token do not count', async () => {
     const site = await startDeskSite();
     for (let index = 0; index < 8; index++) expect((await site.post('/desk', signIn(ADA.token))).status).toBe(303);
   });
@@ -239,7 +239,7 @@ describe('attempts', () => {
 describe('a sign-in link', () => {
   const use = (ticket: string) => ({ _action: 'root.signIn', ticket });
 
-  it('shows a button, and signs nobody in by being looked at', async () => {
+  it('shows a button, and signs in only when it is clicked', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     for (let index = 0; index < 2; index++) {
@@ -253,7 +253,7 @@ describe('a sign-in link', () => {
     expect((await site.get('/desk', toCookie(reply.headers))).status).toBe(200);
   });
 
-  it('is for one use', async () => {
+  it('works once', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     const replies = await Promise.all([1, 2, 3].map(() => site.post('/desk', use(ticket))));
@@ -261,14 +261,14 @@ describe('a sign-in link', () => {
     expect(replies.find(({ status }) => status === 401)?.text).toContain('used before');
   });
 
-  it('is for fifteen minutes', async () => {
+  it('expires after fifteen minutes', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     await site.pass(15 * Minute);
     expect((await site.post('/desk', use(ticket))).status).toBe(401);
   });
 
-  it('is no session, and a session no link', async () => {
+  it('is not a session, and a session is not a link', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     expect((await site.get('/desk', `desk=${ticket}`)).status).toBe(401);
@@ -276,7 +276,7 @@ describe('a sign-in link', () => {
     expect((await site.post('/desk', use(session))).status).toBe(401);
   });
 
-  it('ends with the token that it stands for', async () => {
+  it('is revoked with its token', async () => {
     const site = await startDeskSite();
     const ticket = await site.makeTicket('ada');
     const later = await site.restart([{ ...ADA, token: 'another-long-token-of-ada' }]);
@@ -285,7 +285,7 @@ describe('a sign-in link', () => {
 });
 
 describe('a session', () => {
-  it('ends in the store when its holder signs out, so that the old cookie opens nothing', async () => {
+  it('ends in the store when its holder signs out, so that the old cookie no longer works', async () => {
     const site = await startDeskSite();
     const cookie = await site.enter();
     const reply = await site.post('/desk', signOut, cookie);
@@ -304,7 +304,7 @@ describe('a session', () => {
     expect((await site.get('/desk', cookie)).status).toBe(401);
   });
 
-  it('ends when its token changes, goes, or opens less, and outlives a restart otherwise', async () => {
+  it('ends when its token changes, is removed or loses rights, and survives other restarts', async () => {
     const site = await startDeskSite();
     const [ada, vera] = [await site.enter(), await site.enter(VERA.token)];
     const same = await site.restart([VERA, ADA]);
@@ -322,15 +322,15 @@ describe('a session', () => {
     ['nothing', ''],
     ['a guess', 'B'.repeat(43)],
     ['SQL', "' OR 1=1 --"],
-    ['what is too long', 'x'.repeat(4000)],
+    ['too long a value', 'x'.repeat(4000)],
     ['a pattern', '%'],
-  ])('is not what somebody makes up: %s', async (_name, value) => {
+  ])('cannot be made up: %s', async (_name, value) => {
     const site = await startDeskSite();
     await site.enter();
     expect((await site.get('/desk', `desk=${value}`)).status).toBe(401);
   });
 
-  it('is kept as a hash that opens nothing', async () => {
+  it('is stored as a hash that opens nothing', async () => {
     const kept: string[] = [];
     const { sessions } = await startDeskSite();
     const site = await startDeskSite({
@@ -358,7 +358,7 @@ describe('a session', () => {
 });
 
 describe('a viewer', () => {
-  it('looks, and may sign out', async () => {
+  it('can read and sign out', async () => {
     const site = await startDeskSite();
     const cookie = await site.enter(VERA.token);
     expect((await site.get('/desk', cookie)).text).toContain('>vera</span>');
@@ -375,7 +375,7 @@ describe('behind an authenticating proxy', () => {
   };
   const named = (name: string, secret = SECRET) => ({ 'X-Forwarded-User': name, 'X-Auth-Proxy-Secret': secret });
 
-  it('is who the proxy says, with the rights that the setting names', async () => {
+  it('takes the name from the proxy and the rights from the setting', async () => {
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
     const reply = await site.get('/desk').set(named('ada@example.com'));
     expect(reply.status).toBe(200);
@@ -385,7 +385,7 @@ describe('behind an authenticating proxy', () => {
     expect(other.text).toContain('Viewer: looks, and changes nothing');
   });
 
-  it('is nobody from an address that is not listed, or by a header that says nobody', async () => {
+  it('rejects unlisted addresses and headers without a valid name', async () => {
     const stranger = await startDeskSite({ ...proxied, trustProxy: ['192.0.2.1'] });
     expect((await stranger.get('/desk').set(named('ada@example.com'))).status).toBe(401);
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
@@ -396,10 +396,10 @@ describe('behind an authenticating proxy', () => {
 
   it.each([
     ['no secret', { 'X-Forwarded-User': 'ada@example.com' }],
-    ['a wrong one', named('ada@example.com', 'another-secret-of-nobody')],
-    ['the beginning of it', named('ada@example.com', SECRET.slice(0, -1))],
-    ['an empty one', named('ada@example.com', '')],
-  ])('does not sign in by a name with %s, for pages, data, live streams and changes', async (_what, headers) => {
+    ['a wrong secret', named('ada@example.com', 'another-secret-of-nobody')],
+    ['part of the secret', named('ada@example.com', SECRET.slice(0, -1))],
+    ['an empty secret', named('ada@example.com', '')],
+  ])('does not accept a name with %s, for pages, data, live streams and changes', async (_what, headers) => {
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
     for (const app of [site.app, site.alone]) {
       for (const path of ['/desk', '/desk/_data', '/desk/7K3QM2XA', '/desk/_data/7K3QM2XA', '/desk/live']) {
@@ -411,14 +411,14 @@ describe('behind an authenticating proxy', () => {
     expect((await site.get('/desk/_data').set(named('ada@example.com'))).status).toBe(200);
   });
 
-  it('still takes a token', async () => {
+  it('still accepts a token', async () => {
     const site = await startDeskSite({ ...proxied, trustProxy: ['loopback'] });
     expect((await site.get('/desk', await site.enter())).status).toBe(200);
   });
 });
 
-describe('every answer of the desk', () => {
-  it('is kept by nobody, found by no crawler, and told to no other site', async () => {
+describe('every response of the desk', () => {
+  it('cannot be cached, indexed or read by other sites', async () => {
     const site = await startDeskSite();
     const cookie = await site.enter();
     const replies = [
@@ -438,14 +438,14 @@ describe('every answer of the desk', () => {
     }
   });
 
-  it('has a policy that lets no style attribute count', async () => {
+  it('has a policy that blocks style attributes', async () => {
     const site = await startDeskSite();
     const { headers, text } = await site.get('/desk', await site.enter());
     expect(headers['content-security-policy']).not.toContain('unsafe-inline');
     expect(text).not.toMatch(/ style=/);
   });
 
-  it('comes before the owner’s steps, whatever they do', async () => {
+  it('is sent before product steps run', async () => {
     const steps = [
       () => {
         throw new Error('the owner’s step is broken');
@@ -456,7 +456,7 @@ describe('every answer of the desk', () => {
     expect((await site.get('/desk', await site.enter())).status).toBe(200);
   });
 
-  it('says 503 where the store is away, and the site is served', async () => {
+  it('is 503 while the store is unavailable, and the site still works', async () => {
     const away = async () => {
       throw new StoreAwayError('away');
     };

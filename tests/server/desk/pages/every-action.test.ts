@@ -7,7 +7,7 @@ import { takeIn, wholeOf } from '../../../support/stores.ts';
 
 const DIGEST = '7K3QM2XA';
 
-/** What any of the actions could ask for, so that a refusal is not one of its form. */
+/** Fields for all actions, so that no form is rejected because of a missing field. */
 const FIELDS = {
   digest: DIGEST,
   into: '2M3KQ7XA',
@@ -56,7 +56,7 @@ describe.each(actions)('%s', (_action, path) => {
       (cookie) => (site, to, form) => site.post(to, form, cookie).set('Sec-Fetch-Site', 'cross-site'),
     ],
     [
-      'a form of a neighbour',
+      'a form on the same site with another origin',
       (cookie) => (site, to, form) => site.post(to, form, cookie).set('Sec-Fetch-Site', 'same-site'),
     ],
     [
@@ -65,10 +65,10 @@ describe.each(actions)('%s', (_action, path) => {
         site.post(to, form, cookie).unset('Sec-Fetch-Site').set('Origin', 'https://evil.example'),
     ],
     [
-      'a page without an origin',
+      'a page with an opaque origin',
       (cookie) => (site, to, form) => site.post(to, form, cookie).unset('Sec-Fetch-Site').set('Origin', 'null'),
     ],
-  ])('is refused to %s, cookie and all', async (_who, send) => {
+  ])('is refused to %s, even with the cookie', async (_who, send) => {
     const { site, expectUnchanged } = await start();
     const cookie = await site.enter();
     expect((await send(cookie)(site, path, fields)).status).toBe(403);
@@ -86,13 +86,16 @@ describe.each(changing)('%s', (_action, path) => {
     await expectUnchanged();
   });
 
-  it.each(['', 'desk=forged', `desk=${'a'.repeat(43)}`])('is refused to nobody, by the cookie "%s"', async (cookie) => {
-    const { site, expectUnchanged } = await start();
-    expect((await site.post(path, fields, cookie || undefined)).status).toBe(401);
-    await expectUnchanged();
-  });
+  it.each(['', 'desk=forged', `desk=${'a'.repeat(43)}`])(
+    'is refused without a session, with the cookie "%s"',
+    async (cookie) => {
+      const { site, expectUnchanged } = await start();
+      expect((await site.post(path, fields, cookie || undefined)).status).toBe(401);
+      await expectUnchanged();
+    },
+  );
 
-  it('is refused when another replica has ended the session, which this one has just read', async () => {
+  it('is refused if another replica has ended the session that this one has just read', async () => {
     const { site, expectUnchanged } = await start();
     const cookie = await site.enter();
     expect((await site.get('/desk', cookie)).status).toBe(200);
@@ -105,7 +108,7 @@ describe.each(changing)('%s', (_action, path) => {
   });
 });
 
-it('is each action of the desk', () => {
+it('the list contains every action of the desk', () => {
   expect(actions.length).toBeGreaterThan(15);
   expect(new Set(actions.map(([, path]) => path)).size).toBeGreaterThan(1);
 });

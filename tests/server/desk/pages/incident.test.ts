@@ -10,7 +10,7 @@ const DIGEST = '7K3QM2XA';
 const OTHER = '2M3KQ7XA';
 const SOURCE = ['function loadCart(cart) {', '  return cart.order.total;', '}'];
 
-/** A whole failure as the desk worker prepares it. */
+/** A full failure, as the desk worker prepares it. */
 function storedFailure(wanted: Partial<StoredFailure> = {}): StoredFailure {
   const frame = { file: 'server/main.js', line: 1, column: 200, function: 'a' };
   const place = { file: 'src/server/product/pages/cart.ts', line: 2, column: 21 };
@@ -42,7 +42,7 @@ async function start(...failures: Parameters<typeof takeIn>[1][]) {
   };
 }
 
-/** As it is read. */
+/** Returns the text as a reader sees it. */
 const toWords = (html: string) =>
   html
     .replace(/<script[\s\S]*?<\/script>/g, '')
@@ -50,8 +50,8 @@ const toWords = (html: string) =>
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ');
 
-describe('the page of an incident', () => {
-  it('shows the line of source that failed, and for whom', async () => {
+describe('the incident page', () => {
+  it('shows the source line that failed, and for which request', async () => {
     const { show } = await start();
     const reply = await show(`/desk/${DIGEST}`);
     expect(reply.status).toBe(200);
@@ -62,7 +62,7 @@ describe('the page of an incident', () => {
   });
 
   it.each([`/desk/${DIGEST}-9F4W0R6B`, `/desk/${DIGEST.toLowerCase()}/9f4w-0r6b`, `/desk/${DIGEST}9F4WOR6B`])(
-    'is led to from %s',
+    'is the redirect target of %s',
     async (path) => {
       const { show } = await start();
       const reply = await show(path);
@@ -70,12 +70,12 @@ describe('the page of an incident', () => {
     },
   );
 
-  it.each(['/desk/00000000', '/desk/not-a-digest', `/desk/${DIGEST}/x/y`])('is not there for %s', async (path) => {
+  it.each(['/desk/00000000', '/desk/not-a-digest', `/desk/${DIGEST}/x/y`])('answers 404 for %s', async (path) => {
     const { show } = await start();
     expect((await show(path)).status).toBe(404);
   });
 
-  it('is led to from what was merged into it', async () => {
+  it('is the redirect target of incidents merged into it', async () => {
     const { show, store } = await start(whole(), wholeOf({ digest: OTHER }));
     await store.mergeIncidents(OTHER, DIGEST, { author: 'ada' });
     expect((await show(`/desk/${OTHER}`)).headers.location).toBe(`/desk/${DIGEST}`);
@@ -84,7 +84,7 @@ describe('the page of an incident', () => {
     expect(words).toContain(`ada merged ${OTHER} into it`);
   });
 
-  it('steps from one occurrence to the next', async () => {
+  it('links to the previous and the next occurrence', async () => {
     const now = Date.now();
     const { show } = await start(
       whole({ occurrence: 'AAAAAAAA', at: now - 3 * Hour }),
@@ -97,12 +97,12 @@ describe('the page of an incident', () => {
     expect(toWords((await show(`/desk/${DIGEST}`)).text)).toContain('CCCCCCCC');
   });
 
-  it('and the list say how many more failures are arriving, and that one may be among them', async () => {
+  it('and the list say how many more failures are arriving, and that this one can be among them', async () => {
     const site = await startDeskSite({
       arriving: { count: 28_760, hasMore: false },
       calls: {
         async find(address) {
-          const found = await site.store.find(address as never); // the test's desk has read it already
+          const found = await site.store.find(address as never); // the test's desk would find it too early
           return found && { ...found, state: 'arriving' };
         },
       },
@@ -117,7 +117,7 @@ describe('the page of an incident', () => {
     expect(toWords((await (await startDeskSite()).get('/desk', cookie)).text)).not.toContain('arriving');
   });
 
-  it('shows the nearest whole occurrence in the place of one that was thinned', async () => {
+  it('shows the nearest full occurrence if the requested one was sampled out', async () => {
     const now = Date.now();
     const { show } = await start(
       whole({ at: now - 2 * Hour }),
@@ -129,7 +129,7 @@ describe('the page of an incident', () => {
     expect(toWords((await show(`/desk/${DIGEST}/ZZZZZZZZ`)).text)).toContain('ZZZZZZZZ is unknown or was deleted');
   });
 
-  it('shows nothing that a stranger wrote as anything but text', async () => {
+  it('shows everything that a stranger wrote as text', async () => {
     const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
     const { show, store } = await start(
       whole({
@@ -178,7 +178,7 @@ describe('the page of an incident', () => {
   });
 });
 
-describe('what an operator does', () => {
+describe('an operator', () => {
   it.each([
     ['resolve', {}, { state: 'resolved', resolvedIn: 'now' }, 'Resolved.'],
     ['resolve', { when: 'next' }, { state: 'resolved', resolvedIn: 'next' }, 'Resolved in the next release.'],
@@ -187,7 +187,7 @@ describe('what an operator does', () => {
     ['ignore', { how: 'nonsense' }, { state: 'ignored' }, 'Ignored forever.'],
     ['reopen', {}, { state: 'open' }, 'Reopened.'],
     ['assign', { assignee: ' grace ' }, { assignee: 'grace' }, 'Assigned to grace.'],
-  ])('%s %o takes, and is said', async (name, fields, expected, words) => {
+  ])('can %s with %o, and sees a confirmation', async (name, fields, expected, words) => {
     const { act, read } = await start();
     const reply = await act(name, fields);
     expect(reply.status).toBe(200);
@@ -195,7 +195,7 @@ describe('what an operator does', () => {
     expect(await read()).toMatchObject({ ...expected, ...('state' in expected && { stateBy: 'ada' }) });
   });
 
-  it('ignores for a time', async () => {
+  it('can ignore an incident for a time', async () => {
     const { act, read } = await start();
     const before = Date.now();
     await act('ignore', { how: '1h' });
@@ -204,14 +204,14 @@ describe('what an operator does', () => {
     expect(until).toBeLessThanOrEqual(Date.now() + Hour);
   });
 
-  it('takes it from whoever has it by an empty name', async () => {
+  it('can unassign it with an empty name', async () => {
     const { act, read } = await start();
     await act('assign', { assignee: 'grace' });
     expect(toWords((await act('assign', { assignee: '' })).text)).toContain('Assigned to nobody.');
     expect((await read())?.assignee).toBeUndefined();
   });
 
-  it('wins over what somebody else did meanwhile, and is told so', async () => {
+  it('overwrites a simultaneous change, and sees a message about it', async () => {
     const { act, store, read } = await start();
     const version = String((await read())?.version);
     await store.changeIncident(DIGEST, { to: { state: 'resolved', in: 'now' } }, { author: 'grace' });
@@ -222,7 +222,7 @@ describe('what an operator does', () => {
     expect(toWords((await act('reopen', { version: fresh })).text)).not.toContain('Meanwhile');
   });
 
-  it('writes a note, and deletes it', async () => {
+  it('can write and delete a note', async () => {
     const { act, store } = await start();
     const reply = await act('addNote', { note: ' The migration did not run. ' });
     expect(toWords(reply.text)).toContain('ada wrote just now The migration did not run.');
@@ -232,7 +232,7 @@ describe('what an operator does', () => {
     expect(await store.listNotes(DIGEST, 10)).toEqual([]);
   });
 
-  it('is told of a note that is empty or too long, and keeps what was typed', async () => {
+  it('sees an error for a note that is empty or too long, and keeps the text', async () => {
     const { act } = await start();
     expect((await act('addNote', { note: '  ' })).status).toBe(422);
     const long = await act('addNote', { note: 'x'.repeat(4097) });
@@ -241,7 +241,7 @@ describe('what an operator does', () => {
     expect(long.text).toContain('x'.repeat(4097));
   });
 
-  it('merges, and takes apart again', async () => {
+  it('can merge and unmerge', async () => {
     const { act, store } = await start(whole(), wholeOf({ digest: OTHER }));
     const reply = await act('merge', { into: OTHER.toLowerCase() });
     expect([reply.status, reply.headers.location]).toEqual([303, `/desk/${OTHER}`]);
@@ -253,14 +253,14 @@ describe('what an operator does', () => {
     ['the other one', 'This is no digest'],
     ['00000000', 'No incident has this digest.'],
     [DIGEST, 'Both are one already.'],
-  ])('cannot merge into %s, and is told why', async (into, words) => {
+  ])('cannot merge into %s, and sees why', async (into, words) => {
     const { act } = await start();
     const reply = await act('merge', { into });
     expect(reply.status).toBe(422);
     expect(reply.text).toContain(words);
   });
 
-  it('deletes what a visitor said, an occurrence, and the incident', async () => {
+  it('can delete feedback, an occurrence and the incident', async () => {
     const { act, show, store } = await start();
     const feedback: Feedback = { id: 'f'.repeat(32), text: 'It broke.', at: Date.now(), address: `${DIGEST}-9F4W0R6B` };
     await takeIn(store, { entry: 'feedback', feedback });
@@ -274,7 +274,7 @@ describe('what an operator does', () => {
     const all = await act('remove');
     expect([all.status, all.headers.location]).toEqual([303, '/desk']);
     expect(await store.find({ digest: DIGEST })).toBeUndefined();
-    // Its address says what became of it.
+    // The address now says that it was deleted.
     const gone = await show(`/desk/${DIGEST}`);
     expect(gone.status).toBe(410);
     expect(toWords(gone.text)).toMatch(/This incident was deleted by ada at \d{4}-\d\d-\d\d/);
@@ -285,7 +285,7 @@ describe('what an operator does', () => {
     ...['removeFeedback', 'removeOccurrence', 'remove'],
   ];
 
-  it.each(actions)('is refused to viewers and strangers: %s', async (name) => {
+  it.each(actions)('must be signed in and not a viewer: %s', async (name) => {
     const site: DeskSite = await startDeskSite();
     await takeIn(site.store, whole());
     const before = await site.store.find({ digest: DIGEST });
@@ -295,7 +295,7 @@ describe('what an operator does', () => {
     expect(await site.store.find({ digest: DIGEST })).toEqual(before);
   });
 
-  it.each(actions)('is not taken from another site: %s', async (name) => {
+  it.each(actions)('must act from this site: %s', async (name) => {
     const { cookie, post, read } = await start();
     const reply = await post(`/desk/${DIGEST}`, { _action: `incident.${name}` }, cookie).set(
       'Sec-Fetch-Site',

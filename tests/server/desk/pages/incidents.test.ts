@@ -46,7 +46,7 @@ describe('the list', () => {
     ['/desk?state=resolved', []],
     ['/desk?state=all', DIGESTS],
     ['/desk?state=nonsense&side=nonsense&kind=nonsense&sort=nonsense&within=nonsense&after=nonsense', DIGESTS],
-  ])('shows at %s what was asked for', async (path, expected) => {
+  ])('shows the right incidents at %s', async (path, expected) => {
     const { list } = await start();
     expect(await list(path)).toEqual(expected);
   });
@@ -54,13 +54,13 @@ describe('the list', () => {
   it.each([
     ['7k3q-m2xa', `/desk/${DIGESTS[0]}`],
     ['7K3QM2XA-9F4W0R6B', `/desk/${DIGESTS[0]}/9F4W0R6B`],
-  ])('leads from %s in the search box straight to what it names', async (text, to) => {
+  ])('redirects from %s in the search box to the page that it names', async (text, to) => {
     const { show } = await start();
     const reply = await show(`/desk?search=${text}`);
     expect([reply.status, reply.headers.location]).toEqual([303, to]);
   });
 
-  it('goes on where a page ends', async () => {
+  it('continues on the next page', async () => {
     const { store, list, show } = await start();
     const last = Date.now() - 3 * Hour;
     const many = Array.from({ length: 50 }, (_, index) =>
@@ -87,14 +87,14 @@ describe('the list', () => {
     expect(await read()).not.toBe(second);
   });
 
-  it('says of a desk that is new how something gets into it', async () => {
+  it('explains on a new desk how to record a first failure', async () => {
     const site = await startDeskSite();
     expect((await site.get('/desk', await site.enter())).text).toContain('Nothing has failed yet');
   });
 });
 
-describe('changing several at once', () => {
-  it('changes those that are ticked, and says how many', async () => {
+describe('changing several incidents', () => {
+  it('changes the selected ones, and says how many', async () => {
     const { act, readState } = await start();
     const reply = await act('resolve', [DIGESTS[0], DIGESTS[1]]);
     expect(reply.text).toContain('2 incidents resolved.');
@@ -104,40 +104,37 @@ describe('changing several at once', () => {
     expect(await Promise.all(DIGESTS.map(readState))).toEqual(['open', 'resolved', 'ignored']);
   });
 
-  it('says what is gone already', async () => {
+  it('says how many no longer exist', async () => {
     const { act } = await start();
     expect((await act('resolve', [DIGESTS[0], '00000000'])).text).toContain('1 incident resolved. 1 was gone already.');
   });
 
-  it('asks for a tick where there is none', async () => {
+  it('asks for a selection if there is none', async () => {
     const { act } = await start();
     const reply = await act('resolve', []);
     expect(reply.status).toBe(422);
     expect(reply.text).toContain('Tick an incident first.');
   });
 
-  it.each(['resolve', 'ignore', 'reopen'])(
-    'is refused to viewers and strangers, and from other sites: %s',
-    async (name) => {
-      const { post, enter, cookie, readState } = await start();
-      const fields = { _action: `incidents.${name}`, digest: DIGESTS[0] };
-      expect((await post('/desk', fields, await enter(VERA.token))).status).toBe(403);
-      expect((await post('/desk', fields)).status).toBe(401);
-      expect((await post('/desk', fields, cookie).set('Sec-Fetch-Site', 'cross-site')).status).toBe(403);
-      expect(await readState(DIGESTS[0])).toBe('open');
-    },
-  );
+  it.each(['resolve', 'ignore', 'reopen'])('is refused to viewers, strangers and other sites: %s', async (name) => {
+    const { post, enter, cookie, readState } = await start();
+    const fields = { _action: `incidents.${name}`, digest: DIGESTS[0] };
+    expect((await post('/desk', fields, await enter(VERA.token))).status).toBe(403);
+    expect((await post('/desk', fields)).status).toBe(401);
+    expect((await post('/desk', fields, cookie).set('Sec-Fetch-Site', 'cross-site')).status).toBe(403);
+    expect(await readState(DIGESTS[0])).toBe('open');
+  });
 });
 
 describe('readView', () => {
-  it('takes an address without anything, and with nonsense, as the usual view', () => {
+  it('uses the default view for an empty or invalid URL', () => {
     expect(readView(new URLSearchParams())).toEqual(USUAL_VIEW);
     expect(readView(new URLSearchParams('state=x&sort=constructor&span=1&side=both&kind=toString&within=1y'))).toEqual(
       USUAL_VIEW,
     );
   });
 
-  it('cuts what is longer than anything that is stored', () => {
+  it('shortens values that are longer than any stored value', () => {
     expect(readView(new URLSearchParams({ search: 'x'.repeat(1000) })).search).toHaveLength(250);
   });
 });

@@ -13,7 +13,7 @@ async function start(options: DeskSiteOptions = {}) {
   return { ...site, cookie: await site.enter() };
 }
 
-it('says what to set where nobody is told, and offers no test', async () => {
+it('says what to set if there is no target, and offers no test', async () => {
   const { get, post, cookie } = await start();
   const { text, status } = await get(PATH, cookie);
   expect(status).toBe(200);
@@ -25,7 +25,7 @@ it('says what to set where nobody is told, and offers no test', async () => {
   expect(reply.text).not.toContain('Not sent');
 });
 
-it('shows who is told, what was sent and how it ended', async () => {
+it('shows the targets, what was sent and how it ended', async () => {
   const { get, store, cookie } = await start({ notify });
   await store.storeTestNotice(target, { uid: '1', ok: true, words: 'It answered 200.' });
   await store.storeTestNotice(target, { uid: '2', ok: false, words: 'It answered <500>.' });
@@ -37,7 +37,7 @@ it('shows who is told, what was sent and how it ended', async () => {
   expect(text).toContain('Send a test');
 });
 
-it('sends a test, and says how it went', async () => {
+it('sends a test, and shows its result', async () => {
   const results = [
     { target: target.name, ok: true, words: 'It answered 200.' },
     { target: 'Mail to ada@example.com', ok: false, words: 'It refused the connection.' },
@@ -50,7 +50,7 @@ it('sends a test, and says how it went', async () => {
   expect(words).toContain('Not sent: Mail to ada@example.com. It refused the connection.');
 });
 
-it('is for operators to test and for viewers to see, and for nobody else', async () => {
+it('lets operators send a test and viewers read, and rejects everyone else', async () => {
   let tests = 0;
   const sendTestNotices = async () => {
     tests += 1;
@@ -76,7 +76,7 @@ it('is linked for operators', async () => {
   expect((await site.get('/desk', await site.enter(VERA.token))).text).not.toContain(link);
 });
 
-it('says that the store is away', async () => {
+it('says that the store is unavailable', async () => {
   const listNotices = () => Promise.reject(new StoreAwayError('away'));
   const { get, cookie } = await start({ notify, calls: { listNotices } });
   expect((await get(PATH, cookie)).status).toBe(503);

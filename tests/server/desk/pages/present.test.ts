@@ -10,7 +10,7 @@ import { Day, Hour } from '../../../../src/shared/units.ts';
 import { createFailure } from '../../../support/desk.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 20, 31, 7);
-/** What no shape names: it must not get through. */
+/** Fields that no shape contains. They must not appear in the result. */
 const RAW = { secret: 'canary', id: 'canary-id', eventId: 'canary' };
 
 const incident: Incident = {
@@ -46,12 +46,12 @@ function present(failure: Partial<StoredFailure>, sourceLink?: string) {
 }
 
 describe('an occurrence', () => {
-  it('crosses without what no page shows', () => {
+  it('contains only the fields that a page shows', () => {
     expect(JSON.stringify(present({ visitor: 'v' }))).not.toContain('canary');
     expect(present({}).whole).not.toHaveProperty('echoOf');
   });
 
-  it('tells frames by the source maps, with the lines in colour and without their common indent', () => {
+  it('shows frames by the source maps, with highlighted lines and without their common indent', () => {
     const frame = { file: 'server/main.js', line: 9, column: 9, function: 'x' };
     const resolved = {
       file: 'src/server/product/a.ts',
@@ -85,7 +85,7 @@ describe('an occurrence', () => {
     expect(whole?.stackText).toBe('Error: m\n    at total (src/server/product/a.ts:2:5)\n    at x (node:fs:9:9)');
   });
 
-  it('tells the request with its user agent in words, and each header once', () => {
+  it('shows the request with its user agent spelled out, and each header once', () => {
     const headers = { Referer: '/orders', 'User-Agent': 'curl/8.4.0', Accept: '*/*' };
     expect(present({ request: { method: 'GET', url: '/x', headers } }).whole?.request).toEqual({
       method: 'GET',
@@ -96,7 +96,7 @@ describe('an occurrence', () => {
     });
   });
 
-  it('tells what a process that died was doing, the longest request first', () => {
+  it('shows what a crashed process was doing, the longest request first', () => {
     const inFlight = [
       { requestId: 'a', method: 'GET', route: '/a', ms: 5 },
       { requestId: 'b', method: 'GET', route: '/b', ms: 900 },
@@ -109,7 +109,7 @@ describe('an occurrence', () => {
     expect(whole?.extra).toEqual([['run', 'r1']]);
   });
 
-  describe('of a process whose memory was written down', () => {
+  describe('a process with a memory history', () => {
     const MIB = 1024 * 1024;
     const grow = (memory: number, heap: number, steps: number) => {
       const points = Array.from({ length: steps }, (_, index) => [
@@ -123,7 +123,7 @@ describe('an occurrence', () => {
       return whole?.story?.kind === 'unclean-death' ? whole.story.growth : undefined;
     };
 
-    it('tells what grew since it had settled', () => {
+    it('shows what grew since it had settled', () => {
       expect(grow(10, 9, 30)).toMatchObject({
         where: 'heap',
         from: { memory: 160 * MIB, heap: 94 * MIB },
@@ -134,7 +134,7 @@ describe('an occurrence', () => {
       expect(grow(0.5, 0.5, 30)).toMatchObject({ where: 'nowhere' });
     });
 
-    it('measures one that lived shortly from its start on', () => {
+    it('measures a short-lived process from its start', () => {
       expect(grow(10, 9, 6)).toMatchObject({ from: { memory: 100 * MIB }, ms: 60_000 });
     });
 
@@ -143,13 +143,13 @@ describe('an occurrence', () => {
       ['no history'],
       [{ at: 1, step: 0, points: [[1, 2]] }],
       [{ at: 1, step: 1, points: ['x', [1]] }],
-    ])('tells nothing of %j', (memoryHistory) => {
+    ])('shows no growth for %j', (memoryHistory) => {
       const { whole } = present({ kind: 'unclean-death', errors: [], extra: { memoryHistory } });
       expect(whole?.story).not.toHaveProperty('growth');
     });
   });
 
-  it('tells for how long the loop was blocked', () => {
+  it('shows how long the event loop was blocked', () => {
     const extra = { ms: 3200, since: new Date(NOW).toISOString() };
     expect(present({ kind: 'blocked-loop', extra }).whole?.story).toEqual({
       kind: 'blocked-loop',
@@ -162,7 +162,7 @@ describe('an occurrence', () => {
     });
   });
 
-  it('tells what differed at hydration: what React said, or what its number means', () => {
+  it("shows what differed at hydration: React's message, or the meaning of its error number", () => {
     const said = 'Hydration failed because …\n+ a\n- b';
     const dev = present({ kind: 'hydration', extra: { contexts: { react: { said }, browser: 'x' } } }).whole;
     expect(dev?.story).toEqual({ kind: 'hydration', said, meaning: '' });
@@ -176,7 +176,7 @@ describe('an occurrence', () => {
     });
   });
 
-  it('tells what a browser reported', () => {
+  it('shows what a browser reported', () => {
     const { whole } = present({ kind: 'csp', extra: { directive: 'img-src', blocked: 'evil.example', other: 'x' } });
     expect(whole?.story).toEqual({
       kind: 'report',
@@ -188,30 +188,30 @@ describe('an occurrence', () => {
     expect(whole?.extra).toEqual([['other', 'x']]);
   });
 
-  it('cuts what is longer than anybody reads', () => {
+  it('shortens very long values', () => {
     expect(present({ extra: { long: 'x'.repeat(5000) } }).whole?.extra[0]?.[1]).toHaveLength(2001);
   });
 });
 
-describe('a mark', () => {
+describe('a breadcrumb', () => {
   it.each([
     ['fetch', { method: 'POST', url: '/orders', status_code: 422 }, 'POST /orders 422'],
     ['navigation', { from: '/a', to: '/b' }, 'from /a to /b'],
     ['ui.input', { path: 'form' }, ''],
-  ])('without words of its own is put into some: %s', (category, data, message) => {
+  ])('without a message gets one: %s', (category, data, message) => {
     const shown = presentBreadcrumb({ at: NOW, category, message: '', data });
     expect(shown.message).toBe(message);
     expect(shown.data).toEqual(message === '' ? [['path', 'form']] : []);
   });
 
-  it('keeps the words that it has', () => {
+  it('keeps its message', () => {
     const mark = { at: NOW, category: 'fetch', message: 'GET /x', data: { status: 200 } };
     expect(presentBreadcrumb(mark)).toMatchObject({ message: 'GET /x', level: 'info', data: [['status', '200']] });
   });
 });
 
 describe('an incident', () => {
-  it('crosses without what no page shows', () => {
+  it('contains only the fields that a page shows', () => {
     expect(JSON.stringify(presentIncident({ ...incident, ...RAW } as Incident, undefined))).not.toContain('canary');
   });
 
@@ -224,17 +224,17 @@ describe('an incident', () => {
       'Error: Minified React error #418; visit https://react.dev/errors/418?args[]=text for',
       'The text that the server rendered',
     ],
-  ] as const)('of the kind %s has a title in words: %s', (kind, title, words) => {
+  ] as const)('of kind %s has a readable title: %s', (kind, title, words) => {
     expect(presentIncident({ ...incident, kind, title }, undefined).title).toMatch(words);
   });
 
-  it('learns its line from an occurrence', () => {
+  it('gets its line from an occurrence', () => {
     const frame = { file: 'src/a.ts', line: 7, column: 1, function: 'a', own: true };
     const whole: StoredFailure = { ...createFailure(), resolved: [[{ ...frame, file: 'src/b.ts', line: 1 }, frame]] };
     expect(presentIncident(incident, whole).place).toEqual({ file: 'src/a.ts', function: 'a', line: 7 });
   });
 
-  it('is like another one for a reason', () => {
+  it('is similar to another one for a stated reason', () => {
     expect(presentSimilar({ ...incident, digest: 'A' }, incident).because).toBe('file');
     const { site: _site, ...without } = incident;
     expect(presentSimilar(without, incident).because).toBe('message');
@@ -256,11 +256,11 @@ describe('changes', () => {
     [change('regressed', { release: 'v2' }, ''), 'The desk', 'reopened it: it came back in v2'],
     [change('grown', { count: 10 }, ''), 'The desk', 'reopened it: it happened 10 more times within an hour'],
     [change('merged', { digest: '2M3KQ7XA' }), 'ada', 'merged 2M3KQ7XA into it'],
-  ])('are told in words: %o', (logged, by, words) => {
+  ])('are described: %o', (logged, by, words) => {
     expect(presentChanges([logged], [])).toEqual([{ id: 'change-1', at: NOW, by, words }]);
   });
 
-  it('stand among the notes in the order of time, the latest first', () => {
+  it('and notes are merged in order of time, latest first', () => {
     const note = (id: number, at: number) => ({ id, digest: '7K3QM2XA', at, author: 'ada', text: 'x' });
     const all = presentChanges([change('opened', {})], [note(2, NOW + 1), note(3, NOW - 1)]);
     expect(all.map(({ id }) => id)).toEqual(['note-2', 'change-1', 'note-3']);
@@ -271,7 +271,7 @@ describe('charts', () => {
   const hour = (at: number, server: number) => ({ at, server, browser: 1, kept: 0 });
   const thisHour = Math.floor(NOW / Hour) * Hour;
 
-  it('count the last day by the hour and the last fortnight by the day', () => {
+  it('count the last day by the hour and the last two weeks by the day', () => {
     const hours = [hour(thisHour - 20 * Day, 1), hour(thisHour - Day, 2), hour(thisHour - Hour, 3), hour(thisHour, 4)];
     const { day, fortnight } = presentCharts(hours, NOW);
     expect(day).toMatchObject({ start: thisHour - 23 * Hour, step: Hour });
@@ -281,11 +281,11 @@ describe('charts', () => {
     expect(fortnight.counts).toHaveLength(14);
   });
 
-  it('count what a clock that was ahead has told in the last bar', () => {
+  it('count occurrences from a clock that is ahead in the last bar', () => {
     expect(presentCharts([hour(thisHour + Hour, 1)], NOW).day.counts.at(-1)).toBe(2);
   });
 
-  it('mark each release where it was first started', () => {
+  it('mark each release at its first start', () => {
     const builds = [
       { release: 'v2', firstAt: NOW - Hour },
       { release: 'v1', firstAt: NOW - Day },

@@ -5,7 +5,7 @@ import { root } from '../../../../src/server/desk/pages/root.ts';
 
 function guard(method: string, role: Role | undefined): unknown {
   const operator = role && { name: 'ada', role };
-  const context = { access: { operator, isAway: false, canSignOut: true } } as DeskContext; // what the guard reads
+  const context = { access: { operator, isAway: false, canSignOut: true } } as DeskContext; // all that it reads
   const request = new Request('http://localhost/desk', { method });
   try {
     root.guard({ request, params: {}, context, signal: request.signal });
@@ -15,7 +15,7 @@ function guard(method: string, role: Role | undefined): unknown {
   }
 }
 
-describe('the guard in front of every page of the desk', () => {
+describe('the guard of every desk page', () => {
   it.each([
     ['GET', undefined, 'unauthorized'],
     ['POST', undefined, 'unauthorized'],
@@ -27,7 +27,7 @@ describe('the guard in front of every page of the desk', () => {
     expect(guard(method, role)).toBe(answer);
   });
 
-  it('stands before every action but the two by which somebody comes and goes', () => {
+  it('protects every action except sign-in and sign-out', () => {
     expect([...root.openActions].sort()).toEqual(Object.keys(root.actions).sort());
     expect([...root.openActions]).toEqual(['signIn', 'signOut']);
   });

@@ -11,19 +11,19 @@ describe('unlessAway', () => {
     ['refused', /refused a query/],
     ['value', /refused a query/],
     ['arriving', /may not be stored yet/],
-  ] as const)('says that a query failed (%s), and nothing of the database', async (reason, words) => {
+  ] as const)('says that a query failed (%s), without details of the database', async (reason, words) => {
     const work = unlessAway(Promise.reject(new QueryFailedError(reason, inside)));
     await expect(work).rejects.toMatchObject({ kind: 'public', status: 503, message: expect.stringMatching(words) });
     await expect(work).rejects.not.toThrow('42501');
   });
 
-  it('says that the store is away in words for the operator', async () => {
+  it('says that the store is unavailable', async () => {
     const work = unlessAway(Promise.reject(new StoreAwayError('connect ECONNREFUSED 10.0.0.7')));
     await expect(work).rejects.toMatchObject({ kind: 'public', status: 503 });
     await expect(work).rejects.not.toThrow('10.0.0.7');
   });
 
-  it('leaves all other failures to be reported', async () => {
+  it('rethrows all other errors, so that they are reported', async () => {
     const bug = new TypeError('boom');
     await expect(unlessAway(Promise.reject(bug))).rejects.toBe(bug);
     expect(await unlessAway(Promise.resolve(7))).toBe(7);

@@ -10,7 +10,7 @@ const DIGEST = '7K3QM2XA';
 const inProduction = `${DIGEST}@production`;
 const inStaging = `${DIGEST}@staging`;
 
-/** The store as a process of each environment has it. */
+/** The store as a process of each environment sees it. */
 async function openBoth(driver: SqlDriver, production: Store): Promise<Record<'production' | 'staging', Store>> {
   return { production, staging: await openStore(driver, { rule: 2, environment: 'staging', news }) };
 }
@@ -31,7 +31,7 @@ describeStores('environments', (open) => {
     return { driver, ...(await openBoth(driver, store)) };
   };
 
-  it('notify of a failure each for itself, whichever saw it first', async () => {
+  it('each send their own notification of a failure, in any order of first occurrence', async () => {
     const { production, staging } = await start();
     await staging.takeIn({ entries: [wholeOf()] });
     expect(await claimAll(production)).toEqual([]);
@@ -42,7 +42,7 @@ describeStores('environments', (open) => {
     expect(await claimAll(staging)).toEqual([]);
   });
 
-  it('keep states, counts, releases and notes apart', async () => {
+  it('have separate states, counts, releases and notes', async () => {
     const { production, staging } = await start();
     await production.useBuild({ id: 'build-1', release: 'v1' });
     await production.takeIn({ entries: [wholeOf(), wholeOf()] });
@@ -58,7 +58,7 @@ describeStores('environments', (open) => {
     expect((await production.listDeployments('production')).map(({ release }) => release)).toEqual(['v1']);
     expect((await production.listDeployments('staging')).map(({ release }) => release)).toEqual(['v2']);
 
-    // Deployed to production it is a regression there.
+    // Deployed to production, the release makes it a regression there.
     await production.useBuild({ id: 'build-2', release: 'v2' });
     await production.takeIn({ entries: [wholeOf({ build: 'build-2', release: 'v2', at: Date.now() + 5 })] });
     expect(await read('production')).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
@@ -100,7 +100,7 @@ describeStores('environments', (open) => {
     expect(await production.listSimilar('00000002@staging', 9)).toMatchObject([{ digest: '00000003' }]);
   });
 
-  it('are told by an address, which names none', async () => {
+  it('are found by an address, which does not contain the environment', async () => {
     const { production, staging } = await start();
     const here = wholeOf();
     const there = wholeOf();
@@ -122,7 +122,7 @@ describeStores('environments', (open) => {
     expect(await production.resolveQuery('request-0815')).toMatchObject({ digest: '00000002', environment: 'staging' });
   });
 
-  it('of a process that died are those in which it ran', async () => {
+  it('of a crashed process are those in which it ran', async () => {
     const { production } = await start();
     const run = { id: 'run-1', build: 'b', release: 'v1', environment: 'preview' };
     await production.storeHeartbeat(run, { startedAt: 1, inFlight: [], memory: 1 });
@@ -131,9 +131,9 @@ describeStores('environments', (open) => {
     expect(await production.find({ digest: DIGEST }, 'production')).toBeUndefined();
   });
 
-  it('take over what a store of earlier releases knew of all of them together', async () => {
+  it('inherit what a store of earlier releases knew of all of them together', async () => {
     const { driver, production, staging } = await start();
-    // As schema 8 kept it: one incident, with where it was seen beside it.
+    // Recreates schema 8, which had one incident and stored separately in which environments it was seen.
     await production.takeIn({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
     await production.changeIncident('00000001', { to: { state: 'ignored' } }, by);
     await claimAll(production);
@@ -142,7 +142,7 @@ describeStores('environments', (open) => {
     const of = async (environment: string, digest: string) =>
       (await production.find({ digest }, environment))?.incident;
 
-    // Staging knew both: nothing is new there, and what was ignored stays so.
+    // Staging knew both. Nothing is new there, and the ignored incident stays ignored.
     await staging.takeIn({ entries: [thinOf({ digest: '00000001' }), thinOf({ digest: '00000002' })] });
     expect(await claimAll(staging)).toEqual([]);
     expect(await of('staging', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 1 } });
@@ -152,7 +152,7 @@ describeStores('environments', (open) => {
     expect(await of('production', '00000001')).toMatchObject({ state: 'ignored', counts: { server: 2 } });
   });
 
-  it('have their own messages of an hour, and their own pauses', async () => {
+  it('have separate hourly limits and separate pauses', async () => {
     const { production, staging } = await start();
     const digests = Array.from({ length: 25 }, (_, index) => String(index).padStart(8, '0'));
     await staging.takeIn({ entries: digests.map((digest) => wholeOf({ digest })) });

@@ -16,7 +16,7 @@ const open = async (url: string) => {
   return store;
 };
 
-it('is migrated once, and has one salt of a day, however many replicas start at once', async () => {
+it('migrates once, and has one salt per day, even if many replicas start simultaneously', async () => {
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 5 }, () => open(url)));
   const today = Math.floor(Date.now() / Day);
@@ -27,7 +27,7 @@ it('is migrated once, and has one salt of a day, however many replicas start at 
   expect(salts[0]?.map(({ day }) => day).sort()).toEqual([0, today, today + 1]);
 });
 
-it('counts what several replicas take in at once, without one lost', async () => {
+it('loses no count if several replicas ingest simultaneously', async () => {
   const url = await postgres.createDatabase();
   const stores = await Promise.all(Array.from({ length: 3 }, () => open(url)));
   const toEntry = (index: number) => ({
@@ -45,7 +45,7 @@ it('counts what several replicas take in at once, without one lost', async () =>
   expect(hours.reduce((sum, { server }) => sum + server, 0)).toBe(300);
 });
 
-it('is away while it is stopped, says so without the password, and comes back by itself', async () => {
+it('becomes unavailable while it is stopped, says so without the password, and reconnects', async () => {
   const url = await postgres.createDatabase();
   const store = await open(url);
   await postgres.stop();
@@ -56,12 +56,12 @@ it('is away while it is stopped, says so without the password, and comes back by
   expect(await store.listProcesses(1)).toEqual([]);
 }, 30_000);
 
-it('says what is wrong with an address that is none', async () => {
+it('reports an invalid URL without the password', async () => {
   await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.toThrow(StoreAwayError);
   await expect(open('postgres://desk:secret@127.0.0.1:notaport/x')).rejects.not.toThrow(/secret/);
 });
 
-/** A proxy between the desk and PostgreSQL. */
+/** Starts a proxy between the desk and PostgreSQL. */
 async function startBetween(url: string) {
   const { port } = new URL(url);
   const state = { isDeaf: false, refused: 0, refuses: undefined as string | undefined };
@@ -88,7 +88,7 @@ async function startBetween(url: string) {
   return { state, url: url.replace(`:${port}/`, `:${own}/`) };
 }
 
-/** As PostgreSQL and poolers send it before they close a connection. */
+/** Creates an ErrorResponse like those that PostgreSQL and poolers send before they close a connection. */
 function toErrorResponse(code: string, message: string): Buffer {
   const body = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
   const head = Buffer.from('E....');
@@ -96,14 +96,14 @@ function toErrorResponse(code: string, message: string): Buffer {
   return Buffer.concat([head, body]);
 }
 
-it('is away if the database hangs, and is used again when it answers', async () => {
+it('becomes unavailable if the database hangs, and works again when it answers', async () => {
   const between = await startBetween(await postgres.createDatabase());
   const store = await openStore(openPostgres(between.url, { queryTimeout: 300 }), {
     rule: 1,
     environment: 'production',
   });
   onTestFinished(() => store.close());
-  await store.listProcesses(1); // the connection
+  await store.listProcesses(1); // opens the connection
   between.state.isDeaf = true;
   await expect(store.listProcesses(1)).rejects.toThrow(StoreAwayError);
   between.state.isDeaf = false;
@@ -127,7 +127,7 @@ it('fails a query that waits for a lock, and keeps its connection', async () => 
   expect(await store.listProcesses(1)).toEqual([]);
 });
 
-it('keeps slow reads from holding up writes and sign-in, and bounds the wait of other reads', async () => {
+it('does not let slow reads delay writes and sign-in, and limits the wait of other reads', async () => {
   const driver = openPostgres(await postgres.createDatabase(), { queryTimeout: 2000 });
   const store = await openStore(driver, { rule: 1, environment: 'production' });
   onTestFinished(() => store.close());
@@ -147,7 +147,7 @@ it('keeps slow reads from holding up writes and sign-in, and bounds the wait of 
   expect(ended.slice(2)).toEqual(['another read busy', 'read slow', 'read slow']);
 });
 
-it('waits for a migration however long it takes', async () => {
+it('waits for a migration, however long it takes', async () => {
   const url = await postgres.createDatabase();
   const other = openPostgres(url);
   onTestFinished(() => other.close());
@@ -161,7 +161,7 @@ it('waits for a migration however long it takes', async () => {
   await store.close();
 });
 
-it('works behind a pooler that refuses the limits, and says so once', async () => {
+it('works with a pooler that rejects the timeouts, and logs that once', async () => {
   const between = await startBetween(await postgres.createDatabase());
   between.state.refuses = 'statement_timeout';
   const { log, lines } = createTestLog();
@@ -195,7 +195,7 @@ it.each([
   await driver.check();
 });
 
-it('is searched without the extension for trigrams, and says how to allow it', async () => {
+it('searches without the trigram extension, and says how to allow it', async () => {
   const url = await postgres.createDatabase();
   const owner = openPostgres(url);
   onTestFinished(() => owner.close());
@@ -215,7 +215,7 @@ it('is searched without the extension for trigrams, and says how to allow it', a
   expect(found.incidents).toHaveLength(1);
   expect(lines).toMatchObject([{ level: 'warn', message: expect.stringContaining('GRANT CREATE ON DATABASE') }]);
 
-  // Allowed later, it is used from the next start on.
+  // Once allowed, it is used from the next start.
   await owner.run(`GRANT CREATE ON DATABASE ${pathname.slice(1)} TO ${name}`);
   const again = await openStore(openPostgres(url.replace(`${username}:desk@`, `${name}:poor@`)), {
     rule: 1,

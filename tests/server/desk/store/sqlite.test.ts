@@ -14,18 +14,18 @@ const open = async (path: string, log = createTestLog().log) => {
   return store;
 };
 
-describe('the file of the store', () => {
+describe('the database file', () => {
   const broken: Record<string, (path: string) => void> = {
-    'is no database': (path) => writeFileSync(path, 'A'.repeat(8192)),
-    'was overwritten in part': (path) => {
+    'is not a database': (path) => writeFileSync(path, 'A'.repeat(8192)),
+    'was partly overwritten': (path) => {
       const bytes = readFileSync(path);
       bytes.fill(0xff, 4096, 8192);
       writeFileSync(path, bytes);
     },
-    'was cut off': (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000)),
+    'was truncated': (path) => writeFileSync(path, readFileSync(path).subarray(0, 5000)),
   };
 
-  it.each(Object.entries(broken))('that %s is set aside, and a new one begun', async (_name, spoil) => {
+  it.each(Object.entries(broken))('is set aside and replaced if it %s', async (_name, spoil) => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const first = await openStore(openSqlite(path, createTestLog()), { rule: 1, environment: 'production' });
     await first.takeIn({ entries: Array.from({ length: 50 }, () => ({ entry: 'whole', failure: createFailure() })) });
@@ -40,7 +40,7 @@ describe('the file of the store', () => {
     expect(lines).toMatchObject([{ level: 'error', message: expect.stringContaining('kept under another name') }]);
   });
 
-  it('can be read by its owner alone, with what stands beside it', async () => {
+  it('can be read only by its owner, together with the files next to it', async () => {
     const folder = createFolder(onTestFinished);
     const store = await open(join(folder, 'desk.sqlite'));
     await store.check();
@@ -48,7 +48,7 @@ describe('the file of the store', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600]);
   });
 
-  it('that is empty is a new one', async () => {
+  it('is treated as new if it is empty', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     writeFileSync(path, '');
     const { log, lines } = createTestLog();
@@ -56,7 +56,7 @@ describe('the file of the store', () => {
     expect(lines).toEqual([]);
   });
 
-  it('gives the room of what was deleted back', async () => {
+  it('shrinks after deletions', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const store = await open(path);
     const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
@@ -79,7 +79,7 @@ describe('the file of the store', () => {
     expect(checkpoint()).toBeLessThan(before / 2);
   });
 
-  it('that was deleted is noticed', async () => {
+  it('fails the check if it is deleted', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const store = await open(path);
     await store.check();
@@ -87,13 +87,13 @@ describe('the file of the store', () => {
     await expect(store.check()).rejects.toThrow(StoreAwayError);
   });
 
-  it('that is in no folder that can be made is a store that is away', async () => {
+  it('makes the store unavailable if its folder cannot be created', async () => {
     const folder = createFolder(onTestFinished);
     writeFileSync(join(folder, 'file'), '');
     await expect((async () => open(join(folder, 'file', 'desk.sqlite')))()).rejects.toThrow(StoreAwayError);
   });
 
-  it('that another program writes to fails only the query, and a migration waits for it', async () => {
+  it('fails only the query while another program writes, and a migration waits', async () => {
     const path = join(createFolder(onTestFinished), 'desk.sqlite');
     const driver = openSqlite(path, createTestLog());
     onTestFinished(() => driver.close());
@@ -102,7 +102,7 @@ describe('the file of the store', () => {
     const slow = driver.transaction((sql) => sql.run('CREATE TABLE one (a)'));
     await expect(slow).rejects.toMatchObject({ name: 'QueryFailedError', reason: 'busy' });
     const migrated = openStore(driver, { rule: 1, environment: 'production' });
-    await expect(driver.run('CREATE TABLE one (a)')).rejects.toThrow(QueryFailedError); // it waits longer than this
+    await expect(driver.run('CREATE TABLE one (a)')).rejects.toThrow(QueryFailedError); // a migration waits longer
     expect(await driver.all('SELECT 1 AS one')).toEqual([{ one: 1 }]); // reads do not wait
     other.exec('COMMIT');
     await migrated;
@@ -110,7 +110,7 @@ describe('the file of the store', () => {
   });
 
   it.each([
-    ['a value of no type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
+    ['a value of an unsupported type', 'INSERT INTO desk_meta (name, value) VALUES (?, ?)', [{}, 'x'], 'value'],
     ['a constraint', "INSERT INTO desk_meta (name, value) VALUES ('x', NULL)", [], 'value'],
     ['a missing table', 'SELECT * FROM desk_none', [], 'refused'],
   ])('fails only the query that is about %s', async (_what, statement, values, reason) => {

@@ -22,7 +22,7 @@ const thin = (wanted: Partial<Failure> = {}): Extract<Intake, { entry: 'thin' }>
   entry: 'thin',
   thin: toThin(createFailure(wanted)),
 });
-/** The beginning of an hour, so that a test does not fall on the end of one. */
+/** The beginning of an hour, so that no test runs across the end of one. */
 const hour = Math.floor(Date.now() / Hour) * Hour;
 
 const drivers: Record<string, () => Promise<SqlDriver> | SqlDriver> = {
@@ -40,7 +40,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
   const takeIn = (store: Store, ...entries: Intake[]) => store.takeIn({ entries });
 
-  it('keeps what visitors said once, under the incident of the failure that it is about', async () => {
+  it('keeps feedback once, with the incident that it is about', async () => {
     const { store } = await open();
     const { failure } = whole();
     const address = `${failure.digest}-${failure.occurrence}`;
@@ -54,7 +54,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.listFeedback(failure.digest, 10)).toEqual([]);
   });
 
-  it('knows an incident by what its first whole event says', async () => {
+  it('describes an incident by its first full occurrence', async () => {
     const { store } = await open();
     const first = whole({
       at: hour,
@@ -98,7 +98,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     ]);
   });
 
-  it('knows the line of the site by the latest occurrence that tells one', async () => {
+  it('updates the line of an incident from the latest occurrence that has one', async () => {
     const { store } = await open();
     const site = { path: 'src/cart.ts', function: 'Cart.total', detail: 'cart.total' };
     const at = (time: number, ...lines: [line: number, name: string][]): Intake => {
@@ -123,7 +123,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.listIncidents({ limit: 1 })).incidents[0]).toMatchObject({ site, siteLine: 60 });
   });
 
-  it('takes a journal that comes late for what it is', async () => {
+  it('stores a late journal with its original times', async () => {
     const { store } = await open();
     await takeIn(store, whole({ at: hour, release: 'v2' }));
     await takeIn(store, whole({ at: hour - 5000, release: 'v1' }));
@@ -136,7 +136,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
   });
 
-  it('counts by hour and side, exactly, and keeps no more than 1,000 occurrences of an hour', async () => {
+  it('counts exactly by hour and side, and keeps at most 1,000 occurrences an hour', async () => {
     const { store } = await open();
     const many = Array.from({ length: 1500 }, (_, index) =>
       thin({ at: hour + index, side: index % 3 === 0 ? 'browser' : 'server' }),
@@ -158,7 +158,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.listOccurrences('7K3QM2XA', { limit: 2000 })).occurrences).toHaveLength(1001);
   });
 
-  it('says that an occurrence is unknown where nothing was thinned', async () => {
+  it('says that an occurrence is unknown if nothing was sampled out', async () => {
     const { store } = await open();
     await takeIn(store, whole());
     expect(await store.find({ digest: '7K3QM2XA', occurrence: '00000000' })).toMatchObject({ state: 'unknown' });
@@ -170,7 +170,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     return new Set(occurrences.flatMap((one) => (one.whole ? [one.whole.id] : [])));
   };
 
-  it('keeps the first ten full occurrences, a hundred of each hour, and the newest twenty', async () => {
+  it('keeps the first ten full occurrences, a hundred an hour, and the newest twenty', async () => {
     const { store } = await open();
     const all = Array.from({ length: 300 }, (_, index) => whole({ at: hour + index }));
     await takeIn(store, ...all.slice(0, 60));
@@ -187,7 +187,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(next.every(isKept(await keptOf(store)))).toBe(true);
   });
 
-  it('keeps in full what servers saw, however much browsers send', async () => {
+  it('keeps full server occurrences, however many browsers send', async () => {
     const { store } = await open();
     const sent = (count: number) => Array.from({ length: count }, () => whole({ at: hour, side: 'browser' }));
     let at = hour;
@@ -201,7 +201,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(after.slice(-20).every(({ failure }) => ids.has(failure.id))).toBe(true);
   });
 
-  it('keeps in full what visitors wrote about, up to twenty of an incident', async () => {
+  it('keeps full occurrences with feedback, up to twenty per incident', async () => {
     const { store } = await open();
     const failures = Array.from({ length: 150 }, (_, index) => whole({ at: hour + index }));
     await takeIn(store, ...failures);
@@ -217,7 +217,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(ids.size).toBe(110 + 20 + 20);
   });
 
-  it('reads a whole occurrence as it was taken in, and leaves out one whose bytes are broken', async () => {
+  it('reads a full occurrence unchanged, and skips one whose bytes are damaged', async () => {
     const { store, driver } = await open();
     const [first, second] = [whole({ extra: { one: 1 } }), whole({ extra: { two: '2' }, tags: { a: 'b' } })];
     await takeIn(store, first, second);
@@ -232,7 +232,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     }
   });
 
-  it('remembers with each batch where the journal goes on', async () => {
+  it('stores the next journal position with each batch', async () => {
     const { store } = await open();
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
     await store.takeIn({ entries: [whole()], from: { run: 'run-1', next: { segment: 3, offset: 4711 } } });
@@ -241,7 +241,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.readPosition('run-1')).toEqual({ segment: 0, offset: 0 });
   });
 
-  it('takes in all of a batch or nothing', async () => {
+  it('stores all of a batch or nothing', async () => {
     const { store } = await open();
     const broken = { ...whole(), failure: { ...createFailure(), kind: null } } as unknown as Intake;
     await expect(
@@ -260,13 +260,13 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.find({ digest: '7K3QM2XA' })).toBeUndefined();
   });
 
-  it('takes text that no column takes', async () => {
+  it('stores text with characters that databases reject', async () => {
     const { store } = await open();
     await takeIn(store, whole({ title: 'a\0b \uD800 🙂', release: 'r'.repeat(5000) }));
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.title).toBe('a\uFFFDb \uFFFD 🙂');
   });
 
-  it('finds what was shown under another digest', async () => {
+  it('finds an occurrence by the digest under which it was shown', async () => {
     const { store } = await open();
     const moved: Intake = { ...whole({ digest: '00000002' }), shownAs: '00000001' };
     await takeIn(store, moved);
@@ -277,12 +277,12 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000002' } });
 
-    // Other failures with those words are not drawn after it.
+    // Other failures with that digest are not moved.
     await takeIn(store, whole({ digest: '00000001' }));
     expect(await store.find({ digest: '00000001' })).toMatchObject({ incident: { digest: '00000001' } });
   });
 
-  it('leads from an echo to the failure that it shows, and does not count it', async () => {
+  it('leads from an echo to the failure that it repeats, and does not count it', async () => {
     const { store } = await open();
     const failure = whole();
     const echo = whole({
@@ -298,7 +298,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     });
   });
 
-  it('leads an address of a server to its failure, whatever a browser has called an echo', async () => {
+  it('leads a server address to its failure, even if a browser reported it as an echo', async () => {
     const { store } = await open();
     const shown = whole();
     const issued = { digest: '00000009', occurrence: '9F4W0R6B' };
@@ -308,7 +308,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.find(issued)).toMatchObject({ incident: { digest: '00000009' }, occurrence: issued });
   });
 
-  it('lists the incidents that were seen last, with what was merged into them', async () => {
+  it('lists the most recent incidents, including what was merged into them', async () => {
     const { store } = await open();
     await takeIn(store, whole({ digest: '00000001', at: hour }), whole({ digest: '00000002', at: hour + 1 }));
     await store.mergeIncidents('00000001', '00000002', { author: 'ada' });
@@ -326,7 +326,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     ]);
   });
 
-  it('counts what the journal had no room to tell', async () => {
+  it('counts occurrences that the journal only counted', async () => {
     const { store } = await open();
     const { digest, side, kind, title, build, release } = createFailure();
     const record = { digest, side, kind, title, build, release, firstAt: hour, lastAt: hour + 9, count: 500 };
@@ -339,7 +339,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'TypeError: whole', rule: 1 });
   });
 
-  it('keeps the files of builds, the same content once, and drops what no build names', async () => {
+  it('keeps the files of builds, deduplicated, and deletes those that no build uses', async () => {
     const { store, driver } = await open();
     const bytes = Buffer.from('const a = 1;\n'.repeat(100));
     const file = (path: string, contents: Buffer) => ({ path, read: () => contents });
@@ -354,7 +354,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
 
     const growOld = () => driver.run("UPDATE desk_builds SET used_at = used_at - ? WHERE id = 'old'", [31 * Day]);
     await growOld();
-    // It runs for all that time; the next one begins when it ends.
+    // The old build runs all that time. The next one starts when it ends.
     await retain(store, { build: 'old' });
     await retain(store, { build: 'new' });
     expect(await store.readBuildFile('old', 'sites.json')).toBeDefined();
@@ -367,7 +367,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect((await store.listBuilds()).map(({ id }) => id).sort()).toEqual(['new', 'old']);
   });
 
-  it('tells of a dead process once', async () => {
+  it('reports a dead process once', async () => {
     const { store } = await open();
     const run = { id: 'run-1', build: 'build-1', release: 'v1' };
     const inFlight = [{ requestId: 'r1', method: 'GET', route: '/orders/:id', ms: 12 }];
@@ -379,7 +379,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(told.sort()).toEqual([false, true]);
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
 
-    // It was only cut off from the store.
+    // It was only disconnected from the store.
     await store.storeHeartbeat(run, { startedAt: hour, inFlight: [], memory: 5 });
     expect(await store.listSilent(0)).toEqual(['run-1']);
     await store.storeEnd('run-1');
@@ -387,7 +387,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await store.listProcesses(5)).toMatchObject([{ id: 'run-1', ended: 'clean' }]);
   });
 
-  it('is opened again by whoever comes later, as it was', async () => {
+  it('keeps its metadata when another process opens it', async () => {
     const { store, driver } = await open();
     const meta = await store.readMeta();
     expect(meta).toMatchObject({
@@ -399,7 +399,7 @@ describe.each(Object.entries(drivers))('a store in %s', (_name, openDriver) => {
     expect(await again.readMeta()).toEqual(meta);
   });
 
-  it('does not write where a newer release says that it may not', async () => {
+  it('refuses to write if a newer release does not allow it', async () => {
     const { driver } = await open();
     await driver.run("UPDATE desk_meta SET value = '99' WHERE name IN ('schema', 'oldest_writer')");
     await expect(openStore(driver, { rule: 2, environment: 'production' })).rejects.toThrow(/newer release/);

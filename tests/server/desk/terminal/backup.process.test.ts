@@ -62,7 +62,7 @@ async function fill(store: Store): Promise<void> {
   );
 }
 
-/** What the desk shows of both incidents. */
+/** Reads what the desk shows about both incidents. */
 async function read(store: Store) {
   return {
     list: await store.listIncidents({ limit: 9, now: 0 }),
@@ -79,7 +79,7 @@ async function read(store: Store) {
 }
 
 describe('a backup of SQLite', () => {
-  it('has what the store had, while a server writes', async () => {
+  it('contains everything in the store, even while a server writes', async () => {
     const { store, path, folder } = await open();
     await fill(store);
     await store.createSession('hash', { name: 'ada', role: 'operator', fingerprint: 'f' }, 60_000);
@@ -103,7 +103,7 @@ describe('a backup of SQLite', () => {
     expect((await restored.listIncidents({ limit: 9, search: 'later' })).incidents).toHaveLength(1);
   });
 
-  it('has nothing that identifies visitors or signs in', async () => {
+  it('contains nothing that identifies visitors or allows a sign-in', async () => {
     const { store, driver, path, folder } = await open();
     await fill(store);
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'a salt of an earlier release')");
@@ -126,7 +126,7 @@ describe('a backup of SQLite', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite']);
   });
 
-  it('leaves the keys of the store in place, and a new store creates its own', async () => {
+  it('does not replace the keys of the store, and a new store creates keys', async () => {
     const { store, driver, path, folder } = await open();
     await fill(store);
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
@@ -172,7 +172,7 @@ describe('a backup of SQLite', () => {
   });
 
   it.each<[string, (bytes: Buffer, path: string) => Buffer, RegExp]>([
-    ['is half of one', (bytes) => bytes.subarray(0, bytes.length / 2), /^The backup is not complete/],
+    ['is only half a file', (bytes) => bytes.subarray(0, bytes.length / 2), /^The backup is not complete/],
     ['was changed', (bytes) => Buffer.from(bytes.fill(0x7f, 100, 8192)), /^The backup is not complete/],
     [
       'is a backup of 0.1.0',
@@ -192,7 +192,7 @@ describe('a backup of SQLite', () => {
       /^This file is not a backup/,
     ],
     [
-      'is of a newer release',
+      'is from a newer release',
       (_bytes, path) => {
         const newer = new DatabaseSync(path);
         newer.exec("CREATE TABLE desk_meta (name TEXT, value TEXT); INSERT INTO desk_meta VALUES ('schema', '999')");
@@ -201,7 +201,7 @@ describe('a backup of SQLite', () => {
       },
       /^The backup was made by a newer release \(schema 999/,
     ],
-  ])('is refused if it %s, and the store stays', async (_name, change, message) => {
+  ])('is rejected if it %s, and the store does not change', async (_name, change, message) => {
     const { store, path, folder } = await open();
     await fill(store);
     const before = await read(store);
@@ -214,7 +214,7 @@ describe('a backup of SQLite', () => {
     expect(await read((await open(folder)).store)).toEqual(before);
   });
 
-  it('does not replace a file unless it is told to', async () => {
+  it('does not overwrite a file unless forced', async () => {
     const { path, folder } = await open();
     const file = join(folder, 'backup.sqlite');
     writeBackupFile(path, file, { force: false });
@@ -226,7 +226,7 @@ describe('a backup of SQLite', () => {
 });
 
 describeStores('a restored copy', (openTest) => {
-  it('brings no visitor back who was deleted since', async () => {
+  it('does not bring back a visitor who was deleted since', async () => {
     const { store, driver } = await openTest();
     await fill(store);
     const save = ['desk_occurrences', 'desk_wholes', 'desk_incidents', 'desk_feedback', 'desk_search', 'desk_visitors'];

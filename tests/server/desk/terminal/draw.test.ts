@@ -16,7 +16,7 @@ import {
   wholeShape,
 } from '../../../support/desk-shapes.ts';
 
-/** As `paint.ts` makes it. */
+/** Matches the sequences that `paint.ts` writes. */
 const COLOUR = new RegExp(`${'\x1b'}\\[[\\d;]+m`, 'g');
 const PIPE = Number.POSITIVE_INFINITY;
 const EVIL = '\x1b[2J\x1b]0;owned\x07\u202ekcart\x9b31m\r';
@@ -56,41 +56,41 @@ describe('the list', () => {
     for (const width of [30, 45, 64, 80, 96, 130, 200]) expect(widest(list(width))).toBeLessThanOrEqual(width);
   });
 
-  it('has two lines for each where it is narrow', () => {
+  it('has two lines per incident on a narrow terminal', () => {
     expect(list(40).split('\n').slice(2, 4)).toEqual([
       '7K3QM2XA  420×  3 min ago',
       '  TypeError: Cannot read properties of …',
     ]);
   });
 
-  it('has a small chart where it is wide', () => {
+  it('has a small chart on a wide terminal', () => {
     expect(list(150)).toContain('24 HOURS');
     expect(toBars([0, 1, 4, 8])).toBe(' ▁▄█');
     expect(toBars([0, 0])).toBe('  ');
   });
 
-  it('is the table alone in a pipe, and nothing of it is cut', () => {
+  it('is only the table in a pipe, with nothing shortened', () => {
     const lines = list(PIPE).trimEnd().split('\n');
     expect(lines).toHaveLength(3);
     expect(lines[1]).toContain("TypeError: Cannot read properties of undefined (reading 'total')");
     expect(lines[2]).toMatch(/\(ada\)$/);
   });
 
-  it('says how many are left out, and what to do where there are none', () => {
+  it('says how many are left out, and what to do if there are none', () => {
     expect(list(100, { total: 31 })).toContain('29 more: --limit 31.');
     expect(list(100, { rows: [], total: 0 })).toBe('There are no open incidents.\n');
     const { view } = incidentsData();
     expect(list(100, { rows: [], total: 0, view: { ...view, search: 'x' } })).toBe('No incident is like that.\n');
   });
 
-  it('says the state of each where it lists all', () => {
+  it('shows the state of each incident if it lists all states', () => {
     const view = { ...incidentsData().view, state: 'all' as const };
     expect(list(100, { view })).toMatch(/STATE[\s\S]*Open/);
   });
 });
 
-describe('the story', () => {
-  it('begins with what it is, how it stands and where', () => {
+describe('the incident', () => {
+  it('begins with its title, state and place', () => {
     expect(print(drawIncident(incidentData())).split('\n').slice(0, 8)).toEqual([
       '7K3QM2XA  Open  Exception',
       "TypeError: Cannot read properties of undefined (reading 'total')",
@@ -103,7 +103,7 @@ describe('the story', () => {
     ]);
   });
 
-  it('shows the source around our frames, and what is not ours in a line', () => {
+  it('shows the source around product frames, and summarizes other frames in one line', () => {
     const text = print(drawIncident(incidentData()));
     expect(text).toContain('    > 24 │   return { total: cart.order.total * 1.19, currency };');
     expect(text).toContain('      19 │ async function loadCart({ params, context }');
@@ -112,7 +112,7 @@ describe('the story', () => {
     expect(text).toContain('  at Parser.parseErrorMessage node_modules/pg-protocol/dist/parser.js:285:98');
   });
 
-  it('ends what led to it with the failure', () => {
+  it('ends the breadcrumbs with the failure', () => {
     const text = print(drawIncident(incidentData()));
     expect(text).toContain(
       [
@@ -125,7 +125,7 @@ describe('the story', () => {
     );
   });
 
-  it('tells of request, counts, releases, visitors and operators', () => {
+  it('shows request, counts, releases, visitors and operators', () => {
     const text = print(drawIncident(incidentData()));
     for (const words of [
       'GET              /orders/7?tab=items',
@@ -141,7 +141,7 @@ describe('the story', () => {
     }
   });
 
-  it('says how it stands', () => {
+  it('shows its state', () => {
     const stands = (status: Parameters<typeof incidentData>[0]) =>
       print(drawIncident(incidentData(status))).split('\n')[0];
     expect(
@@ -155,7 +155,7 @@ describe('the story', () => {
     );
   });
 
-  it('says which occurrence it could not show', () => {
+  it('says which occurrence it cannot show', () => {
     const missed = { occurrence: '0000000Z', state: 'thinned' as const };
     expect(print(drawIncident(incidentData({ missed })))).toContain('0000000Z was sampled out');
     const { shown: _shown, ...rest } = incidentData();
@@ -164,12 +164,12 @@ describe('the story', () => {
 
   it.each<[string, StoryShape, string[]]>([
     [
-      'a hydration',
+      'a hydration error',
       { kind: 'hydration', said: '  <p>\n+ 8:31\n- 20:31', meaning: 'The server sent another text.' },
       ['What differed', '+ 8:31', '- 20:31'],
     ],
     [
-      'a death',
+      'a crash',
       {
         kind: 'unclean-death',
         startedAt: NOW - 9 * Minute,
@@ -191,22 +191,22 @@ describe('the story', () => {
       ['The event loop was blocked', '3.0 s from 2026-11-21 20:31:07 UTC'],
     ],
     [
-      'a report',
+      'a browser report',
       { kind: 'report', facts: [['directive', 'img-src']] },
       ['What the browser reported', 'directive  img-src'],
     ],
-  ])('tells of %s', (_name, story, words) => {
+  ])('shows %s', (_name, story, words) => {
     const text = print(drawIncident(incidentData({ shown: occurrenceShape({ whole: wholeShape({ story }) }) })));
     for (const some of words) expect(text).toContain(some);
   });
 
-  it('fits a narrow terminal, and is told whole', () => {
+  it('fits a narrow terminal without losing text', () => {
     const text = print(drawIncident(incidentData()), 40);
     expect(widest(text)).toBeLessThanOrEqual(40);
     expect(text.replace(/\s+/g, '')).toContain('Safari/604.1');
   });
 
-  it('says nothing that a terminal obeys, whatever strangers sent', () => {
+  it('contains nothing that a terminal executes', () => {
     const data = poison(incidentData({ missed: { occurrence: '0000000Z', state: 'thin', requestId: 'r' } }));
     const stories: StoryShape[] = [
       { kind: 'hydration', said: EVIL, meaning: EVIL },
@@ -224,13 +224,13 @@ describe('the story', () => {
     ].map((lines) => toText(lines, { colour: true, width: 80 }));
     for (const text of texts) {
       expect(text).toContain('\\x1b[2J');
-      // Our own colours are all that is obeyed.
+      // Only Spillway's colours remain.
       expect(text.replaceAll(COLOUR, '')).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
     }
   });
 });
 
-/** The same with something hostile behind each text that is free. */
+/** Returns a copy with hostile characters behind each free text. */
 function poison<Shape>(shape: Shape, key = ''): Shape {
   if (typeof shape === 'string') return (FIXED.has(key) ? shape : shape + EVIL) as Shape;
   if (Array.isArray(shape)) return shape.map((item, at) => poison(item, toKey(shape, at, key))) as Shape;
@@ -238,10 +238,10 @@ function poison<Shape>(shape: Shape, key = ''): Shape {
   return Object.fromEntries(Object.entries(shape).map(([name, value]) => [name, poison(value, name)])) as Shape;
 }
 
-/** What is one of a few words, by which something is looked up. */
+/** Fields with fixed values, which are used for lookups. */
 const FIXED = new Set(['kind', 'state', 'side', 'level', 'digest', 'colour']);
 
-/** The first of two in a line of source is its colour. */
+/** The first of two items in a source line is its colour. */
 function toKey(items: readonly unknown[], at: number, key: string): string {
   const isColour = key === 'lines' && at === 0 && items.length === 2 && items.every((item) => typeof item === 'string');
   return isColour ? 'colour' : key;

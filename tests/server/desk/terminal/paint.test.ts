@@ -20,7 +20,7 @@ describe('columns', () => {
     expect(toWidth(text)).toBe(width);
   });
 
-  it('cut no letter in two', () => {
+  it('are cut and padded between characters', () => {
     expect(cutToWidth('日本語', 5)).toBe('日本…');
     expect(cutToWidth('日本語', 4)).toBe('日…');
     expect(cutToWidth('abc', 3)).toBe('abc');
@@ -29,14 +29,14 @@ describe('columns', () => {
 });
 
 describe('lines', () => {
-  it('are cut, or go on below', () => {
+  it('are cut or wrapped', () => {
     const words = 'one two three four five six seven';
     expect(toText([cut([words])], plain(20))).toBe('one two three four …\n');
     expect(toText([flow([words], 2)], plain(20))).toBe('one two three four\n  five six seven\n');
     expect(toText([flow(['x'.repeat(30)], 2)], plain(20))).toBe(`${'x'.repeat(20)}\n  ${'x'.repeat(10)}\n`);
   });
 
-  it('are as wide as the paper at most, whatever stands in them', () => {
+  it('are never wider than the terminal', () => {
     const texts = [
       '日本語'.repeat(20),
       'a b '.repeat(40),
@@ -52,7 +52,7 @@ describe('lines', () => {
     }
   });
 
-  it('lose nothing where they go on', () => {
+  it('lose no text when they wrap', () => {
     const words = 'a bb ccc dddd eeeee ffffff ggggggg '.repeat(5).trim();
     expect(
       toText([flow([words], 3)], plain(25))
@@ -62,14 +62,14 @@ describe('lines', () => {
     ).toBe(words);
   });
 
-  it('have colours of their own alone', () => {
+  it('contain only colours that Spillway sets', () => {
     const text = toText([flow([['bad', '\x1b[2Jboom'], ' and '.concat('\x1b]0;x\x07')])], { colour: true, width: 80 });
     expect(text).toBe('\x1b[1;31m\\x1b[2Jboom\x1b[0m and \\x1b]0;x\\x07\n');
     expect(toText([flow([['bad', 'boom']])], plain(80))).toBe('boom\n');
   });
 });
 
-describe('paper', () => {
+describe('the output', () => {
   const terminal = { isTTY: true, columns: 100 };
   it.each([
     ['a terminal', terminal, {}, true],
@@ -80,11 +80,11 @@ describe('paper', () => {
     ['a pipe and FORCE_COLOR', {}, { FORCE_COLOR: '1' }, true],
     ['a pipe and FORCE_COLOR=0', terminal, { FORCE_COLOR: '0' }, false],
     ['both', {}, { FORCE_COLOR: '1', NO_COLOR: '1' }, true],
-  ])('of %s', (_name, sheet, env, colour) => {
+  ])('has the right colours for %s', (_name, sheet, env, colour) => {
     expect(toPaper(sheet, env).colour).toBe(colour);
   });
 
-  it('is as wide as the terminal, and has no end in a pipe', () => {
+  it('is as wide as the terminal, and unlimited in a pipe', () => {
     expect(toPaper(terminal, {}).width).toBe(100);
     expect(toPaper({ columns: 80 }, {}).width).toBe(Number.POSITIVE_INFINITY);
     expect(toPaper({ isTTY: true, columns: 0 }, {}).width).toBe(Number.POSITIVE_INFINITY);

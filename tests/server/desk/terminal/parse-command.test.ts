@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 10, 21);
 const parse = (line: string) => parseCommand(line === '' ? [] : line.split(' '), NOW);
 
 describe('a command', () => {
-  it('lists the open ones, as the page does', () => {
+  it('lists open incidents by default, like the page', () => {
     expect(parse('')).toMatchObject({ is: 'list', limit: 30, json: false, view: { state: 'open', sort: 'last' } });
     expect(parse('--state all --side browser --kind csp --sort count --limit 5 --json --within 7d')).toMatchObject({
       is: 'list',
@@ -22,7 +22,7 @@ describe('a command', () => {
     });
   });
 
-  it('shows what is named', () => {
+  it('shows what it names', () => {
     expect(parse('7k3qm2xa')).toEqual({ is: 'show', text: '7k3qm2xa', json: false });
     expect(parse('7K3QM2XA 9F4W0R6B --json')).toEqual({ is: 'show', text: '7K3QM2XA 9F4W0R6B', json: true });
     expect(parse('4bf92f3577b34da6a3ce929d0e0e4736')).toMatchObject({ is: 'show' });
@@ -45,7 +45,7 @@ describe('a command', () => {
     expect(parse('reopen 7K3QM2XA')).toMatchObject({ to: { state: 'open' } });
   });
 
-  it('takes care of the store', () => {
+  it('creates links, backs up and restores', () => {
     expect(parse('link')).toEqual({ is: 'link', name: undefined });
     expect(parse('link ada')).toEqual({ is: 'link', name: 'ada' });
     expect(parse('backup a.sqlite --force')).toEqual({ is: 'backup', file: 'a.sqlite', force: true });
@@ -82,7 +82,7 @@ describe('a command', () => {
     ['forget', 'forget <visitor'],
     ['link a b', 'one token'],
     ['\x1b[2J x', '"\\x1b[2J" is no command.'],
-  ])('%s is refused in one sentence', (line, words) => {
+  ])('%s is rejected with one sentence', (line, words) => {
     expect(() => parse(line)).toThrow(UsageError);
     expect(() => parse(line)).toThrow(words);
     try {

@@ -46,7 +46,7 @@ async function emptyPostgresEnv(): Promise<Env> {
   return { ...(await postgresEnv()), DESK_DATABASE_URL: await postgres.createDatabase() };
 }
 
-/** A server's desk, as it runs beside the command. */
+/** Opens a desk, as a running server has it. */
 async function openBeside({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<Desk> {
   const desk = await openTestDesk({ dataDir: DATA_DIR, databaseUrl: DESK_DATABASE_URL });
   onTestFinished(() => desk.close());
@@ -54,7 +54,7 @@ async function openBeside({ DATA_DIR = '', DESK_DATABASE_URL }: Env): Promise<De
   return desk;
 }
 
-/** Waits until they are stored: a busy machine takes longer than a question waits for them. */
+/** Waits until the failures are stored. A busy machine takes longer than a question waits for them. */
 async function record(desk: Desk, ...failures: readonly Failure[]): Promise<void> {
   for (const failure of failures) desk.journal(failure);
   await desk.flush();
@@ -62,7 +62,7 @@ async function record(desk: Desk, ...failures: readonly Failure[]): Promise<void
 
 const digest = '7K3QM2XA';
 
-/** @returns the file of what the store refused */
+/** @returns the file of entries that the store refused */
 function writeLetters({ DATA_DIR = '' }: Env, failures: readonly Failure[]): string {
   const file = toDeadLetterFile(DATA_DIR);
   const lines = failures.map((failure) => {
@@ -77,8 +77,8 @@ function writeLetters({ DATA_DIR = '' }: Env, failures: readonly Failure[]): str
 describe.each([
   ['SQLite', sqliteEnv],
   ['PostgreSQL', postgresEnv],
-])('beside a server that runs, on %s', (_name, makeEnv) => {
-  it('lists what fails, tells its story, and finds it by the ids of request and trace', async () => {
+])('with a running server, on %s', (_name, makeEnv) => {
+  it('lists failures, shows the details of one, and finds it by request id and trace id', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -112,7 +112,7 @@ describe.each([
     expect(unknown.err).toContain('Nothing is known of "ZZZZZZZZ"');
   });
 
-  it('changes states in the name of whoever does it, and the server sees it', async () => {
+  it("changes states with the operator's name, and the server sees it", async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
     await record(desk, createFailure({ digest }));
@@ -134,7 +134,7 @@ describe.each([
     expect(reopened).toMatchObject({ code: 1, err: 'No incident is known by 0000000Z in production.\n' });
   });
 
-  it('forgets a visitor in the store, in the journal that was taken in, and in what comes', async () => {
+  it('forgets a visitor in the store, in the ingested journal and in later records', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
     const visitor = openVisitors(desk).toVisitor('203.0.113.7');
@@ -161,7 +161,7 @@ describe.each([
     expect((await desk.ask('find', toAddress(secret)))?.occurrence).toBeUndefined();
     expect(await desk.ask('listFeedback', toCallKey(digest, 'production'), 9)).toEqual([]);
 
-    // What the server journaled in the same moment, and what comes behind what was cleared.
+    // Journals one failure with an earlier time, and one that arrives after the deletion.
     await record(desk, createFailure({ digest, visitor, at: Date.now() - 1000 }), createFailure({ digest }));
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(4);
     expect((await desk.ask('listOccurrences', toCallKey(digest, 'production'), { limit: 9 })).occurrences).toHaveLength(
@@ -169,24 +169,24 @@ describe.each([
     );
   });
 
-  it('replays what the store refused before', async () => {
+  it('replays entries that the store refused before', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
     const failure = createFailure({ digest });
     const file = writeLetters(env, [failure, createFailure({ digest: '00000002', kind: null as never })]);
-    writeFileSync(file, '{"at":1,"entry"', { flag: 'a' }); // cut off
+    writeFileSync(file, '{"at":1,"entry"', { flag: 'a' }); // a partial line
 
     const replayed = await runDesk(['replay'], env);
     expect(replayed).toMatchObject({ code: 0, err: expect.stringContaining('Replaying 2 entries') });
     expect(await desk.ask('find', toAddress(failure))).toMatchObject({ incident: { counts: { server: 1 } } });
-    expect((await desk.ask('listIncidents', { limit: 9 })).incidents).toHaveLength(1); // no death is reported
-    // An entry that is refused again is kept again.
+    expect((await desk.ask('listIncidents', { limit: 9 })).incidents).toHaveLength(1); // no crash is reported
+    // An entry that is refused again is stored in the file again.
     expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1);
     rmSync(file);
     expect((await runDesk(['replay'], env)).err).toContain('nothing to replay');
   });
 
-  it('forgets by the visitor that is shown, and by an occurrence', async () => {
+  it('forgets by the visitor id on screen, and by an occurrence', async () => {
     const env = await makeEnv();
     const desk = await openBeside(env);
     const mine = createFailure({ digest, visitor: 'kq3xYw7bVb0J2k1p' });
@@ -200,13 +200,16 @@ describe.each([
     expect(await runDesk(['forget', ''], env)).toMatchObject({ code: 2 });
   });
 
-  it.each(['customer 42', 'ada@example.com', 'kq3xYw7bVb0J2k1p'])('forgets by the id of the owner, %s', async (id) => {
-    const env = await makeEnv();
-    const desk = await openBeside(env);
-    const visitor = openVisitors(desk).toVisitor('203.0.113.7', id);
-    await record(desk, createFailure({ digest, visitor }));
-    expect((await runDesk(['forget', id], env)).err).toContain('Deleted 1 occurrence ');
-  });
+  it.each(['customer 42', 'ada@example.com', 'kq3xYw7bVb0J2k1p'])(
+    'forgets by the visitor id that the product set, %s',
+    async (id) => {
+      const env = await makeEnv();
+      const desk = await openBeside(env);
+      const visitor = openVisitors(desk).toVisitor('203.0.113.7', id);
+      await record(desk, createFailure({ digest, visitor }));
+      expect((await runDesk(['forget', id], env)).err).toContain('Deleted 1 occurrence ');
+    },
+  );
 });
 
 function readJournals({ DATA_DIR = '' }: Env): string {
@@ -217,11 +220,11 @@ function readJournals({ DATA_DIR = '' }: Env): string {
     .join('');
 }
 
-describe('without a server', () => {
+describe('without a running server', () => {
   it.each([
     ['SQLite', sqliteEnv, 'There is no desk in '],
     ['PostgreSQL', emptyPostgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
-  ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
+  ])('says what to do if there is no desk yet, on %s', async (_name, makeEnv, words) => {
     const env = await makeEnv();
     for (const args of [[], [digest], ['link']]) {
       const { code, out, err } = await runDesk(args, env);
@@ -232,7 +235,7 @@ describe('without a server', () => {
     expect(readdirSync(env.DATA_DIR ?? '')).toEqual([]);
   });
 
-  it('says that PostgreSQL does not answer, and gives no password away', async () => {
+  it('reports that PostgreSQL does not answer, without the password', async () => {
     const env = {
       DATA_DIR: createFolder(onTestFinished),
       DESK_DATABASE_URL: 'postgres://desk:hushhush@127.0.0.1:9/desk',
@@ -243,7 +246,7 @@ describe('without a server', () => {
     expect(err).not.toContain('hushhush');
   });
 
-  it('goes on where a setting that it does not need is wrong, and names one that it needs', async () => {
+  it('ignores an invalid setting that it does not need, and names one that it needs', async () => {
     const env = { ...(await sqliteEnv()), PORT: 'wrong' };
     await (await openBeside(env)).close();
     expect((await runDesk([], env)).code).toBe(0);
@@ -269,13 +272,13 @@ describe('without a server', () => {
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining(address) });
     expect((await runDesk(['--kind', 'unclean-death'], env)).out).toContain('Process died');
     expect(readdirSync(join(env.DATA_DIR ?? '', 'journal'))).toEqual([]);
-    // The next start finds nothing to do again.
+    // The next start has nothing left to do.
     const desk = await openBeside(env);
     const { incidents } = await desk.ask('listIncidents', { limit: 9 });
     expect(incidents.find(({ kind }) => kind === 'unclean-death')?.counts.server).toBe(1);
   });
 
-  it('has its death told by the next server, whoever took it in', async () => {
+  it('leaves the notification about the crash to the next server, even if another process ingested it', async () => {
     for (const [more, waiting, untold] of [
       [{ WEBHOOK_URL: 'http://127.0.0.1:9/hook' }, ['new'], 0],
       [{}, [], 1],
@@ -286,7 +289,7 @@ describe('without a server', () => {
         env: { ...process.env, ...env, RATE: '5' },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
-      // Long enough that its desk worker has taken in what fails: what is new is its death alone.
+      // Waits until the desk worker has ingested the failures, so that only the crash is new.
       const isTaken = async () => (await runDesk(['--search', 'boom', '--json'], env)).out.includes('0000000');
       await expect.poll(isTaken, { timeout: 20_000 }).toBe(true);
       child.kill('SIGKILL');
@@ -303,7 +306,7 @@ describe('without a server', () => {
     }
   });
 
-  it('sets no broken database aside', async () => {
+  it('does not replace a corrupt database', async () => {
     const env = await sqliteEnv();
     writeFileSync(join(env.DATA_DIR ?? '', 'desk.sqlite'), 'broken');
     expect(await runDesk([], env)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be used') });
@@ -314,7 +317,7 @@ describe('without a server', () => {
 const childFile = fileURLToPath(new URL('../../../support/desk-child.ts', import.meta.url));
 
 describe('backup and restore', () => {
-  it('makes a backup beside a server, and restores none', async () => {
+  it('makes a backup while a server runs, but restores none', async () => {
     const env = await sqliteEnv();
     const desk = await openBeside(env);
     await record(desk, createFailure({ digest }));
@@ -332,7 +335,7 @@ describe('backup and restore', () => {
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
   });
 
-  it('restores a broken store, and keeps the broken file', async () => {
+  it('restores a corrupt store, and keeps the corrupt file', async () => {
     const env = await sqliteEnv();
     const folder = env.DATA_DIR ?? '';
     const file = join(folder, 'backup.sqlite');
@@ -352,7 +355,7 @@ describe('backup and restore', () => {
     expect((await (await openBeside(env)).ask('find', digest))?.incident.counts.server).toBe(1);
   });
 
-  it('restores a backup that was made during a storm, through a pipe', async () => {
+  it('restores a backup that was made under load, through a pipe', async () => {
     const env = await sqliteEnv();
     const child = spawn(process.execPath, [childFile], {
       env: { ...process.env, ...env, RATE: '400', DIGESTS: '9' },
@@ -376,7 +379,7 @@ describe('backup and restore', () => {
     expect(incidents.length).toBeGreaterThan(0);
   });
 
-  it.runIf(process.getuid?.() === 0)('by root leaves the store to the user of the server', async () => {
+  it.runIf(process.getuid?.() === 0)("gives the restored files to the server's user when root runs them", async () => {
     const env = await sqliteEnv();
     const folder = env.DATA_DIR ?? '';
     await (await openBeside(env)).close();
@@ -386,9 +389,9 @@ describe('backup and restore', () => {
     for (const name of ['desk.sqlite', 'instance.lock']) expect(statSync(join(folder, name)).uid).toBe(1234);
   });
 
-  it('says what to do with PostgreSQL, and finishes what pg_restore restored', async () => {
+  it('say what to do with PostgreSQL, and restore finishes what pg_restore restored', async () => {
     const env = await emptyPostgresEnv();
-    // Creates the tables, for pg_restore.
+    // Creates the tables for pg_restore.
     expect(await runDesk(['restore'], env)).toMatchObject({ code: 0, err: expect.stringContaining('0 incidents') });
     const desk = await openBeside(env);
     await record(desk, createFailure({ digest }));
@@ -400,7 +403,7 @@ describe('backup and restore', () => {
     expect((await runDesk([digest], env)).out).toContain('TypeError: boom');
   });
 
-  it('is refused while another process holds the folder, and releases it itself', async () => {
+  it('are refused while another process locks the folder, and release their lock afterwards', async () => {
     const env = await sqliteEnv();
     const file = join(env.DATA_DIR ?? '', 'backup.sqlite');
     await (await openBeside(env)).close();
@@ -422,7 +425,7 @@ describe('a sign-in link', () => {
     return made;
   };
 
-  it('names whom it signs in, beside the link', async () => {
+  it('is printed with the name that it signs in', async () => {
     const made = await env({ OPERATOR_TOKEN: TOKEN, PUBLIC_ORIGINS: 'https://shop.example,https://www.shop.example' });
     const { code, out, err } = await runDesk(['link'], made);
     expect(code).toBe(0);
@@ -431,7 +434,7 @@ describe('a sign-in link', () => {
     expect(out + err).not.toContain(TOKEN);
   });
 
-  it('is for the desk where that has a listener of its own', async () => {
+  it("leads to the desk's separate listener if it has one", async () => {
     const made = await env({
       OPERATOR_TOKEN: TOKEN,
       PUBLIC_ORIGINS: 'https://shop.example',
@@ -441,7 +444,7 @@ describe('a sign-in link', () => {
     expect((await runDesk(['link'], made)).out).toMatch(/^http:\/\/\[::1\]:3001\/desk\?ticket=/);
   });
 
-  it('asks for whom where there are several, and makes none for nobody', async () => {
+  it('needs a name if there are several, and is not created for an unknown name', async () => {
     const made = await env({ OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2`, VIEWER_TOKEN: `tim:${TOKEN}-3` });
     const asked = await runDesk(['link'], made);
     expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ada, grace, tim (who looks)') });
@@ -449,7 +452,7 @@ describe('a sign-in link', () => {
     expect(await runDesk(['link', 'nobody'], made)).toMatchObject({ code: 1, out: '' });
   });
 
-  it('makes no token where none is known', async () => {
+  it('is not created if no token is set', async () => {
     const made = await env();
     const { code, err } = await runDesk(['link'], made);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Set OPERATOR_TOKEN as the server has it') });

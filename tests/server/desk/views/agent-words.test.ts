@@ -53,7 +53,7 @@ describe('toAgentWords', () => {
     ['an unknown browser', ''],
     ['an unknown browser', '<script>alert(1)</script>'],
     ['an unknown browser on Linux', 'Mozilla/5.0 (X11; Linux x86_64)'],
-  ])('says %s', (words, agent) => {
+  ])('returns %s', (words, agent) => {
     expect(toAgentWords(agent)).toBe(words);
   });
 });

@@ -7,7 +7,7 @@ const toText = (spans: readonly SpanShape[]) =>
   spans.map((span) => (typeof span === 'string' ? span : span[1])).join('');
 
 describe('colourSource', () => {
-  it('colours what tells by itself what it is', () => {
+  it('colours tokens that it can recognize without context', () => {
     expect(colourSource(["const name: Promise<Cart> = await find('a', 1); // why", '<Page title="x" />'])).toEqual([
       [
         ['keyword', 'const'],
@@ -24,7 +24,7 @@ describe('colourSource', () => {
     ]);
   });
 
-  it('knows a comment that began above by its end, and one that ends below by its beginning', () => {
+  it('recognizes a comment that started above by its end, and one that ends below by its start', () => {
     expect(colourSource([' * of the cart', ' */', 'let a', '/* b', 'c'])).toEqual([
       [['comment', ' * of the cart']],
       [['comment', ' */']],
@@ -34,11 +34,11 @@ describe('colourSource', () => {
     ]);
   });
 
-  it('takes names of properties for no keywords', () => {
+  it('does not colour property names as keywords', () => {
     expect(colourSource(['form.delete; ({ new: 1 })'])[0]).toEqual(['form.delete; ({ new: ', ['literal', '1'], ' })']);
   });
 
-  it('keeps every character of whatever it is given', () => {
+  it('keeps every character of any input', () => {
     const line = fc.oneof(
       fc.string(),
       fc

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createDeadLetters, toDeadLetterFile } from '../../../../src/server/desk/worker/dead-letters.ts';
 import { createFailure, createFolder, createTestLog } from '../../../support/desk.ts';
 
-it('keeps entries up to its size, then counts them', () => {
+it('stores entries up to a size limit, then only counts them', () => {
   const dataDir = createFolder(onTestFinished);
   const { log, lines } = createTestLog();
   const counts: Record<string, number> = { kept: 0, dropped: 0 };

@@ -30,8 +30,8 @@ function setUp({
 
 const whole = (wanted: Partial<Failure> = {}) => ({ entry: 'whole' as const, failure: createFailure(wanted) });
 
-describe('what is taken in', () => {
-  it('gets its digest by the table of its build, and is found by the one that was shown', async () => {
+describe('an ingested failure', () => {
+  it('gets its digest from the table of its build, and is found by the one that was shown', async () => {
     const { prepare, asked } = setUp();
     const [intake] = await prepare([whole({ unresolved: true, weak: true })]);
     expect(intake).toMatchObject({ shownAs: '7K3QM2XA', failure: made });
@@ -39,14 +39,14 @@ describe('what is taken in', () => {
     expect(asked).toEqual(['{}']);
   });
 
-  it('keeps the digest that it has where no table is at hand', async () => {
+  it('keeps its digest if there is no table', async () => {
     const { prepare } = setUp({ sites: null });
     const [intake] = await prepare([whole({ unresolved: true })]);
     expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA', unresolved: true } });
     expect(intake).not.toHaveProperty('shownAs');
   });
 
-  it('has its frames resolved if it can be kept: the first of an hour, and the newest of a batch', async () => {
+  it('has its frames resolved if it can be kept: the first of an hour and the newest of a batch', async () => {
     const { prepare } = setUp();
     const intakes = await prepare(Array.from({ length: 150 }, () => whole()));
     const resolved = intakes.map((intake) => intake.entry === 'whole' && intake.failure.resolved !== undefined);
@@ -55,7 +55,7 @@ describe('what is taken in', () => {
     expect(resolved.slice(-20).every(Boolean)).toBe(true);
   });
 
-  it('is taken in where its maps cannot be read', async () => {
+  it('is stored even if its maps cannot be read', async () => {
     const { prepare, lines } = setUp({ resolve: () => Promise.reject(new Error('broken')) });
     const [intake] = await prepare([whole()]);
     expect(intake).toMatchObject({ failure: { digest: '7K3QM2XA' } });

@@ -22,7 +22,7 @@ function start(reports: RetentionReport[]) {
   return { lines, store, told, run: () => retention.run(fake), runIfGrown: () => retention.runIfGrown(fake) };
 }
 
-it('says once that the store is full, and again after it was not', async () => {
+it('logs once that the store is full, and again after it was not', async () => {
   const { run, lines, told } = start([full, full, quiet, full]);
   for (let index = 0; index < 4; index += 1) await run();
   expect(lines.map(({ level, fields }) => [level, fields])).toEqual([
@@ -33,13 +33,13 @@ it('says once that the store is full, and again after it was not', async () => {
   expect(told).toHaveLength(4);
 });
 
-it('says once that a clock is wrong', async () => {
+it('logs once that a clock is wrong', async () => {
   const { run, lines } = start([skewed, skewed, quiet]);
   for (let index = 0; index < 3; index += 1) await run();
   expect(lines).toMatchObject([{ level: 'error', fields: { minutesAhead: 91 * 24 * 60 } }]);
 });
 
-it('looks again as soon as the store has grown', async () => {
+it('runs again as soon as the store has grown', async () => {
   const { run, runIfGrown, store } = start([]);
   await run();
   store.bytes = 1040;

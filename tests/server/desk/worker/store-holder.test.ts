@@ -23,14 +23,14 @@ function setUp(open: () => Promise<Store>) {
   return { holder, lines, opened: () => opened };
 }
 
-/** Lets every retry come. */
+/** Lets time pass for retries. */
 async function wait(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
 }
 
 /**
- * Lets the next retry come, and what it began end. A store that is opened or checked takes turns that no clock knows
- * of, and the clock must not go on meanwhile.
+ * Waits for the next retry and its result. Opening or checking a store takes event-loop iterations that no fake timer
+ * controls, and the clock must not advance during them.
  */
 async function waitUntilBack(holder: StoreHolder): Promise<void> {
   await vi.advanceTimersToNextTimerAsync();
@@ -40,8 +40,8 @@ async function waitUntilBack(holder: StoreHolder): Promise<void> {
 const openMemory = () => openStore(openSqlite(':memory:', createTestLog()), { rule: 1, environment: 'production' });
 const entries = [{ entry: 'whole' as const, failure: createFailure() }];
 
-describe('a store that is away', () => {
-  it('is opened when it can be, and told of once going and once coming back', async () => {
+describe('an unavailable store', () => {
+  it('is opened as soon as possible, and logged once when it is lost and once when it is back', async () => {
     let isThere = false;
     const { holder, lines, opened } = setUp(async () => {
       if (!isThere) throw new StoreAwayError('not yet');
@@ -59,7 +59,7 @@ describe('a store that is away', () => {
     await holder.close();
   });
 
-  it('is noticed where its disk is full, and not taken for well until it can be written to', async () => {
+  it('is detected if its disk is full, and stays unavailable until a write succeeds', async () => {
     const driver = openSqlite(':memory:', createTestLog());
     const store = await openStore(driver, { rule: 1, environment: 'production' });
     const { holder, lines } = setUp(async () => store);
@@ -73,12 +73,12 @@ describe('a store that is away', () => {
     await driver.all('PRAGMA max_page_count = 1000000');
     await waitUntilBack(holder);
     await holder.use(() => store.takeIn({ entries: big }));
-    // What was refused left nothing behind.
+    // The refused batch left nothing behind.
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(501);
     await holder.close();
   });
 
-  it('is opened anew where what was open is of no more use', async () => {
+  it('is reopened if the open one can no longer be used', async () => {
     let opens = 0;
     const { holder, opened } = setUp(async () => {
       opens += 1;
@@ -95,7 +95,7 @@ describe('a store that is away', () => {
   });
 });
 
-it('logs a query that fails on its own once a minute, for each reason', async () => {
+it('logs a failing query once a minute for each reason', async () => {
   const { holder, lines } = setUp(openMemory);
   const fail = (reason: 'slow' | 'refused') =>
     holder.use(async () => {

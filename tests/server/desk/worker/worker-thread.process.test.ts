@@ -7,7 +7,7 @@ import { createWorkerThread, type WorkerThreadLimits } from '../../../../src/ser
 import { createFolder, createTestLog, TEST_RETENTION } from '../../../support/desk.ts';
 import { until } from '../../../support/until.ts';
 
-/** Crashes when it is asked to find, never answers about sessions, hangs when it is to flush, and answers anything else. */
+/** Crashes on `find`, never answers about sessions, hangs on `flush`, and answers everything else. */
 const script = `
 import { parentPort } from 'node:worker_threads';
 parentPort.postMessage({ say: 'alive' });
@@ -48,7 +48,7 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
     limits: { restartFirst: 10, restartLongest: 10_000, ...limits },
   });
   onTestFinished(() => worker.end());
-  /** @returns how long it was away (ms) */
+  /** @returns how long it was unavailable (ms) */
   async function crash(): Promise<number> {
     await expect(worker.ask('find', '7K3QM2XA')).rejects.toThrow(StoreAwayError);
     await until(() => worker.state === 'restarting', 'the crash');
@@ -63,8 +63,8 @@ function start(limits: Partial<WorkerThreadLimits> = {}) {
 
 const beat = { inFlight: [], memory: 0 };
 
-describe('a desk worker that crashed', () => {
-  it('is restarted, refuses questions until then, and says how it is', async () => {
+describe('a crashed desk worker', () => {
+  it('is restarted, rejects questions until then, and reports its state', async () => {
     const { worker, lines } = start({ restartFirst: 300 });
     expect(await worker.ask('readChanges')).not.toBe('');
     expect(worker.state).toBe('running');
@@ -78,29 +78,29 @@ describe('a desk worker that crashed', () => {
     expect(lines.map(({ level }) => level)).toEqual(['error']);
   });
 
-  it('waits longer each time, and no more once it ran well', async () => {
+  it('waits longer before each restart, until it has run steadily', async () => {
     const { crash, lines } = start({ restartFirst: 200, steadyAfter: 500 });
     const waits = [await crash(), await crash(), await crash()];
     expect(waits[1]).toBeGreaterThan(350);
     expect(waits[2]).toBeGreaterThan(700);
-    await until(() => lines.some(({ level }) => level === 'info'), 'the line that it runs again');
+    await until(() => lines.some(({ level }) => level === 'info'), 'the log line that it is running again');
     expect(await crash()).toBeLessThan(700);
   });
 
-  it('is logged twice, however often it crashes, until it ran well', async () => {
+  it('is logged twice, however often it crashes, until it has run steadily', async () => {
     const { crash, lines } = start({ restartLongest: 10, steadyAfter: 1000 });
     for (let index = 0; index < 5; index += 1) await crash();
     expect(lines.map(({ message }) => message.slice(0, 40))).toEqual([
       'The desk worker crashed. Spillway restar',
       'The desk worker keeps crashing. Spillway',
     ]);
-    await until(() => lines.length === 3, 'the line that it runs again');
+    await until(() => lines.length === 3, 'the log line that it is running again');
     expect(lines[2]).toMatchObject({ level: 'info' });
   });
 });
 
 describe('a question', () => {
-  it('waits for its answer so long and no longer, and counts until it is answered', async () => {
+  it('is rejected after a timeout, but counts as pending until it is answered', async () => {
     const { worker, counts } = start({ answerWithin: 50, maxQuestions: 3 });
     await until(() => worker.state === 'running', 'its start');
     const late = [1, 2, 3].map(() => worker.ask('readSession', 'x'));
@@ -119,7 +119,7 @@ describe('a question', () => {
     await expect(failed).rejects.toMatchObject({ reason: 'slow', message: 'too slow' });
   });
 
-  it('is refused at once while the worker hangs', async () => {
+  it('is rejected immediately while the worker hangs', async () => {
     const { worker } = start({ silentAfter: 50 });
     await worker.ask('readChanges');
     const hung = worker.ask('flush');

@@ -30,7 +30,7 @@ const container: FolderFacts = {
   free: 2048 * MiB,
 };
 
-it('finds the mount that a folder lies on', () => {
+it('finds the mount of a folder', () => {
   expect(findMount('/data/journal', MOUNTS)).toEqual({ point: '/data', type: 'ext4' });
   expect(findMount('/data/fast', MOUNTS)?.type).toBe('tmpfs');
   expect(findMount('/database', MOUNTS)).toEqual({ point: '/', type: 'overlay' });
@@ -43,27 +43,27 @@ describe('the volume of a folder', () => {
     ['a volume', { point: '/data', type: 'ext4' }, {}, 'ok'],
     ["the container's own files", { point: '/', type: 'overlay' }, {}, 'wrong'],
     ["the container's own files, on another driver", { point: '/', type: 'btrfs' }, {}, 'wrong'],
-    ['a disk of a machine', { point: '/', type: 'ext4' }, { isContainer: false }, 'ok'],
+    ['a disk of the machine', { point: '/', type: 'ext4' }, { isContainer: false }, 'ok'],
     ['memory', { point: '/data', type: 'tmpfs' }, { isContainer: false }, 'wrong'],
     ["a developer's container", { point: '/', type: 'overlay' }, { isServing: false }, 'warning'],
     ["the container's own files, with PostgreSQL", { point: '/', type: 'overlay' }, { isShared: true }, 'warning'],
-    ['what is not known', undefined, {}, 'unknown'],
+    ['an unknown mount', undefined, {}, 'unknown'],
   ])('%s', (_name, mount, change, mark) =>
     expect(FOLDER_CHECKS.Volume({ ...container, mount, ...change }).mark).toBe(mark),
   );
 });
 
-it('knows a container by what it is made of, or by what its maker leaves', () => {
+it('recognizes a container by its mounts, or by what its runtime provides', () => {
   expect(isInContainer(MOUNTS, {})).toBe(true);
   expect(isInContainer('', { KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBe(true);
 });
 
-it('wants free space', () => {
+it('checks the free space', () => {
   const judge = (free: number) => FOLDER_CHECKS['Free space']({ ...container, free }).mark;
   expect([judge(2048 * MiB), judge(300 * MiB), judge(10 * MiB)]).toEqual(['ok', 'warning', 'wrong']);
 });
 
-it('creates no folder, and says when a file is in its place', () => {
+it('creates no folder, and reports a file in its place', () => {
   const folder = createFolder(onTestFinished);
   const options = { ...container, dataDir: join(folder, 'not/there') };
   expect(checkDataFolder(options)[0]).toMatchObject({ mark: 'ok', found: expect.stringContaining('first start') });

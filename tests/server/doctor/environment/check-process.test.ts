@@ -24,7 +24,7 @@ it.each([
   ['27.0.0', 'ok'],
 ])('judges Node %s', (version, mark) => expect(PROCESS_CHECKS.Node({ ...facts, version }).mark).toBe(mark));
 
-it('compares the heap with the memory', () => {
+it('compares the heap limit with the memory', () => {
   const judgeMemory = (memory: Memory) => PROCESS_CHECKS.Memory({ ...facts, memory });
   expect(judgeMemory({ limit: undefined, heap: 4096 * MiB }).mark).toBe('ok');
   expect(judgeMemory({ limit: 512 * MiB, heap: 307 * MiB }).mark).toBe('ok');
@@ -38,7 +38,7 @@ it('compares the heap with the memory', () => {
   });
 });
 
-it('compares connections with the limit of open files, and those of one address with all', () => {
+it('compares connections with the open-file limit, and the limit per address with the total', () => {
   const judge = (openFiles?: number, perAddress?: number) =>
     PROCESS_CHECKS.Connections({ ...facts, openFiles, perAddress });
   expect(judge()).toMatchObject({ mark: 'ok', found: 'The server holds up to 8192 connections, 2048 of one address.' });
@@ -55,7 +55,7 @@ it('compares connections with the limit of open files, and those of one address 
   });
 });
 
-it('reads how a server was started', () => {
+it('reads the heap limit from the start command', () => {
   expect(toHeapLimit('--max-old-space-size-percentage=60', 1000)).toBe(600);
   expect(toHeapLimit('--max-old-space-size=300', 1000)).toBe(300 * MiB);
   expect(toHeapLimit('dist/server/main.js', 1000)).toBeUndefined();

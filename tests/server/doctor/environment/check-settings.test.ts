@@ -11,14 +11,14 @@ const resolve = async (host: string) => [{ address: host.endsWith('.internal') ?
 const check = (env: Environment): Promise<Finding[]> =>
   checkSettings({ env, read: readEnvironment(env), product, resolve, isContainer: false });
 
-/** What is not well: its subject and its words. */
+/** Returns the subject and text of every finding that is not ok. */
 async function listIll(env: Environment): Promise<string[]> {
   return (await check(env))
     .filter(({ mark }) => mark !== 'ok')
     .map(({ about, mark, found }) => `${mark} ${about}: ${found}`);
 }
 
-it('asks whether anybody can reach it', async () => {
+it('checks if the server can be reached', async () => {
   const listening = async (env: Environment, isContainer: boolean) =>
     (await checkSettings({ env, read: readEnvironment(env), product, resolve, isContainer })).find(
       ({ about }) => about === 'HOST and PORT',
@@ -38,13 +38,13 @@ const good = {
   NODE_ENV: 'production',
 };
 
-it('finds nothing on a machine of one’s own, nor where all is set', async () => {
+it("finds nothing on a developer's machine, or if everything is set", async () => {
   expect(await listIll({})).toEqual([]);
   expect(await listIll(good)).toEqual([]);
   expect(await listIll({ ...good, AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: DRAWN })).toEqual([]);
 });
 
-it('says everything that a start would refuse, one wrong setting behind the other', async () => {
+it('reports every setting that would prevent a start', async () => {
   const ill = await listIll({
     PORT: 'abc',
     OPERATOR_TOKEN: 'short',
@@ -80,17 +80,17 @@ it.each([
   [{ OPERATOR_TOKEN: 'ada:aaaaaaaaaaaaaaaaaaaa' }, 'The token of ada can be guessed'],
   [{ AUTH_PROXY_SECRET: DRAWN }, 'AUTH_PROXY_SECRET: It is set without AUTH_PROXY_HEADER'],
   [{ AUTH_PROXY_HEADER: 'X-User', AUTH_PROXY_SECRET: 'aaaaaaaaaaaaaaaaaaaa' }, 'The secret can be guessed'],
-])('warns of %j', async (change, words) => {
+])('warns about %j', async (change, words) => {
   const ill = await listIll({ ...good, ...change });
   expect(ill).toContainEqual(expect.stringContaining(words));
   expect(ill.every((line) => line.startsWith('warning '))).toBe(true);
 });
 
-it('holds a loopback address for no stranger', async () => {
+it('expects no strangers on a loopback address', async () => {
   expect(await listIll({ PUBLIC_ORIGINS: 'http://localhost:3000', HOST: '127.0.0.1' })).toEqual([]);
 });
 
-it('looks whether those who are told may be sent to', async () => {
+it('checks if requests to the notification targets are allowed', async () => {
   const mail = { MAIL_FROM: 'desk@example.com', MAIL_TO: 'ada@example.com' };
   expect(
     await listIll({ ...good, ...mail, SMTP_URL: 'smtps://mail.example.com', HEARTBEAT_URL: 'https://hc.example.com' }),
@@ -113,7 +113,7 @@ it('looks whether those who are told may be sent to', async () => {
   ]);
 });
 
-it('goes on where the settings of the product cannot be loaded', async () => {
+it('continues if the settings of the product cannot be loaded', async () => {
   const broken = await checkSettings({
     env: good,
     read: readEnvironment(good),

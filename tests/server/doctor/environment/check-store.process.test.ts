@@ -17,10 +17,10 @@ async function startAndStop(dataDir: string, databaseUrl?: string): Promise<void
   await desk.close();
 }
 
-describe('whether DATA_DIR survived the last restart', () => {
+describe('the check that DATA_DIR survived the last restart', () => {
   const KEPT = 'Kept by restarts';
 
-  it('is known from the second start on, beside a server that runs too', async () => {
+  it('has a result from the second start, even while a server runs', async () => {
     const sqlite = { dataDir: createFolder(onTestFinished), databaseUrl: undefined };
     expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [KEPT]: 'unknown' });
     expect(existsSync(join(sqlite.dataDir, 'desk.sqlite'))).toBe(false);
@@ -32,7 +32,7 @@ describe('whether DATA_DIR survived the last restart', () => {
     expect(await marksOf(sqlite)).toMatchObject({ Store: 'ok', [KEPT]: 'ok' });
   });
 
-  it('is judged by the starts that the store knows', () => {
+  it('uses the starts recorded in the store', () => {
     const found = judgeStarts([Date.parse('2026-11-20T10:00:00Z'), Date.parse('2026-11-01T10:00:00Z')]);
     expect(found).toMatchObject({
       mark: 'ok',
@@ -40,7 +40,7 @@ describe('whether DATA_DIR survived the last restart', () => {
     });
   });
 
-  it('is judged by the age of the folder, where the store is elsewhere', () => {
+  it('uses the age of the folder if the store is elsewhere', () => {
     const start = Date.parse('2026-11-20T10:00:00Z');
     expect(judgeAge(start - 5 * Minute, [start - Minute, start]).mark).toBe('ok');
     expect(judgeAge(start - 100, [start]).mark).toBe('unknown');
@@ -48,7 +48,7 @@ describe('whether DATA_DIR survived the last restart', () => {
   });
 });
 
-it('tells of a store that is broken, and leaves it where it is', async () => {
+it('reports a corrupt store, and does not touch it', async () => {
   const dataDir = createFolder(onTestFinished);
   writeFileSync(join(dataDir, 'desk.sqlite'), 'wrecked, and longer than the header of a database would be'.repeat(4));
   const [store] = await checkStore({ dataDir, databaseUrl: undefined });
@@ -66,7 +66,7 @@ describe('PostgreSQL', () => {
     expect((await checkStore({ dataDir, databaseUrl })).at(-1)?.found).toContain('as old as the last start');
   });
 
-  it('is away, without a word of its password', async () => {
+  it('is reported as unavailable without its password', async () => {
     const databaseUrl = 'postgres://ada:canary-password@127.0.0.1:1/desk';
     const findings = await checkStore({ dataDir: createFolder(onTestFinished), databaseUrl });
     expect(findings[0]).toMatchObject({
@@ -77,7 +77,7 @@ describe('PostgreSQL', () => {
     expect(JSON.stringify(findings)).not.toContain('canary');
   });
 
-  it('may go by another clock', () => {
+  it('can have a different clock', () => {
     expect(judgeSkew({ ms: 500, within: 10 }).mark).toBe('ok');
     expect(judgeSkew({ ms: 4 * Second, within: 3 * Second }).mark).toBe('ok');
     expect(judgeSkew({ ms: -30 * Second, within: 10 })).toMatchObject({

@@ -14,11 +14,11 @@ it.each([
   ['SENTRY_DNS', 'SENTRY_DSN'],
   ['port', 'PORT'],
   ['NOTIFY_PRIVATE_TARGET', 'NOTIFY_PRIVATE_TARGETS'],
-])('takes %s for %s', (name, meant) => {
+])('corrects %s to %s', (name, meant) => {
   expect(findMisspelt({ [name]: 'x' }, known)).toEqual([{ name, meant }]);
 });
 
-it('leaves names of others alone', () => {
+it('ignores names of other programs', () => {
   const others = [
     ...['HOME', 'HOSTNAME', 'SHELL', 'PATH', 'PWD', 'TERM', 'LANG', 'USER', 'NODE_ENV', 'NODE_OPTIONS', 'NO_COLOR'],
     ...['DATABASE_URL', 'REDIS_URL', 'MAIL', 'REST_PORT', 'XDG_DATA_DIRS', 'SENTRY_AUTH_TOKEN', 'LOG_FORMAT', 'CI'],
@@ -27,7 +27,7 @@ it('leaves names of others alone', () => {
   expect(findMisspelt(Object.fromEntries(others.map((name) => [name, 'x'])), known)).toEqual([]);
 });
 
-it('asks nothing where the right one is set, or the wrong one is empty', () => {
+it('reports nothing if the right name is set or the wrong one is empty', () => {
   expect(findMisspelt({ TRUST_PROXIES: '1', TRUST_PROXY: '1' }, known)).toEqual([]);
   expect(findMisspelt({ TRUST_PROXIES: ' ' }, known)).toEqual([]);
 });

@@ -15,7 +15,7 @@ async function serve(handle: RequestListener, token?: string) {
   return createAsk(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), token);
 }
 
-it('undoes a coding, and knows what is none', async () => {
+it('decodes bodies, and detects invalid ones', async () => {
   const bodies = {
     '/gzip': ['gzip', gzipSync('page')],
     '/br': ['br', brotliCompressSync('page')],
@@ -33,7 +33,7 @@ it('undoes a coding, and knows what is none', async () => {
   expect([await read('/lie'), await read('/cut'), await read('/bomb')]).toEqual([undefined, undefined, undefined]);
 });
 
-it('has each header as often as it came, and both ends of the connection', async () => {
+it('returns repeated headers, and both ends of the connection', async () => {
   let peer = 0;
   const ask = await serve((request, response) => {
     peer = request.socket.remotePort ?? 0;
@@ -45,7 +45,7 @@ it('has each header as often as it came, and both ends of the connection', async
   expect(readJson(answer)).toEqual({ it: 1 });
 });
 
-it('sends the token only where it is asked to', async () => {
+it('sends the token only when requested', async () => {
   const seen: (string | undefined)[] = [];
   const ask = await serve((request, response) => {
     seen.push(request.headers.authorization);
@@ -56,11 +56,11 @@ it('sends the token only where it is asked to', async () => {
   expect(seen).toEqual([undefined, 'Bearer a-token']);
 });
 
-it('takes the answer that comes before a body has ended, and tells a cut connection', async () => {
+it('accepts an early response, and reports a closed connection', async () => {
   const ask = await serve((request, response) => {
     if (request.url === '/cut') request.socket.destroy();
     else response.writeHead(413).end('Too large.');
-    // What is left unread when a connection closes may take the answer with it.
+    // Unread data can discard the response when the connection closes.
     request.resume();
   });
   const body = Buffer.alloc(MiB);

@@ -28,20 +28,20 @@ const asGzip = { 'content-encoding': 'gzip' };
 
 describe('compression', () => {
   it.each([
-    ['is there', answer({ headers: asGzip }), 'ok'],
-    ['is not there', answer(), 'warning'],
-    ['is not said', answer({ body: packed }), 'wrong'],
-    ['is there twice', answer({ headers: asGzip, body: packed }), 'wrong'],
-    ['is said twice', answer({ headers: { 'content-encoding': 'gzip, gzip' } }), 'wrong'],
-    ['is not what it says', answer({ headers: asGzip, body: undefined }), 'wrong'],
+    ['is applied', answer({ headers: asGzip }), 'ok'],
+    ['is missing', answer(), 'warning'],
+    ['is not declared', answer({ body: packed }), 'wrong'],
+    ['is applied twice', answer({ headers: asGzip, body: packed }), 'wrong'],
+    ['is declared twice', answer({ headers: { 'content-encoding': 'gzip, gzip' } }), 'wrong'],
+    ['differs from the declared coding', answer({ headers: asGzip, body: undefined }), 'wrong'],
   ])('%s', (_name, page, mark) => expect(BYTES_CHECKS.Compression(ofPages(page)).mark).toBe(mark));
 });
 
-describe('a page out of a cache', () => {
+describe('a cached page', () => {
   const page = (id: string, says?: string) =>
     answer({ headers: { 'x-request-id': id, ...(says !== undefined && { 'cache-control': says }) } });
 
-  it('is known by the id of its request', () => {
+  it('is recognized by its request id', () => {
     expect(BYTES_CHECKS['Page cache'](ofPages(page('a'), page('b'))).mark).toBe('ok');
     expect(BYTES_CHECKS['Page cache'](ofPages(page('a', 'private, no-cache'), page('a')))).toMatchObject({
       mark: 'wrong',
@@ -69,14 +69,14 @@ describe('assets', () => {
     expect(BYTES_CHECKS['Asset cache'](ofAsset({ packed: answer({ headers }) }))?.mark).toBe(mark);
   });
 
-  it('are asked for again by their ETag', () => {
+  it('are checked for 304 with their ETag', () => {
     const first = answer({ headers: { etag: '"x"' } });
     expect(BYTES_CHECKS.ETag(ofAsset({ packed: first, again: answer({ status: 304 }) }))?.mark).toBe('ok');
     expect(BYTES_CHECKS.ETag(ofAsset({ packed: first }))?.mark).toBe('warning');
     expect(BYTES_CHECKS.ETag(ofAsset({ again: answer({ status: 304 }) }))?.mark).toBe('warning');
   });
 
-  it('are the same bytes in each coding', () => {
+  it('must have the same bytes in each coding', () => {
     expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ headers: asGzip }) }))?.mark).toBe('ok');
     expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ body: packed }) }))?.mark).toBe('wrong');
     expect(BYTES_CHECKS['Asset bytes'](ofAsset({ packed: answer({ body: undefined }) }))?.mark).toBe('wrong');

@@ -21,11 +21,11 @@ describe('reachability', () => {
     [500, ours, 'wrong'],
     [502, {}, 'wrong'],
     [200, {}, 'wrong'],
-  ])('of status %i', (status, headers, mark) =>
+  ])('is judged for status %i', (status, headers, mark) =>
     expect(CONNECTION_CHECKS.Reachable({ ...facts, home: { status, headers } }).mark).toBe(mark),
   );
 
-  it('says what an error of the network means', () => {
+  it('explains a network error', () => {
     expect(judgeNoAnswer(new NoAnswerError('ENOTFOUND')).advice).toContain('DNS');
     expect(judgeNoAnswer(new NoAnswerError('EWHATEVER')).found).toContain('EWHATEVER');
   });
@@ -45,7 +45,7 @@ describe('the certificate', () => {
   });
 });
 
-it('asks for HTTP/2', () => {
+it('checks if HTTP/2 is available', () => {
   const home = { status: 200, headers: { 'alt-svc': 'h3=":443"; ma=86400' } };
   expect(CONNECTION_CHECKS['HTTP version']({ ...facts, home })).toMatchObject({
     mark: 'ok',
@@ -61,11 +61,11 @@ it.each([
   [{ status: 301, headers: { location: 'http://www.example.com/x' } }, 'warning'],
   [{ status: 200, headers: {} }, 'wrong'],
   [undefined, 'warning'],
-])('judges the answer of http: %j', (redirect, mark) =>
+])('judges the response to plain HTTP: %j', (redirect, mark) =>
   expect(CONNECTION_CHECKS['Redirect to https']({ ...facts, redirect })?.mark).toBe(mark),
 );
 
-it('misses HSTS, and takes no age of 0 for one', () => {
+it('reports missing HSTS, also for a max-age of 0', () => {
   const judge = (text: string | undefined) =>
     CONNECTION_CHECKS.HSTS({
       ...facts,

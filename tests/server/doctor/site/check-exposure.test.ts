@@ -14,7 +14,7 @@ const facts: ExposureFacts = {
   strange: { status: 421, headers: ours },
 };
 
-it('wants each security header once', () => {
+it('checks that each security header is sent once', () => {
   const distinct = Object.fromEntries(SECURITY_HEADERS.map(([name, value]) => [name.toLowerCase(), [value]]));
   const judge = (change: Record<string, string[] | undefined>) =>
     EXPOSURE_CHECKS['Security headers']({ ...facts, home: { distinct: { ...distinct, ...change } } });
@@ -25,7 +25,7 @@ it('wants each security header once', () => {
   expect(missing).toMatchObject({ mark: 'warning', found: expect.stringContaining('content-security-policy') });
 });
 
-it('lets no visitor read the metrics or the desk', () => {
+it('reports metrics or a desk that visitors can read', () => {
   const judgeMetrics = (status: number) => EXPOSURE_CHECKS.Metrics({ ...facts, metrics: { status } });
   const judgeDesk = (deskApi: ExposureFacts['deskApi'], deskPages: ExposureFacts['deskPages']) =>
     EXPOSURE_CHECKS.Desk({ ...facts, deskApi, deskPages });
@@ -37,11 +37,11 @@ it('lets no visitor read the metrics or the desk', () => {
   expect(judgeDesk({ status: 200, headers: { 'content-type': 'text/html' } }, closed).mark).toBe('ok');
   expect(judgeDesk({ status: 200, headers: json }, closed).mark).toBe('wrong');
   expect(judgeDesk({ status: 401, headers: json }, open).mark).toBe('wrong');
-  // A page of the site's own.
+  // A page of the product.
   expect(judgeDesk({ status: 404, headers: {} }, [{ status: 200, headers: {} }]).mark).toBe('ok');
 });
 
-it('believes no name that a visitor sends', () => {
+it('reports a site that trusts a name sent by a visitor', () => {
   const judgeForgedName = (deskPages: ExposureFacts['deskPages'], forgedPages: ExposureFacts['forgedPages']) =>
     EXPOSURE_CHECKS['Forged sign-in']({ ...facts, deskPages, forgedPages });
   const closed = { status: 401, headers: {} };
@@ -54,7 +54,7 @@ it('believes no name that a visitor sends', () => {
   expect(judgeForgedName([open, open], [open, open]).mark).toBe('unknown');
 });
 
-it('is served only under its own names', () => {
+it('reports a site that answers for other hosts', () => {
   const judge = (status: number, headers: ExposureFacts['strange']['headers']) =>
     EXPOSURE_CHECKS['Other hosts']({ ...facts, strange: { status, headers } });
   expect(judge(421, ours).mark).toBe('ok');

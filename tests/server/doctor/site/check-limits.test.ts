@@ -12,7 +12,7 @@ const sent = (size: number, status: number | undefined) => ({
   counted: status === 200 ? size : undefined,
 });
 
-it('lets a form through, or says where the limit lies', () => {
+it('accepts large forms, or says what the limit is', () => {
   expect(judgeBodies([sent(MAX_COUNTED_BYTES, 200), sent(65_536, 200)]).mark).toBe('ok');
   const half = judgeBodies([sent(MAX_COUNTED_BYTES, 413), sent(65_536, 200), sent(4096, 200)]);
   expect(half).toMatchObject({
@@ -23,10 +23,10 @@ it('lets a form through, or says where the limit lies', () => {
   expect(none.found).toBe('A body of 4 KiB gets its connection closed. A form may have 1,024 KiB.');
 });
 
-it('finds a body that arrived in part', () => {
+it('reports a body that arrived incomplete', () => {
   expect(judgeBodies([{ size: 2000, status: 200, counted: 1000 }]).mark).toBe('wrong');
 });
 
-it('lets headers through', () => {
+it('reports limits for headers', () => {
   expect([judgeHeaders(200), judgeHeaders(431), judgeHeaders(undefined)]).toEqual(['ok', 'warning', 'warning']);
 });

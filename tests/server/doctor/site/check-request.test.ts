@@ -43,19 +43,19 @@ const judgeAddress = REQUEST_CHECKS["Visitor's address"];
 const { Scheme: judgeScheme, Host: judgeHost } = REQUEST_CHECKS;
 const toLines = ({ lines = {} }: Verdict) => Object.values(lines).join('\n');
 
-it('finds nothing where all is as it should be', () => {
+it('finds nothing if everything is right', () => {
   const findings = [judgeAddress(good), judgeScheme(good), judgeHost(good), judgeSockets({ status: 200 }, seen)];
   expect(findings.map(({ mark }) => mark)).toEqual(['ok', 'ok', 'ok', 'ok']);
 });
 
 describe("the visitor's address", () => {
-  it('can be forged where a proxy passes on what it was sent', () => {
+  it("can be forged if the proxy forwards the visitor's header", () => {
     const finding = judgeAddress(forged({ address: FORGED_ADDRESS }));
     expect(finding).toMatchObject({ mark: 'wrong', found: expect.stringContaining('A visitor who sends') });
     expect(toLines(finding)).toContain('proxy_set_header X-Forwarded-For $remote_addr;');
   });
 
-  it('can be forged from here where here is among the proxies, which says nothing of strangers', () => {
+  it('can be forged from here if this machine is a trusted proxy, which is inconclusive for others', () => {
     const listed = { ...plain({ isVisitorListed: true }), forged: { ...seen, address: FORGED_ADDRESS } };
     expect(judgeAddress(listed)).toMatchObject({
       mark: 'warning',
@@ -65,13 +65,13 @@ describe("the visitor's address", () => {
     expect(judgeAddress(direct).mark).toBe('warning');
   });
 
-  it("is the proxy's where that is not trusted", () => {
+  it("is the proxy's if the proxy is not trusted", () => {
     const finding = judgeAddress(plain({ isPeerTrusted: false, address: '10.0.0.5' }));
     expect(finding.mark).toBe('wrong');
     expect(toLines(finding)).toBe('TRUST_PROXY=10.0.0.5');
   });
 
-  it("is the proxy's where that says nothing", () => {
+  it("is the proxy's if the proxy sends no header", () => {
     const quiet = { headers: ['host'], address: '10.0.0.5' };
     expect(judgeAddress(plain(quiet)).mark).toBe('wrong');
     const finding = judgeAddress(plain({ ...quiet, isPeerTrusted: false }));
@@ -79,7 +79,7 @@ describe("the visitor's address", () => {
     expect(toLines(finding)).toContain('option forwardfor');
   });
 
-  it('is one of an inner network where a proxy is not counted', () => {
+  it('is a private one if a proxy in front is not counted', () => {
     expect(judgeAddress(plain({ address: '10.0.0.9' }))).toMatchObject({
       mark: 'wrong',
       found: expect.stringContaining('internal'),
@@ -87,14 +87,14 @@ describe("the visitor's address", () => {
     expect(judgeAddress({ ...plain({ address: '10.0.0.9' }), siteAddress: '10.0.0.1' }).mark).toBe('ok');
   });
 
-  it('is what it is without a proxy', () => {
+  it('is right without a proxy', () => {
     const direct = { ...plain({ headers: ['host'] }), local: { address: seen.peer, port: seen.peerPort } };
     expect(judgeAddress(direct)).toMatchObject({ mark: 'ok', found: expect.stringContaining('without a proxy') });
   });
 });
 
 describe('the scheme', () => {
-  it('is wrong where the proxy does not say it, or is not believed', () => {
+  it('is wrong if the proxy does not send it or is not trusted', () => {
     expect(toLines(judgeScheme(plain({ scheme: 'http', headers: [] })))).toContain('X-Forwarded-Proto $scheme');
     expect(toLines(judgeScheme(plain({ scheme: 'http', isPeerTrusted: false })))).toBe('TRUST_PROXY=10.0.0.5');
   });
@@ -105,18 +105,18 @@ describe('the scheme', () => {
 });
 
 describe('the host', () => {
-  it('is not the one that visitors ask for', () => {
+  it('differs from the one that visitors request', () => {
     const finding = judgeHost(plain({ host: '127.0.0.1:3000', origin: undefined }));
     expect(finding.mark).toBe('wrong');
     expect(toLines(finding)).toContain('proxy_set_header Host $http_host;');
   });
 
-  it('is in none of PUBLIC_ORIGINS, or there under another scheme', () => {
+  it('is missing in PUBLIC_ORIGINS, or listed with another scheme', () => {
     expect(judgeHost(plain({ origin: undefined })).found).toContain('421');
     expect(judgeHost(plain({ origin: 'http://www.example.com' }))).toMatchObject({ mark: 'wrong' });
   });
 
-  it('can be forged, which harms where no origins are set', () => {
+  it('can be forged, which matters only if no origins are set', () => {
     expect(judgeHost(forged({ host: FORGED_HOST })).mark).toBe('ok');
     const open = { ...plain({ hasOrigins: false }), forged: { ...seen, hasOrigins: false, host: FORGED_HOST } };
     expect(judgeHost(open).mark).toBe('wrong');
@@ -124,14 +124,14 @@ describe('the host', () => {
   });
 });
 
-it('misses handshakes only where the app has WebSockets', () => {
+it('reports missing handshakes only if the app has WebSockets', () => {
   const headers = ['host'];
   expect(judgeSockets({ status: 200 }, { ...seen, headers })).toMatchObject({ mark: 'wrong' });
   expect(judgeSockets({ status: 200 }, { ...seen, headers, hasSockets: false }).mark).toBe('ok');
   expect(judgeSockets({ status: 400 }, undefined).mark).toBe('unknown');
 });
 
-it('tells a wrong token from one that does not arrive', () => {
+it('distinguishes a wrong token from one that does not arrive', () => {
   expect(judgeToken({ status: 401, headers: { 'www-authenticate': 'Bearer' } }).found).toContain('does not know it');
   expect(judgeToken({ status: 429, headers: { 'retry-after': '12' } })).toMatchObject({
     mark: 'unknown',
@@ -141,7 +141,7 @@ it('tells a wrong token from one that does not arrive', () => {
   expect(toLines(lost)).toContain('$http_authorization');
 });
 
-it('takes no other page for what the server saw', () => {
+it('rejects responses that are not from the doctor page', () => {
   const body = (value: unknown) => ({ status: 200, body: Buffer.from(JSON.stringify(value)) });
   expect(readSeen(body({ ...seen, peer: '::ffff:10.0.0.5' }))).toEqual(seen);
   expect(readSeen({ ...body(seen), status: 404 })).toBeUndefined();

@@ -17,7 +17,7 @@ describe('a preflight', () => {
   it.each<[ApiOrigins, string]>([
     [[THEIRS], THEIRS],
     ['*', '*'],
-  ])('is answered where apiOrigins is %j', async (apiOrigins, allowed) => {
+  ])('is answered if apiOrigins is %j', async (apiOrigins, allowed) => {
     const reply = await preflight(apiOrigins).expect(204);
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': allowed,
@@ -31,19 +31,19 @@ describe('a preflight', () => {
 
   it.each<[string, ApiOrigins, string, string]>([
     ['without apiOrigins', [], '/api/echo', THEIRS],
-    ['of another origin', [THEIRS], '/api/echo', 'https://evil.example'],
-    ['of the opaque origin', [THEIRS], '/api/echo', 'null'],
+    ['from another origin', [THEIRS], '/api/echo', 'https://evil.example'],
+    ['from the opaque origin', [THEIRS], '/api/echo', 'null'],
     ['for a page', '*', '/admin', THEIRS],
     ['for page data', '*', '/_data/admin', THEIRS],
     ['for the API of the desk', '*', '/api/desk/incidents', THEIRS],
-  ])('%s gets no permission', async (_, apiOrigins, path, origin) => {
+  ])('%s is not allowed', async (_, apiOrigins, path, origin) => {
     const { headers } = await preflight(apiOrigins, path, origin);
     expect(headers['access-control-allow-origin']).toBeUndefined();
     if (origin !== THEIRS) expect(headers.vary).toContain('Origin');
   });
 });
 
-it('lets scripts of the origin read answers and problems', async () => {
+it('lets scripts of the origin read responses and problems', async () => {
   const app = createTestApp({ apiOrigins: [THEIRS], compression: true });
   for (const [path, status] of [
     ['/api/echo', 200],
@@ -62,8 +62,8 @@ describe('a post to the API from another site', () => {
     ['with a token', { Authorization: 'Bearer x' }, 200],
     ['with a token and cookies', { Authorization: 'Bearer x', Cookie: 'session=1' }, 200],
     ['with cookies', { Cookie: 'session=1' }, 403],
-    ['with a password that the browser keeps', { Authorization: 'Basic eDp5' }, 403],
-    ['with a ticket of the system', { Authorization: 'negotiate abc' }, 403],
+    ['with saved Basic credentials', { Authorization: 'Basic eDp5' }, 403],
+    ['with Negotiate credentials', { Authorization: 'negotiate abc' }, 403],
   ])('%s gets %s', async (_, headers, status) => {
     await request(createTestApp())
       .post('/api/echo')
@@ -73,11 +73,8 @@ describe('a post to the API from another site', () => {
   });
 });
 
-it.each([['https://app.example.com/'], ['app.example.com'], ['*']])(
-  'refuses to start with an origin of %j',
-  (origin) => {
-    expect(() => createTestApp({ apiOrigins: [origin] })).toThrow(
-      `apiOrigins has "${origin}", which is not an origin. Write it as https://app.example.com.`,
-    );
-  },
-);
+it.each([['https://app.example.com/'], ['app.example.com'], ['*']])('refuses to start with the origin %j', (origin) => {
+  expect(() => createTestApp({ apiOrigins: [origin] })).toThrow(
+    `apiOrigins has "${origin}", which is not an origin. Write it as https://app.example.com.`,
+  );
+});

@@ -20,7 +20,7 @@ function post(path: string, type: string, body: string | Buffer) {
     .send(body as string);
 }
 
-describe('a form of the API', () => {
+describe('a form sent to the API', () => {
   it.each([
     ['a=1&a=2&b=%C3%A9+x', { a: ['1', '2'], b: 'é x' }],
     ['a=100%&b=%zz', { a: '100%', b: '%zz' }],
@@ -36,17 +36,17 @@ describe('a form of the API', () => {
     [Buffer.from('a=\xff', 'latin1'), 400],
     [Array.from({ length: 1001 }, (_, index) => `a${index}=1`).join('&'), 413],
     ['a=1'.padEnd(200_000, 'x'), 413],
-  ])('is refused as %j', async (body, status) => {
+  ])('is rejected as %j', async (body, status) => {
     await post('/api/form', FORM, body).expect(status);
   });
 
-  it.each(['utf-16', 'utf-7', 'iso-8859-1', '"utf-16le"'])('is refused in %s', async (charset) => {
+  it.each(['utf-16', 'utf-7', 'iso-8859-1', '"utf-16le"'])('is rejected with charset %s', async (charset) => {
     await post('/api/form', `${FORM}; charset=${charset}`, 'a=1').expect(415);
   });
 });
 
-describe('a JSON body that a step has read before', () => {
-  it('is taken as it is, and parsed where it is bytes', async () => {
+describe('a JSON body that a step has already read', () => {
+  it('is used as it is, or parsed if it is a Buffer', async () => {
     expect((await post('/api/twice', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
     expect((await post('/api/raw', 'application/json', '{"a":1}').expect(200)).body).toEqual({ a: 1 });
     await post('/api/raw', 'application/json', '{"a":1,"a":2}').expect(400);

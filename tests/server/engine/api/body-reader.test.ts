@@ -25,7 +25,7 @@ interface SiteOptions extends Partial<BodyLimits> {
   readonly decode?: BodyRequest['decode'];
 }
 
-/** A server that answers each body with its length, and believes `X-Forwarded-For`. */
+/** A server that answers each body with its length, and trusts `X-Forwarded-For`. */
 async function start({ use, decode, ...limits }: SiteOptions = {}) {
   const bodies = createBodyReader({ window: Minute, ...limits });
   const front = [requestId({ origins: createOrigins([], 'http://localhost'), trust: createProxyTrust(['loopback']) })];
@@ -51,7 +51,7 @@ async function start({ use, decode, ...limits }: SiteOptions = {}) {
   });
   const { port } = server.address() as AddressInfo;
 
-  /** Begins a body, and sends `bytes` of its `length`. */
+  /** Starts a body, and sends `bytes` of its `length`. */
   function begin(sender: string, bytes: number, length = LIMIT) {
     const socket = connect(port, '127.0.0.1');
     const body = { socket, text: '', isClosed: false };
@@ -67,7 +67,7 @@ async function start({ use, decode, ...limits }: SiteOptions = {}) {
     return body;
   }
 
-  /** @returns the status of a whole body's answer */
+  /** @returns the status of the response to a complete body */
   async function post(sender: string, length = 20 * KiB): Promise<number> {
     const body = begin(sender, length, length);
     await until(() => body.text.includes('\r\n\r\n') || body.isClosed, 'an answer');
@@ -83,11 +83,11 @@ const statuses = (bodies: readonly { readonly text: string }[]) => bodies.map(({
 describe('bodies that stall before their last byte', () => {
   it.each([
     ['from one sender', () => '203.0.113.1'],
-    ['from a sender each', (index: number) => `203.0.113.${index}`],
-  ])('%s are dropped, and others get their answers', async (_name, toSender) => {
+    ['each from a different sender', (index: number) => `203.0.113.${index}`],
+  ])('%s are dropped, and others get responses', async (_name, toSender) => {
     const { begin, post } = await start({ senderBytes: 500 * KiB, totalBytes: 2000 * KiB });
     const stalled = Array.from({ length: 75 }, (_, index) => begin(toSender(index), LIMIT - 1));
-    await until(() => stalled.filter(({ isClosed }) => isClosed).length >= 50, 'those beyond the limit');
+    await until(() => stalled.filter(({ isClosed }) => isClosed).length >= 50, 'the bodies beyond the limit');
     expect(await post('198.51.100.1')).toBe(200);
     expect(await post('203.0.113.1')).toBe(200);
     const ended = stalled.filter(({ isClosed }) => isClosed);
@@ -95,7 +95,7 @@ describe('bodies that stall before their last byte', () => {
     expect(ended.length).toBeLessThan(75);
   });
 
-  it('get 408 after a window without progress, while a slow one is read to its end', async () => {
+  it('get 408 after a period without progress, while a slow one is read to its end', async () => {
     const { begin } = await start({ window: Second, progress: 20 });
     const stalled = [begin('203.0.113.1', 0), begin('203.0.113.2', LIMIT - 1)];
     const slow = begin('203.0.113.3', 0, 250);
@@ -109,7 +109,7 @@ describe('bodies that stall before their last byte', () => {
     for (const { text } of stalled) expect(parseReply(text).headers.connection).toBe('close');
   });
 
-  it('count even if they never begin', async () => {
+  it('count even if they never start', async () => {
     const { begin, post } = await start({ senderBodies: 3 });
     const stalled = Array.from({ length: 10 }, () => begin('203.0.113.1', 0));
     await until(() => stalled.filter(({ isClosed }) => isClosed).length === 7, 'the count to fall to its limit');
@@ -119,7 +119,7 @@ describe('bodies that stall before their last byte', () => {
 });
 
 describe('memory for bodies', () => {
-  it('is free again after a body was used, or its sender left', async () => {
+  it('is released after a body was used or its sender left', async () => {
     const { begin, post } = await start({ totalBytes: 150 * KiB });
     for (let round = 0; round < 10; round += 1) {
       const left = begin('203.0.113.1', 90 * KiB);
@@ -129,7 +129,7 @@ describe('memory for bodies', () => {
     }
   });
 
-  it('is never taken from a body in use: new ones get 429', async () => {
+  it('is never taken from a body in use, so that new ones get 429', async () => {
     const used = createGate();
     let begun = 0;
     const { begin, post } = await start({
@@ -144,11 +144,11 @@ describe('memory for bodies', () => {
     expect(await post('203.0.113.2', LIMIT)).toBe(429);
     expect(await post('203.0.113.2', 20 * KiB)).toBe(200);
     used.resolve();
-    await until(() => first.text.includes('length'), 'its answer');
+    await until(() => first.text.includes('length'), 'its response');
     expect(await post('203.0.113.2', LIMIT)).toBe(200);
   });
 
-  it('counts decoded bytes', async () => {
+  it('is measured after decoding', async () => {
     const { post } = await start({ totalBytes: 150 * KiB, decode: async (wire) => Buffer.alloc(wire.length * 10) });
     expect(await post('203.0.113.1', 10 * KiB)).toBe(200);
     expect(await post('203.0.113.1', 20 * KiB)).toBe(429);
@@ -156,7 +156,7 @@ describe('memory for bodies', () => {
   });
 });
 
-it('decodes one body at a time: each may take megabytes', async () => {
+it('is limited by decoding one body at a time, because each can take megabytes', async () => {
   let atOnce = 0;
   let most = 0;
   const { post } = await start({
@@ -180,20 +180,20 @@ describe('a body', () => {
   }
   const keep = (body: Buffer) => body;
 
-  it('whose sender left before it is read is not waited for', async () => {
+  it('whose sender disconnected before it is read is rejected immediately', async () => {
     const request = create();
     request.req.destroy();
     await until(() => request.req.closed, 'the end of the request');
     await expect(createBodyReader().read(request, keep)).rejects.toBeInstanceOf(VisitorGone);
   });
 
-  it('is refused unread for an announced length that is too large', async () => {
+  it('is rejected unread if its announced length is too large', async () => {
     const request = create({ 'content-length': String(LIMIT + 1) });
     await expect(createBodyReader().read(request, keep)).rejects.toMatchObject({ status: 413 });
     expect(request.req.readableFlowing).toBeNull();
   });
 
-  it('is refused as soon as it is too large, and the rest is drained', async () => {
+  it('is rejected as soon as it is too large, and the rest is drained', async () => {
     const request = create();
     const read = createBodyReader().read(request, keep);
     for (let turn = 0; turn < 5; turn += 1) request.req.push(Buffer.alloc(30 * KiB));

@@ -40,14 +40,14 @@ const personResource = resource('/people/:id/:part', {
     params: z.strictObject({ id: z.coerce.number().int().min(1), part: z.string() }),
     replies: { 200: { about: 'It.', lines: Person } },
   }).handle(() => ({ status: 200, lines: (async function* () {})() })),
-  // No operation: it works, and nothing is told of it.
+  // Not an operation. It works, but is not documented.
   DELETE: (_req, res) => void res.status(204).end(),
 });
 
 const OPTIONS = { title: 'People', version: '2', base: '/api' };
 
 describe('a document', () => {
-  it('is one of OpenAPI 3.1 to a public validator', async () => {
+  it('is valid OpenAPI 3.1 according to a public validator', async () => {
     const document = createOpenApi({
       ...OPTIONS,
       about: 'All of them.',
@@ -62,7 +62,7 @@ describe('a document', () => {
     });
   });
 
-  it('tells of parameters by the schemas that check them', () => {
+  it('describes parameters with the schemas that validate them', () => {
     const { paths } = createOpenApi({ ...OPTIONS, resources: [peopleResource(), personResource] });
     expect(paths['/api/people']?.get?.parameters).toEqual([
       {
@@ -88,7 +88,7 @@ describe('a document', () => {
     expect(paths['/api/people/{id}/{part}']).not.toHaveProperty('delete');
   });
 
-  it('tells of bodies and answers, and of what goes wrong with each', () => {
+  it('describes bodies, responses and their errors', () => {
     const { paths, components } = createOpenApi({ ...OPTIONS, resources: [peopleResource(), personResource] });
     const { get, post } = paths['/api/people'] ?? {};
     expect(post?.requestBody).toEqual({
@@ -115,7 +115,7 @@ describe('a document', () => {
       required: ['id', 'name'],
       additionalProperties: false,
     });
-    // What may be sent is not what is read: a default need not be there.
+    // Request bodies use the input type of a schema, in which properties with a default are optional.
     expect(components.schemas.NewPerson?.required).toEqual(['name']);
   });
 
@@ -126,11 +126,11 @@ describe('a document', () => {
       'Two schemas have the id Person',
     ],
     [[listOf(toTree())], 'Give it one: `.meta({ id:'],
-  ])('is not made where something has no name of its own', (resources, words) => {
+  ])('is not created if a required id is missing or used twice', (resources, words) => {
     expect(() => createOpenApi({ ...OPTIONS, resources })).toThrow(words);
   });
 
-  it('is served, and tells of itself', async () => {
+  it('is served, and includes its own path', async () => {
     const api = express.Router().use(openApi('/openapi.json', { ...OPTIONS, resources: [personResource] }));
     const { status, body } = await request(createTestApp({ api })).get('/api/openapi.json');
     expect(status).toBe(200);
@@ -153,7 +153,7 @@ function listOf(schema: z.ZodType): Resource {
   });
 }
 
-/** Contains itself, and has no name. */
+/** Returns a recursive schema without an id. */
 function toTree(): z.ZodType {
   const Tree = z.strictObject({
     name: z.string(),

@@ -13,13 +13,13 @@ import { until } from '../../../support/until.ts';
 
 const Person = z.strictObject({ id: z.int(), name: z.string() });
 
-/** The real app around one resource. */
+/** Creates the real app with these resources. */
 function serve(...resources: express.RequestHandler[]) {
   return createTestApp({ api: express.Router().use(...resources) });
 }
 
 describe('an operation', () => {
-  it('hands on what was asked, as its schemas read it', async () => {
+  it('passes parsed input to the handler', async () => {
     const seen: unknown[] = [];
     const app = serve(
       resource('/people/:id', {
@@ -66,7 +66,7 @@ describe('an operation', () => {
     ],
     ['/api/people/1', { name: 'Ada', home: { zip: 1 } }, 422, { 'home.zip': 'This is not known here.' }],
     ['/api/people/1', 'text', 415, undefined],
-  ])('refuses %s with %j by %d, and names what is wrong', async (path, body, status, errors) => {
+  ])('rejects %s with %j with %d, and names the errors', async (path, body, status, errors) => {
     const app = serve(
       resource('/people/:id', {
         POST: operation({
@@ -85,7 +85,7 @@ describe('an operation', () => {
     expect(reply.body.errors).toEqual(errors);
   });
 
-  it('leaves search and body alone that it says nothing of', async () => {
+  it('ignores a query and body that it does not declare', async () => {
     const app = serve(
       resource('/plain', {
         GET: operation({ id: 'plain', summary: 'Plain', replies: { 204: { about: 'Done.' } } }).handle((asked) => {
@@ -98,7 +98,7 @@ describe('an operation', () => {
     expect((await request(app).post('/api/plain')).headers.allow).toBe('GET, HEAD, OPTIONS');
   });
 
-  it('answers 304 by its version, before anything else is done', async () => {
+  it('answers 304 by its version, without running the handler', async () => {
     let handled = 0;
     let version = 'first one';
     const app = serve(
@@ -119,21 +119,21 @@ describe('an operation', () => {
     const { etag } = (await request(app).get('/api/list')).headers;
     expect(etag).toBe('W/"first%20one"');
     const again = request(app).get('/api/list').set('If-None-Match', String(etag));
-    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // as fetch() does
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // fetch() sends this
     expect(handled).toBe(1);
     version = 'second';
     expect((await request(app).get('/api/list').set('If-None-Match', String(etag))).status).toBe(200);
   });
 
-  it('names the answer itself where nothing names its state', async () => {
+  it('tags the response itself if it has no version', async () => {
     const list = operation({ id: 'list', summary: 'List', replies: { 200: { about: 'All.', body: z.array(Person) } } });
     const app = serve(resource('/list', { GET: list.handle(() => ({ status: 200, body: [] })) }));
     const { etag } = (await request(app).get('/api/list')).headers;
     const again = request(app).get('/api/list').set('If-None-Match', String(etag));
-    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // as fetch() does
+    expect((await again.set('Cache-Control', 'no-cache')).status).toBe(304); // fetch() sends this
   });
 
-  it('sends lines as they are made, and what fails before the first one with its status', async () => {
+  it('streams lines as they are produced, and reports an error before the first one by its status', async () => {
     async function* lines(count: number) {
       if (count === 0) throw new HttpError(409, 'There are none.');
       for (let index = 0; index < count; index++) yield { id: index, name: 'Ada' };
@@ -172,7 +172,7 @@ describe('an operation', () => {
     expect(ended).toBe(2);
   });
 
-  it('sends no line, and fails nothing, for a reader who left while the first one was made', async () => {
+  it('sends nothing and reports nothing if the client leaves during the first line', async () => {
     const first = Promise.withResolvers<void>();
     let begun = 0;
     let ended = 0;

@@ -17,8 +17,8 @@ function refusal(text: string | Buffer, nodes?: number): [status: number, words:
   }
 }
 
-describe('what is parsed', () => {
-  it('is what JSON.parse makes of it, for all that can be kept', () => {
+describe('the parsed value', () => {
+  it('equals that of JSON.parse for every accepted input', () => {
     const isKept = (value: unknown) => typeof value === 'object' && value !== null;
     fc.assert(
       fc.property(
@@ -51,7 +51,7 @@ describe('what is parsed', () => {
     expect(read(text)).toEqual(JSON.parse(text.replace('\ufeff', '')));
   });
 
-  it('has no key that becomes a prototype, however deep and however it is written', () => {
+  it('has no key that sets a prototype, at any depth and in any spelling', () => {
     const text = '{"__proto__":{"a":1},"b":[{"\\u005f_proto__":{"a":1}}],"c":{"constructor":{"prototype":{"a":1}}}}';
     const value = read(text);
     expect(JSON.stringify(value)).toBe('{"b":[{}],"c":{"constructor":{"prototype":{"a":1}}}}');
@@ -59,7 +59,7 @@ describe('what is parsed', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejects', () => {
   it.each([
     ['', /no body/],
     [' \r\n\t ', /no body/],
@@ -102,7 +102,7 @@ describe('what is refused', () => {
     expect(refusal(bytes)).toEqual([400, expect.stringMatching(/UTF-8|no JSON/)]);
   });
 
-  it('what is very long or very deep', () => {
+  it('very long or deep input', () => {
     expect(refusal(`[${'9'.repeat(90_000)}]`)).toEqual([400, expect.stringMatching(/number/)]);
     expect(refusal(`[0.${'0'.repeat(400)}1]`)).toEqual([400, expect.stringMatching(/number/)]);
     for (const text of ['[', '{"a":', '[{"a":']) {
@@ -110,14 +110,14 @@ describe('what is refused', () => {
     }
   });
 
-  it('too many parts, before they are made', () => {
+  it('too many members, before creating them', () => {
     expect(refusal(`[${'1,'.repeat(50_000)}1]`)).toEqual([413, 'The JSON has more than 50000 parts.']);
     expect(refusal('[1,2,3]', 3)).toEqual([413, 'The JSON has more than 3 parts.']);
     expect(refusal(`[${'1,'.repeat(60_000)}1]`, 100_000)[0]).toBe(200);
   });
 });
 
-it('knows of a JSON text how many members it has, with those of one key', () => {
+it('counts the members of a JSON text, including repeated keys', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(measureJson(Buffer.from(JSON.stringify(value))).members).toBe(countMembers(value));

@@ -36,7 +36,7 @@ function ask(path: string, headers: Record<string, string> = {}): Test {
 }
 
 describe('an asset', () => {
-  it('is immutable, typed and strongly tagged', async () => {
+  it('is immutable, and has a content type and a strong ETag', async () => {
     const reply = await ask('/assets/main-X7K2.js').expect(200);
     expect(reply.text).toBe(TEXT);
     expect(reply.headers).toMatchObject({
@@ -62,7 +62,7 @@ describe('an asset', () => {
     expect(reply.headers['content-encoding']).toBe(encoding);
   });
 
-  it('has another tag in each encoding, and answers 304 to each', async () => {
+  it('has a different ETag for each encoding, and answers 304 to each', async () => {
     const tags = new Set<string>();
     for (const encoding of ['identity', 'gzip', 'br', 'zstd']) {
       const { headers } = await request(app).head('/assets/main-X7K2.js').set('Accept-Encoding', encoding);
@@ -99,7 +99,7 @@ describe('an asset', () => {
     if (length !== undefined) expect(reply.body).toHaveLength(length);
   });
 
-  it('is sent whole where If-Range names another version', async () => {
+  it('is sent completely if If-Range names another version', async () => {
     const { etag } = (await ask('/assets/large-1.mp4')).headers;
     await ask('/assets/large-1.mp4', { Range: 'bytes=0-1', 'If-Range': '"x"' }).expect(200);
     await ask('/assets/large-1.mp4', { Range: 'bytes=0-1', 'If-Range': String(etag) }).expect(206);
@@ -110,7 +110,7 @@ describe('an asset', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('a path without a file', () => {
   it.each([
     '/assets/',
     '/assets/main-X7K2.js.map',
@@ -121,13 +121,13 @@ describe('what is not there', () => {
     '/assets/main-X7K2.js/',
     '/assets/__proto__',
     '/assets/constructor',
-  ])('is a 404 in plain text: %s', async (path) => {
+  ])('is answered with 404 in plain text: %s', async (path) => {
     const reply = await ask(path).expect(404);
     expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  it('cannot be reached by a detour', async () => {
+  it('cannot be reached by a URL with detours', async () => {
     const server = await startTestServer({ files: indexPublicFiles(folder) });
     for (const path of [
       '/assets/../package.json',
@@ -142,7 +142,7 @@ describe('what is not there', () => {
   });
 });
 
-it('serves the other public files for a short time', async () => {
+it('serves the other public files with a short max-age', async () => {
   for (const [path, type] of [
     ['/favicon.svg', 'image/svg+xml'],
     ['/robots.txt', 'text/plain; charset=utf-8'],

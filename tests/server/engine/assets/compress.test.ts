@@ -23,7 +23,7 @@ function createApp(type: string, status = 200) {
 
 const ask = (type: string) => request(createApp(type)).get('/').set('Accept-Encoding', 'gzip');
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each([
     'text/html; charset=utf-8',
     'application/json; charset=utf-8',
@@ -35,22 +35,22 @@ describe('an answer', () => {
     expect(text).toBe(TEXT);
   });
 
-  it.each(['image/png', 'application/zip'])('of type %s stays as it is', async (type) => {
+  it.each(['image/png', 'application/zip'])('of type %s is not compressed', async (type) => {
     expect((await ask(type)).headers['content-encoding']).toBeUndefined();
   });
 
-  it('without a body names what it was chosen by, as the whole one does', async () => {
+  it('without a body has the same Vary header as the one with a body', async () => {
     expect((await request(createApp('text/html', 304)).get('/').expect(304)).headers.vary).toBe('Accept-Encoding');
   });
 
-  it('to HEAD does not name the length of bytes that GET would not send', async () => {
+  it('to HEAD does not name a Content-Length that GET would not send', async () => {
     const head = await request(createApp('text/html')).head('/').set('Accept-Encoding', 'gzip').expect(200);
     expect(head.headers['content-length']).toBeUndefined();
     expect(head.headers.vary).toBe('Accept-Encoding');
   });
 });
 
-/** Fetch decompresses as it reads. */
+/** Uses `fetch`, which decompresses while it reads. */
 async function fetchFrom(handler: RequestHandler, encoding = 'gzip'): Promise<Response> {
   const server = createServer(express().use(compress()).use(handler));
   onTestFinished(() => void server.close().closeAllConnections());
@@ -59,8 +59,8 @@ async function fetchFrom(handler: RequestHandler, encoding = 'gzip'): Promise<Re
   return fetch(`http://127.0.0.1:${port}/`, { headers: { 'accept-encoding': encoding } });
 }
 
-describe.each(['gzip', 'br', 'identity'])('a response in pieces, %s', (encoding) => {
-  it('is sent piece by piece, without a flush', async () => {
+describe.each(['gzip', 'br', 'identity'])('a chunked response, %s', (encoding) => {
+  it('is sent chunk by chunk, without a flush', async () => {
     let send: (text: string | undefined) => void = () => undefined;
     const reply = await fetchFrom((_req, res) => {
       res.type('text/event-stream').flushHeaders();
@@ -76,7 +76,7 @@ describe.each(['gzip', 'br', 'identity'])('a response in pieces, %s', (encoding)
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('calls back when a piece was taken, and when all was sent', async () => {
+  it('calls back after each chunk, and after the end', async () => {
     const calls: string[] = [];
     const reply = await fetchFrom((_req, res) => {
       res.type('text/plain');
@@ -92,7 +92,7 @@ describe.each(['gzip', 'br', 'identity'])('a response in pieces, %s', (encoding)
     await expect.poll(() => calls).toEqual(['write', 'write without encoding', 'end']);
   });
 
-  it('calls back at an end without text', async () => {
+  it('calls back if it ends without text', async () => {
     const ended = Promise.withResolvers<void>();
     const reply = await fetchFrom((_req, res) => {
       res.type('text/plain').write('all');

@@ -8,7 +8,7 @@ import { createProxyTrust } from '../../../../src/server/engine/protection/proxy
 import { spyOnLog, startTestServer } from '../../../support/app.ts';
 import { until } from '../../../support/until.ts';
 
-/** Addresses of this machine: every one below 127.0.0.0/8 is, on Linux. */
+/** Addresses of this machine. On Linux, all of 127.0.0.0/8 is local. */
 const CROWD = '127.0.0.2';
 const VISITOR = '127.0.0.3';
 
@@ -55,7 +55,7 @@ async function start(options: Partial<HttpServerOptions>) {
     return all;
   }
 
-  /** @returns the status, or 0 without an answer */
+  /** @returns the status, or 0 without a response */
   function visit(localAddress: string): Promise<number> {
     return new Promise((resolve) => {
       const asked = get({ port: server.port, host: '127.0.0.1', localAddress, path: '/', agent: false }, (res) => {
@@ -73,13 +73,13 @@ const countOpen = (all: readonly { readonly isClosed: boolean }[]) => all.filter
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
 describe.runIf(process.platform === 'linux')('idle connections', () => {
-  it('of one address keep no other visitor out, and the oldest of them give way to its own visits', async () => {
+  it('of one address block no other visitor, and the oldest are closed for its own requests', async () => {
     const { openMany, visit, counted, lines } = await start({ limits: { total: 128, ofSender: 32 } });
     const crowd = await openMany(300, () => CROWD);
     const visits = await Promise.all(Array.from({ length: 45 }, () => visit(VISITOR)));
     expect(visits).toEqual(visits.map(() => 200));
-    await until(() => countOpen(crowd) <= 32, 'what is beyond the limit to be closed');
-    // On a busy machine the last of them come when the first have been idle for a moment, and are closed for them.
+    await until(() => countOpen(crowd) <= 32, 'the connections beyond the limit to be closed');
+    // On a busy machine the first have already been idle for a moment when the last connect, and are closed for them.
     const closed = () => counted.get('spillway_connections_closed_total address') ?? 0;
     const closedBefore = closed();
     expect((counted.get('spillway_connections_refused_total address') ?? 0) + closedBefore).toBe(268);
@@ -88,7 +88,7 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     expect(lines.filter(({ msg }) => String(msg).includes('MAX_CONNECTIONS_PER_ADDRESS'))).toHaveLength(1);
   });
 
-  it('of many addresses give way, the oldest first, before the total is reached', async () => {
+  it('of many addresses are closed before the total is reached, the oldest first', async () => {
     const { openMany, visit, counted } = await start({ limits: { total: 64, ofSender: 16 } });
     const crowd = await openMany(60, (index) => `127.0.1.${index + 1}`);
     const kept = await openMany(4, (index) => `127.0.2.${index + 1}`);
@@ -101,29 +101,29 @@ describe.runIf(process.platform === 'linux')('idle connections', () => {
     expect(countOpen(crowd)).toBeLessThan(60);
   });
 
-  it('include connections in the middle of a head, but none that waits for its answer', async () => {
+  it('include connections in the middle of the request head, but not those that wait for a response', async () => {
     const { open, openMany, counted } = await start({ limits: { total: 128, ofSender: 4 } });
     const waiting = await openMany(2, () => CROWD, ask('/never'));
     const begun = open(CROWD, ask('/begun'));
-    await until(() => begun.text.includes('begun'), 'its beginning');
+    await until(() => begun.text.includes('begun'), 'the start of the head');
     const half = open(CROWD, 'GET / HTTP/1.1\r\nHost: a');
     await until(() => half.isOpen, 'the last one');
     await expect
       .poll(
         async () => {
           const next = open(CROWD, ask('/'));
-          await until(() => next.text !== '' || next.isClosed, 'an answer, or none');
+          await until(() => next.text !== '' || next.isClosed, 'the response, or none');
           return next.text.slice(9, 12);
         },
         { timeout: 10_000 },
       )
       .toBe('200');
-    await until(() => half.isClosed, 'the half one to give way');
+    await until(() => half.isClosed, 'the half-sent one to be closed');
     expect(countOpen([...waiting, begun])).toBe(3);
     expect(counted.get('spillway_connections_closed_total address')).toBe(1);
   });
 
-  it('of a trusted proxy stay open, however many', async () => {
+  it('of a trusted proxy stay open, however many there are', async () => {
     const { openMany, visit } = await start({
       limits: { total: 128, ofSender: 4 },
       trust: createProxyTrust([CROWD]),
@@ -141,7 +141,7 @@ describe('the limits of connections', () => {
     [1_048_576, 8192],
     [1024, 768],
     [256, 128],
-  ])('leave files for other things where the process may open %s', (openFiles, total) => {
+  ])('reserve file descriptors for other uses if the process can open %s', (openFiles, total) => {
     expect(toMaxConnections(openFiles)).toBe(total);
   });
 

@@ -11,7 +11,7 @@ interface Running {
   readonly child: ChildProcess;
   readonly port: number;
   readonly output: () => string;
-  /** Exit code, and how long it took since this was called. */
+  /** Resolves with the exit code and the time since this call. */
   ended(): Promise<{ code: number | null; signal: string | null; ms: number }>;
 }
 
@@ -45,7 +45,7 @@ async function run(
   }
 }
 
-/** A connection that has sent these bytes, and what comes back on it until it ends. */
+/** Opens a connection and sends these bytes. `whole` resolves with everything received until it ends. */
 async function open(port: number, bytes: string): Promise<{ socket: Socket; whole: Promise<string> }> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -66,9 +66,9 @@ function get(path: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }
 
-// At once: each of them mostly waits.
+// Concurrent, because each test mostly waits.
 describe.concurrent('a stop', () => {
-  it('lets pages and streams in flight finish, and ends with 0', async (context) => {
+  it('lets pages and streams in flight finish, and exits with 0', async (context) => {
     const server = await run(context);
     const slow = await open(server.port, get('/slow'));
     const stream = await open(server.port, get('/stream'));
@@ -81,7 +81,7 @@ describe.concurrent('a stop', () => {
     expect(server.output()).not.toContain('Connections were cut');
   });
 
-  it('answers who had opened a connection, and asks a moment after', async (context) => {
+  it('answers a request sent after the stop on a connection opened before it', async (context) => {
     const server = await run(context);
     const { socket, whole } = await open(server.port, '');
     server.child.kill('SIGTERM');
@@ -91,7 +91,7 @@ describe.concurrent('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('answers those whom the system had let in before it stopped', async (context) => {
+  it('answers connections that the kernel accepted before the stop', async (context) => {
     const server = await run(context);
     await open(server.port, get('/stand-still'));
     const asked = await Promise.all(Array.from({ length: 100 }, () => open(server.port, get('/livez'))));
@@ -101,7 +101,7 @@ describe.concurrent('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('says so to the proxy first, and closes each connection behind its reply', async (context) => {
+  it('notifies the proxy first, and closes each connection after its response', async (context) => {
     const server = await run(context, { lag: 2000 });
     expect((await askRaw(server.port, 'GET /readyz HTTP/1.1')).status).toBe(200);
     server.child.kill('SIGTERM');
@@ -125,7 +125,7 @@ describe.concurrent('a stop', () => {
     expect(ms).toBeLessThan(15_000);
   });
 
-  it('cuts what the peers left undone by the deadline, and still ends with 0', async (context) => {
+  it('closes connections that still wait for a slow peer at the deadline, and exits with 0', async (context) => {
     const server = await run(context, { deadline: 500 });
     const reader = connect(server.port, '127.0.0.1');
     reader.pause();
@@ -142,7 +142,7 @@ describe.concurrent('a stop', () => {
     expect(server.output()).toContain('"cut":2');
   });
 
-  it('ends with 1 and says so where it had to cut a reply of its own', async (context) => {
+  it('exits with 1 and logs it if it had to abort its own response', async (context) => {
     const server = await run(context, { deadline: 500 });
     await open(server.port, get('/never'));
     server.child.kill('SIGTERM');
@@ -150,14 +150,14 @@ describe.concurrent('a stop', () => {
     expect(server.output()).toMatch(/"cut":1,"owed":1.*The deadline \(DRAIN_DEADLINE\) passed/);
   });
 
-  it('ends with 1 and says so where what comes after the last reply takes too long', async (context) => {
+  it('exits with 1 and logs it if the work after the last response takes too long', async (context) => {
     const server = await run(context, { deadline: 500, hangs: true });
     server.child.kill('SIGTERM');
     expect(await server.ended()).toMatchObject({ code: 1, signal: null });
     expect(server.output()).toContain('did not come to its end in time');
   });
 
-  it('delivers every byte of a reply that was ended but not flushed', async (context) => {
+  it('delivers every byte of a response that was ended but not flushed', async (context) => {
     const server = await run(context, { deadline: 8000 });
     const socket = connect(server.port, '127.0.0.1');
     let received = 0;
@@ -175,7 +175,7 @@ describe.concurrent('a stop', () => {
     expect((await server.ended()).code).toBe(0);
   });
 
-  it('ends at once, with another code, where it is asked for again', async (context) => {
+  it('exits immediately with another code on a second signal', async (context) => {
     const server = await run(context, { lag: 30_000, deadline: 5000 });
     server.child.kill('SIGTERM');
     await isStopping(server);
@@ -186,8 +186,8 @@ describe.concurrent('a stop', () => {
   });
 });
 
-describe.concurrent('a fault of the process', () => {
-  it('does not end it where a request caused the rejection', async (context) => {
+describe.concurrent('a process-level error', () => {
+  it('does not end the process if a request caused the rejection', async (context) => {
     const server = await run(context);
     expect((await askRaw(server.port, 'GET /reject HTTP/1.1')).status).toBe(200);
     await context.expect
@@ -196,7 +196,7 @@ describe.concurrent('a fault of the process', () => {
     expect((await askRaw(server.port, 'GET /livez HTTP/1.1')).status).toBe(200);
   });
 
-  it('ends it with 1 where something was thrown outside, once what is in flight has finished', async (context) => {
+  it('ends the process with 1 if it was thrown outside a request, after requests in flight have finished', async (context) => {
     const server = await run(context);
     const slow = await open(server.port, get('/slow'));
     expect((await askRaw(server.port, 'GET /throw-outside HTTP/1.1')).body).toContain('answered');
@@ -207,7 +207,7 @@ describe.concurrent('a fault of the process', () => {
 });
 
 describe('several listeners', () => {
-  it('end together, and drain as long as one of them does', async () => {
+  it('stop together, and drain as long as one of them does', async () => {
     const drains = [2, 3].map((cut): Drain & { draining: boolean } => {
       const drain = {
         draining: false,

@@ -8,7 +8,7 @@ import { startTestServer, TEST_SERVER } from '../../../support/app.ts';
 import { parseReply } from '../../../support/raw-http.ts';
 import { REQUIRED_HEADERS } from '../../../support/required-headers.ts';
 
-/** A connection on which the parser finds a fault of this code, once `ask` has come. */
+/** Sends `ask`, then makes the parser fail with this code. */
 async function breakWith(code: string, ask = ''): Promise<string> {
   const counted: string[] = [];
   const { server } = createHttpServer(
@@ -45,14 +45,14 @@ function takeSocket(server: Server): Promise<Socket> {
   return new Promise((resolve) => server.once('connection', resolve));
 }
 
-describe('what the parser refuses', () => {
+describe('a request that the parser rejects', () => {
   it.each([
     ['ERR_HTTP_REQUEST_TIMEOUT', 408],
     ['HPE_HEADER_OVERFLOW', 431],
     ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
     ['HPE_INVALID_METHOD', 400],
     ['ANYTHING', 400],
-  ])('by %s has all that each reply must carry', async (code, status) => {
+  ])('with %s gets a response with all required headers', async (code, status) => {
     const text = await breakWith(code);
     const reply = parseReply(text);
     expect(reply.status).toBe(status);
@@ -62,7 +62,7 @@ describe('what the parser refuses', () => {
     expect(text).not.toContain('canary');
   });
 
-  it('in the middle of a reply ends that, and is not written into it', async () => {
+  it('in the middle of a response ends it, and nothing is written into it', async () => {
     const text = await breakWith('HPE_INVALID_METHOD', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
   });
@@ -74,10 +74,10 @@ const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 const listStatuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
-/** Sends `first`, and `then` once `count` answers have come. @returns all that came until the server closed */
+/** Sends `first`, and `then` after `count` responses. @returns everything received until the server closed */
 async function exchange(first: string, count = 0, then = ''): Promise<string> {
   const routes: RequestHandler = (req, res, next) => {
-    // Later than what is broken behind it is found.
+    // Responds after the parser has found the broken data that follows.
     if (req.path === '/slow') setTimeout(() => res.send('slow'), 50);
     else if (req.path === '/large') res.end(Buffer.alloc(5e6, 'x'));
     else next();
@@ -104,31 +104,31 @@ const POST = `POST / HTTP/1.1\r\n${CHUNKED}`;
 const HEAD = `HEAD / HTTP/1.1\r\n${CHUNKED}`;
 const JSON_POST = `POST /api/echo HTTP/1.1\r\nContent-Type: application/json\r\n${CHUNKED}`;
 
-describe('a body that breaks', () => {
+describe('a broken body', () => {
   it.each([
-    ['after its answer', POST, 1, [200]],
-    ['after the answer to a HEAD', HEAD, 1, [200]],
-    ['after its answer and those to the requests before it', GET + GET + POST, 3, [200, 200, 200]],
-    ['in one packet with a request that is answered at once', POST, 0, [200]],
+    ['after its response', POST, 1, [200]],
+    ['after the response to a HEAD', HEAD, 1, [200]],
+    ['after its response and those to the requests before it', GET + GET + POST, 3, [200, 200, 200]],
+    ['in one packet with a request that is answered immediately', POST, 0, [200]],
     ['in one packet with a request that reads it', JSON_POST, 0, [400]],
-    ['behind a request that is still being answered', SLOW + POST, 0, [200]],
-  ])('%s gets no second answer', async (_name, request, answers, statuses) => {
+    ['after a request that is still being answered', SLOW + POST, 0, [200]],
+  ])('%s gets no second response', async (_name, request, answers, statuses) => {
     const text = answers === 0 ? await exchange(request + BROKEN) : await exchange(request, answers, BROKEN);
     expect(listStatuses(text)).toEqual(statuses);
   });
 });
 
-it('ends no answer before all of it was sent', async () => {
+it('does not end a response before all of it was sent', async () => {
   const text = await exchange(`POST /large HTTP/1.1\r\n${CHUNKED}`, 1, BROKEN);
   expect(parseReply(text).body).toHaveLength(5e6);
 });
 
 describe('bytes that are not a request', () => {
-  it('get 400 after whole requests and their answers', async () => {
+  it('get 400 after complete requests and their responses', async () => {
     expect(listStatuses(await exchange(GET, 1, BROKEN))).toEqual([200, 400]);
   });
 
-  it('leave the answer to an earlier request whole, and close the connection behind it', async () => {
+  it('do not affect the response to an earlier request, and close the connection after it', async () => {
     const text = await exchange(SLOW + BROKEN);
     expect(listStatuses(text)).toEqual([200]);
     expect(parseReply(text)).toMatchObject({ status: 200, body: 'slow', headers: { connection: 'close' } });

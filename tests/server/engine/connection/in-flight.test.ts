@@ -8,7 +8,7 @@ function createInfo(requestId: string): RequestInfo {
   return new RequestInfo({ requestId, method: 'GET', address: '::1', origin: 'http://localhost' });
 }
 
-it('lists what is under way, the oldest first, and no more than fifty', () => {
+it('lists requests in flight, oldest first, fifty at most', () => {
   const inFlight = new InFlight(noPathScrubber);
   const infos = Array.from({ length: 60 }, (_, index) => createInfo(`request-${index}`));
   for (const info of infos) inFlight.add(info);
@@ -25,7 +25,7 @@ it('lists what is under way, the oldest first, and no more than fifty', () => {
   expect(listed[1]?.route).toBe('/');
 });
 
-it('names no path before its secrets are taken out', () => {
+it('redacts secrets in paths', () => {
   const inFlight = new InFlight((path) => path.replace('key', '[redacted]'));
   const info = createInfo('request-1');
   info.target = '/links/key?page=2';
@@ -33,7 +33,7 @@ it('names no path before its secrets are taken out', () => {
   expect(inFlight.list()[0]?.route).toBe('/links/[redacted]');
 });
 
-it('holds a request from its first step to its last byte', async () => {
+it('contains a request from its first step to its last byte', async () => {
   const inFlight = new InFlight(noPathScrubber);
   const seen: string[][] = [];
   const server = await startTestServer({

@@ -5,7 +5,7 @@ import { startTestServer } from '../../../support/app.ts';
 import { sendRaw } from '../../../support/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
-/** A route that takes a moment, and knows how many are under way. */
+/** A site with a slow route that counts how many requests run. */
 async function startCounting(size = 10) {
   const seen = { begun: 0, atOnce: 0, most: 0 };
   const server = await startTestServer({
@@ -25,7 +25,7 @@ async function startCounting(size = 10) {
 const ask = (count: number): string =>
   Array.from({ length: count }, (_, n) => `GET /slow?n=${n} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('');
 
-it('begins what comes in one packet one at a time, and answers all of it in order', async () => {
+it('runs requests that arrive in one packet one at a time, and answers them in order', async () => {
   const { port, seen } = await startCounting();
   const text = await sendRaw(port, ask(500), { patience: 2000 });
   const numbers = [...text.matchAll(/number (\d+);/g)].map(([, number]) => Number(number));
@@ -33,7 +33,7 @@ it('begins what comes in one packet one at a time, and answers all of it in orde
   expect(seen).toMatchObject({ begun: 500, most: 1 });
 }, 30_000);
 
-it('begins no more for who reads nothing, and goes on when they do', async () => {
+it('starts no more for a client that does not read, and continues when it does', async () => {
   const { port, seen } = await startCounting(1_000_000);
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -48,14 +48,14 @@ it('begins no more for who reads nothing, and goes on when they do', async () =>
   socket.destroy();
 }, 30_000);
 
-it('leaves connections of their own to themselves', async () => {
+it('does not limit separate connections', async () => {
   const { port, seen } = await startCounting();
   const replies = await Promise.all(Array.from({ length: 20 }, () => sendRaw(port, ask(2), { patience: 500 })));
   expect(replies.every((text) => text.split('number ').length === 3)).toBe(true);
   expect(seen.most).toBeGreaterThan(1);
 });
 
-it('forgets those whose visitor left, and the process goes on', async () => {
+it('drops queued requests when the visitor leaves, and the process continues', async () => {
   const { port, seen } = await startCounting();
   const socket = connect(port, '127.0.0.1');
   socket.write(ask(200));
@@ -66,11 +66,11 @@ it('forgets those whose visitor left, and the process goes on', async () => {
   expect(await sendRaw(port, ask(1), { patience: 300 })).toContain('number 0');
 });
 
-it('begins nothing that stands behind an answer which ended the connection', async () => {
+it('starts no request that follows a response which closed the connection', async () => {
   const { port, seen } = await startCounting();
   const refused = 'GET //x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc';
   expect((await sendRaw(port, refused + ask(3))).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
-  // It was answered before its body came, and what comes now is read nevertheless.
+  // The response was sent before the body arrived, but the body is still read.
   const unread = 'POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
   expect((await sendRaw(port, `${unread}0\r\n\r\n${ask(3)}`)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
   expect(seen.begun).toBe(0);

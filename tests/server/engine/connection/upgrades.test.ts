@@ -33,7 +33,7 @@ interface SocketAppOptions {
   readonly existingApp?: LoadedApp;
 }
 
-/** Says back what it hears, with the user that a step put on the request. */
+/** Echoes what it receives, with the user that a step set on the request. */
 const echo: Upgrades = {
   '/live': (request, socket, head) => {
     const user = (request as { user?: string }).user ?? 'nobody';
@@ -76,7 +76,7 @@ async function startSockets({
   return { port, lines, drain, url: `ws://127.0.0.1:${port}` };
 }
 
-/** Resolves with the peer, or with the status of the refusal. */
+/** Resolves with the peer, or with the status of the rejection. */
 function dial(url: string, options: ClientOptions = {}): Promise<WebSocket | number> {
   return new Promise((resolve, reject) => {
     const peer = new WebSocket(url, options);
@@ -100,7 +100,7 @@ async function say(peer: WebSocket, text: string): Promise<string> {
 }
 
 describe('a WebSocket', () => {
-  it('is let in on its path, whatever its search, and is logged when it ends', async () => {
+  it('is accepted on its path with any query, and logged when it ends', async () => {
     const { url, lines } = await startSockets();
     const peer = await dialOpen(`${url}/live?room=7`);
     expect(await say(peer, 'hello')).toBe('nobody: hello');
@@ -109,7 +109,7 @@ describe('a WebSocket', () => {
     expect(lines.find(({ msg }) => msg === 'upgrade')).toMatchObject({ path: '/live', status: 101 });
   });
 
-  it("works with Node's own client, which is that of browsers", async () => {
+  it("works with Node's own client, which has the API of browsers", async () => {
     const { url } = await startSockets();
     const peer = new globalThis.WebSocket(`${url}/live`);
     const heard = new Promise((resolve) => peer.addEventListener('message', ({ data }) => resolve(data)));
@@ -118,7 +118,7 @@ describe('a WebSocket', () => {
     peer.close();
   });
 
-  it('is not idle: an idle connection gives way before it, however much younger', async () => {
+  it('is not idle: a younger idle connection is closed before it', async () => {
     const { url, port } = await startSockets({ limited: { limits: { total: 128, ofSender: 2 } } });
     const peer = await dialOpen(`${url}/live`);
     const idle = connect(port, '127.0.0.1');
@@ -130,7 +130,7 @@ describe('a WebSocket', () => {
     expect(await say(peer, 'hello')).toBe('nobody: hello');
   });
 
-  it('is an ordinary request anywhere else', async () => {
+  it('is handled as an ordinary request on any other path', async () => {
     const { url, port } = await startSockets();
     expect(await dial(`${url}/elsewhere`)).toBe(404);
     expect(await dial(`${url}/live/`)).toBe(404);
@@ -140,7 +140,7 @@ describe('a WebSocket', () => {
     expect((await askRaw(port, 'GET /live HTTP/1.1')).status).toBe(404);
   });
 
-  it('is refused where another site opens it, and let in where no browser does', async () => {
+  it('is rejected if another site opens it, and accepted without browser headers', async () => {
     const own = await startSockets();
     expect(await dial(`${own.url}/live`, { origin: 'https://evil.example' })).toBe(403);
     expect(await dial(`${own.url}/live`, { origin: 'null' })).toBe(403);
@@ -150,7 +150,7 @@ describe('a WebSocket', () => {
     await dialOpen(`${own.url}/live`);
   });
 
-  it('says what to set once, and not with each handshake', async () => {
+  it('logs once which setting to change, not for each handshake', async () => {
     const { url, lines } = await startSockets();
     for (let time = 0; time < 2; time++) {
       const headers = { 'X-Forwarded-For': '6.6.6.6' };
@@ -162,7 +162,7 @@ describe('a WebSocket', () => {
     ]);
   });
 
-  it('is for the configured hosts and origins alone', async () => {
+  it('is accepted only for the configured hosts and origins', async () => {
     const { url } = await startSockets({ publicOrigins: ['https://weir.example'] });
     const headers = { host: 'weir.example' };
     expect(await dial(`${url}/live`, { origin: 'https://weir.example' })).toBe(421);
@@ -170,7 +170,7 @@ describe('a WebSocket', () => {
     await dialOpen(`${url}/live`, { headers, origin: 'https://weir.example' });
   });
 
-  it("comes behind the owner's steps, which may refuse it or know who it is", async () => {
+  it('is opened after product steps, which can reject it or identify the user', async () => {
     const gate: RequestHandler = async (req, res, next) => {
       await sleep(10);
       if (req.get('x-key') === 'ada') {
@@ -190,7 +190,7 @@ describe('a WebSocket', () => {
     expect(await say(peer, 'x')).toBe('ada at 127.0.0.1: x');
   });
 
-  it('whose handler fails is closed, and the failure has its line', async () => {
+  it('is closed if its handler fails, and the failure is logged', async () => {
     const { port, lines } = await startSockets({
       upgrades: {
         '/live': async () => {
@@ -204,7 +204,7 @@ describe('a WebSocket', () => {
     expect(lines).toContainEqual(expect.objectContaining({ msg: 'A request failed.', origin: 'step', url: '/live' }));
   });
 
-  it('outlives the time that a silent connection of HTTP has', async () => {
+  it('survives the idle timeout of HTTP connections', async () => {
     const { url } = await startSockets({
       upgrades: {
         '/live': (request, socket, head) => {
@@ -248,7 +248,7 @@ describe("an existing app's server", () => {
     return { app, server: createServer(app) };
   }
 
-  it.each(['polling', 'websocket'])('socket.io, by %s', async (transport) => {
+  it.each(['polling', 'websocket'])('works with socket.io, by %s', async (transport) => {
     const existingApp = createExisting();
     const sockets = new SocketServer(existingApp.server, { cors: { origin: 'https://other.example' } });
     sockets.on('connection', (socket) => socket.on('ask', (text, answer) => answer(`heard ${text}`)));
@@ -268,7 +268,7 @@ describe("an existing app's server", () => {
     expect([missing.status, await missing.text()]).toEqual([404, '<h1>Page not found</h1>']);
   });
 
-  it('`ws`, together with upgrade.ts', async () => {
+  it('works with `ws`, together with upgrade.ts', async () => {
     const existingApp = createExisting();
     const theirs = new WebSocketServer({ server: existingApp.server, path: '/theirs' });
     theirs.on('connection', (peer) => peer.on('message', () => peer.send('theirs')));

@@ -9,7 +9,7 @@ const scrubber = createScrubber();
 const info = new RequestInfo({ requestId: 'req-1', method: 'GET', address: '::1', origin: 'http://localhost' });
 const contextOf = (cookie: string) => ({ origin: 'loader', info, headers: { cookie } }) as const;
 
-it('knows the secrets of the request, wherever an error repeats them', () => {
+it('redacts the secrets of the request in every part of an error', () => {
   const toFailure = createFailureRecorder({ build: 'b', scrubber });
   const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });
   const { failure } = toFailure({ error, extra: { looked: ['session-of-ann'] } }, contextOf('id=session-of-ann'));
@@ -17,7 +17,7 @@ it('knows the secrets of the request, wherever an error repeats them', () => {
   expect(failure.title).toBe('Error: No row for [redacted]');
 });
 
-it('lets no cookie wipe out the digest, kind and build of a failure', () => {
+it('keeps the digest, kind and build of a failure even if a cookie contains the same text', () => {
   const toFailure = createFailureRecorder({ build: 'a29092e775f1', scrubber });
   const error = new Error('boom');
   const { failure: before } = toFailure({ error }, contextOf(''));
@@ -28,7 +28,7 @@ it('lets no cookie wipe out the digest, kind and build of a failure', () => {
   for (const field of ['digest', 'kind', 'build', 'release', 'rule'] as const) expect(after[field]).toBe(before[field]);
 });
 
-it("keeps them out of the log's stack as well", () => {
+it('redacts them in the stack of the log, too', () => {
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line: string) => lines.push(line) });
   const error = new Error('No row for session-of-ann', { cause: new Error('key session-of-ann') });

@@ -5,7 +5,7 @@ import { createFunnel } from '../../../../src/server/engine/errors/funnel.ts';
 import { createScrubber } from '../../../../src/server/engine/errors/scrub.ts';
 import { spyOnLog } from '../../../support/app.ts';
 
-it('cuts where a word ends, unless the word is too long', () => {
+it('cuts at the end of a word, unless the word is too long', () => {
   expect(cutAtWord('one two', 7, 4)).toBe('one two');
   expect(cutAtWord('one two', 6, 4)).toBe('one ');
   expect(cutAtWord('one two', 3, 4)).toBe('');
@@ -13,7 +13,7 @@ it('cuts where a word ends, unless the word is too long', () => {
   expect(cutAtWord('x'.repeat(100), 50, 10)).toHaveLength(40);
 });
 
-it('keeps no half of a secret, wherever a message is cut', () => {
+it('leaves no half of a secret, wherever a message is cut', () => {
   const secret = 'quitesecretwithoutanydigit';
   const scrubber = createScrubber({ literals: [secret] });
   const { log, lines } = spyOnLog();

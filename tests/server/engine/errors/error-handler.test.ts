@@ -19,14 +19,14 @@ it('follows a redirect that a step throws', async () => {
   expect(reply.headers.location).toBe('/admin');
 });
 
-it("shows the owner's page for an outcome", async () => {
+it("shows the product's page for a control-flow response", async () => {
   const reply = await request(appThat(() => forbidden()))
     .get('/')
     .expect(403);
   expect(reply.text).toBe('<h1>forbidden</h1>');
 });
 
-it("stands in for an owner's page that fails", async () => {
+it("shows the built-in page if the product's page fails", async () => {
   const app = appThat(() => forbidden(), {
     renderError: async () => {
       throw new Error('canary');
@@ -37,13 +37,13 @@ it("stands in for an owner's page that fails", async () => {
   expect(reply.text).not.toContain('canary');
 });
 
-describe('who asks for JSON', () => {
+describe('the response format', () => {
   it.each([
     ['application/json', true],
     ['application/problem+json, */*;q=0.1', true],
     ['text/html,application/json', false],
     ['*/*', false],
-  ])('by Accept: %s, gets it: %s', async (accept, json) => {
+  ])('depends on Accept: %s, JSON: %s', async (accept, json) => {
     const reply = await request(
       appThat(() => {
         throw new HttpError(418, 'Tea.');
@@ -70,7 +70,7 @@ describe.each([401, 403, 404, 409])('an HttpError of status %i', (status) => {
       .set('Accept', accept)
       .expect(status);
 
-  it('says the words that it was given, in JSON and to the page of the owner', async () => {
+  it("shows its message, in JSON and on the product's page", async () => {
     const error = new HttpError(status, 'The sluice is closed.');
     expect(JSON.parse((await answer(error, 'application/json')).text)).toMatchObject({
       detail: 'The sluice is closed.',
@@ -79,7 +79,7 @@ describe.each([401, 403, 404, 409])('an HttpError of status %i', (status) => {
   });
 });
 
-describe.each(['/', '/api/x'])('an error of a handler at %s', (path) => {
+describe.each(['/', '/api/x'])('an error in a handler at %s', (path) => {
   const { log, lines } = spyOnLog();
   const answerTo = (error: unknown) => {
     const fail: RequestHandler = (_req, res) => {
@@ -107,19 +107,19 @@ describe.each(['/', '/api/x'])('an error of a handler at %s', (path) => {
     expect(lines.filter(({ digest }) => digest !== undefined)).toEqual([]);
   });
 
-  it('says its message where `expose` is set', async () => {
+  it('shows its message if `expose` is set', async () => {
     const reply = await answerTo(Object.assign(new Error('The sluice is closed.'), { status: 409, expose: true }));
     expect(JSON.parse(reply.text)).toMatchObject({ status: 409, detail: 'The sluice is closed.' });
   });
 
-  it('sends the headers of a 4xx, but none of a body', async () => {
+  it('sends the headers of a 4xx, except those about a body', async () => {
     const headers = { 'Content-Range': 'bytes */10', 'Content-Length': '5', 'X-Bad\n': 'x', 'X-Count': 3 };
     const reply = await answerTo(Object.assign(new Error(''), { status: 416, headers })).expect(416);
     expect(reply.headers).toMatchObject({ 'content-range': 'bytes */10', 'x-count': '3' });
     expect(JSON.parse(reply.text)).toMatchObject({ status: 416 });
   });
 
-  it('keeps a 5xx, which is a failure', async () => {
+  it('with a 5xx keeps it, and is a failure', async () => {
     const headers = { 'Retry-After': '30', 'X-Upstream': 'canary' };
     const reply = await answerTo(Object.assign(new Error('canary'), { status: 503, expose: true, headers })).expect(
       503,
@@ -130,12 +130,12 @@ describe.each(['/', '/api/x'])('an error of a handler at %s', (path) => {
     expect(JSON.stringify([reply.text, reply.headers])).not.toContain('canary');
   });
 
-  it.each([200, 302, 999, '404', 404.5])('takes %j for no status', async (status) => {
+  it.each([200, 302, 999, '404', 404.5])('ignores the status %j', async (status) => {
     await answerTo(Object.assign(new Error('x'), { status })).expect(500);
   });
 });
 
-it('leaves the words to the page of the owner where an HttpError was given none', () => {
+it("leaves the text to the product's page if an HttpError has no message", () => {
   expect([401, 403, 404].map((status) => toPublicError(new HttpError(status)))).toEqual([
     { kind: 'unauthorized', status: 401 },
     { kind: 'forbidden', status: 403 },
@@ -147,7 +147,7 @@ it('leaves the words to the page of the owner where an HttpError was given none'
   });
 });
 
-it('does not pass on headers of the answer that failed', async () => {
+it('drops the headers of the failed response', async () => {
   const app = appThat((_req, res) => {
     res.setHeader('Set-Cookie', 'session=canary');
     res.setHeader('Cache-Control', 'public, max-age=600');
@@ -160,7 +160,7 @@ it('does not pass on headers of the answer that failed', async () => {
   expect(reply.headers['cache-control']).toBe('no-store');
 });
 
-it('cuts a reply that has begun, so that it cannot be taken for whole', async () => {
+it('aborts a response that has started, so that it cannot be mistaken for a complete one', async () => {
   const app = appThat((_req, res) => {
     res.write('half');
     throw new Error('boom');

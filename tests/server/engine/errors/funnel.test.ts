@@ -71,7 +71,7 @@ function throwing(): Error {
   return error;
 }
 
-describe('what is hostile', () => {
+describe('a hostile error', () => {
   it.each<[string, unknown]>([
     ['a string', 'canary'],
     ['an empty string', ''],
@@ -115,25 +115,25 @@ describe('what is hostile', () => {
     ['a message of a megabyte', new Error('canary '.repeat(150_000))],
     ['a message that looks like frames', new Error(`x\n${'    at '.repeat(100_000)}`)],
     [
-      'an imitation of an outcome',
+      'a forged control-flow response',
       Object.assign(Object.create(ControlFlowResponse.prototype), {
         kind: 'redirect',
         status: 'x',
         [Symbol.for('spillway.control-flow')]: true,
       }),
     ],
-    ['lone surrogates and controls', new Error('\ud800\u0000\u001b[2J')],
-  ])('%s gets an address, soon', (_name, error) => {
+    ['lone surrogates and control characters', new Error('\ud800\u0000\u001b[2J')],
+  ])('%s gets an address quickly', (_name, error) => {
     const { addressOf, lines } = createTestFunnel();
     const before = performance.now();
     expect(addressOf(error)).toMatch(ADDRESS);
-    expect(performance.now() - before).toBeLessThan(1000); // a stack that is read without a bound takes minutes
+    expect(performance.now() - before).toBeLessThan(1000); // reading a stack without a limit takes minutes
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines).length).toBeLessThan(200_000);
   });
 });
 
-describe('a request that is made again', () => {
+describe('a repeated request', () => {
   const failAgain = ({ fail }: ReturnType<typeof createTestFunnel>, error: unknown, named: string) => {
     const info = createInfo({ 'x-retry-of': named });
     const disposition = fail(error, info);
@@ -151,7 +151,7 @@ describe('a request that is made again', () => {
     expect(funnel.lines).toHaveLength(2);
   });
 
-  it('is another one if it fails in another way, or names what did not happen here', () => {
+  it('is another occurrence if it fails in another way, or sends an address that is not from here', () => {
     const funnel = createTestFunnel();
     const first = funnel.addressOf(boom()) ?? '';
     expect(failAgain(funnel, new TypeError('another'), first)).not.toBe(first);
@@ -160,7 +160,7 @@ describe('a request that is made again', () => {
     expect(funnel.lines).toHaveLength(3);
   });
 
-  it('is another one after half a minute', () => {
+  it('is another occurrence after half a minute', () => {
     const funnel = createTestFunnel();
     const now = vi.spyOn(performance, 'now').mockReturnValue(1000);
     onTestFinished(() => now.mockRestore());
@@ -171,7 +171,7 @@ describe('a request that is made again', () => {
 });
 
 describe('a failure', () => {
-  it('is recorded once, with its stack and without the search', () => {
+  it('is recorded once, with its stack and without the query string', () => {
     const { addressOf, lines } = createTestFunnel();
     const error = new Error('boom');
     const address = addressOf(error);
@@ -190,7 +190,7 @@ describe('a failure', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('that is no object is one failure within its request, and another one of the same kind in the next', () => {
+  it('that is not an object is one failure within its request, and another occurrence in the next', () => {
     const { addressOf } = createTestFunnel();
     const [first, second] = [addressOf('boom'), createTestFunnel().addressOf('boom')];
     expect(addressOf('boom')).toBe(first);
@@ -198,7 +198,7 @@ describe('a failure', () => {
     expect(first?.slice(0, 8)).toBe(second?.slice(0, 8));
   });
 
-  it('reaches every reporter once, whole, before its address is known, with what led to it', () => {
+  it('reaches every reporter once, complete with breadcrumbs, before its address is known', () => {
     const { log } = spyOnLog();
     const told: { failure: Failure; error: unknown }[] = [];
     const reporter = { report: (failure: Failure, error: unknown) => told.push({ failure, error }) > 0 };
@@ -240,7 +240,7 @@ describe('a failure', () => {
     expect(JSON.stringify(failure)).not.toContain('sid=');
   });
 
-  it('that cannot be kept is in the log, whole, and so is why a reporter failed', () => {
+  it('is logged in full if it cannot be stored, and so is the error of a reporter', () => {
     const { log, lines } = spyOnLog();
     const broken = {
       report: (): boolean => {
@@ -256,7 +256,7 @@ describe('a failure', () => {
     ]);
   });
 
-  it('that nobody threw has an address too', () => {
+  it('without a thrown error also has an address', () => {
     const { log, lines } = spyOnLog();
     const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1' });
     const address = funnel.record({ kind: 'blocked-loop', errors: [], extra: { ms: 1500 } }, { origin: 'process' });
@@ -272,7 +272,7 @@ describe('a failure', () => {
     });
   });
 
-  it('keeps its digest across data, lines and processes, and differs by throw site', () => {
+  it('has the same digest for other data, lines and processes, and another for another throw site', () => {
     const at = (id: number) => new Error(`No order ${id} for "someone-${id}" at https://x.example/${id}`);
     const other = () => new Error('No order 1 for "someone-1" at https://x.example/1');
     const digestOf = (error: Error) => createTestFunnel().addressOf(error)?.slice(0, 8);
@@ -290,7 +290,7 @@ describe('a failure', () => {
   });
 });
 
-it('counts what is ignored, and why', () => {
+it('counts ignored errors by reason', () => {
   const { log } = spyOnLog();
   const count = vi.fn();
   const funnel = createFunnel({ scrubber: noScrubber, log, build: 'b1', count });
@@ -303,7 +303,7 @@ it('counts what is ignored, and why', () => {
   ]);
 });
 
-describe('what is no failure', () => {
+describe('an error that is not a failure', () => {
   it.each<[unknown, unknown]>([
     [caught(() => redirect('/x?a=1')), { kind: 'redirect', status: 303, location: '/x?a=1' }],
     [caught(() => notFound()), { kind: 'error', error: { kind: 'not-found', status: 404 } }],
@@ -328,13 +328,13 @@ describe('what is no failure', () => {
       Object.assign(new Error('request aborted'), { type: 'request.aborted', status: 400, expose: true }),
       { kind: 'visitor-gone' },
     ],
-  ])('%s is neither logged nor given an address', (error, disposition) => {
+  ])('%s is not logged and gets no address', (error, disposition) => {
     const { fail, lines } = createTestFunnel();
     expect(fail(error)).toEqual(disposition);
     expect(lines).toEqual([]);
   });
 
-  it("an abort counts as the visitor's leaving only where that is why", () => {
+  it("an abort is ignored only if the visitor's disconnect caused it", () => {
     const { log } = spyOnLog();
     const funnel = createFunnel({ scrubber: noScrubber, log, build: 'test' });
     const gone = new AbortController();
@@ -346,7 +346,7 @@ describe('what is no failure', () => {
   });
 });
 
-it('tells standard error where the log throws', () => {
+it('writes to standard error if the log throws', () => {
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const log = {
     error: () => {
@@ -361,7 +361,7 @@ it('tells standard error where the log throws', () => {
   expect(line).toMatch(/^The log could not be written \(disk full\): \{"digest":/);
 });
 
-describe('whoever is signed in to the desk', () => {
+describe('a visitor who is signed in to the desk', () => {
   const verdictFor = (isOperator: boolean, isShared?: boolean) => {
     const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' });
     const info = createInfo();
@@ -369,16 +369,16 @@ describe('whoever is signed in to the desk', () => {
     return funnel.fail(new Error('x'), { origin: 'loader', info, ...(isShared && { isShared }) });
   };
 
-  it('is told that the address leads there', () => {
+  it('sees that the address leads to the desk', () => {
     expect(verdictFor(true)).toMatchObject({ error: { kind: 'failure', desk: true } });
     expect(verdictFor(false)).not.toMatchObject({ error: { desk: true } });
   });
 
-  it('is not told of it on a page that others get too', () => {
+  it('does not see it on a page that is shared with others', () => {
     expect(verdictFor(true, true)).not.toMatchObject({ error: { desk: true } });
   });
 
-  it('is told nothing of it where nothing failed', () => {
+  it('does not see it if nothing failed', () => {
     const funnel = createFunnel({ scrubber: noScrubber, log: spyOnLog().log, build: 'test' });
     const info = createInfo();
     info.isOperator = true;

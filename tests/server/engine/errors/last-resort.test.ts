@@ -13,7 +13,7 @@ it('has a heading, the sentence with the host, the digest below it, and what to 
   expect(html).toContain('noindex');
 });
 
-it('escapes whatever it is given', () => {
+it('escapes all values', () => {
   const evil = '"><script>alert(1)</script>\'&';
   const html =
     renderLastResort({ kind: 'failure', status: 500, digest: evil }, evil) +
@@ -22,7 +22,7 @@ it('escapes whatever it is given', () => {
   expect(html).toContain('&quot;&gt;&lt;script&gt;');
 });
 
-it('is allowed its own style sheet and nothing else', () => {
+it('allows only its own style sheet', () => {
   const html = renderLastResort({ kind: 'failure', status: 500 }, 'x');
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
   expect(PLAIN_PAGE_POLICY).toContain(`'sha256-${createHash('sha256').update(style).digest('base64')}'`);
@@ -30,7 +30,7 @@ it('is allowed its own style sheet and nothing else', () => {
   expect(html).not.toMatch(/style="|<script|<img|<link/);
 });
 
-it('asks what the visitor was doing where that is taken, and leads operators into the desk', () => {
+it('asks what the visitor was doing if feedback is enabled, and links operators to the desk', () => {
   const failure = { kind: 'failure', status: 500, digest: '7K3QM2XA-9F4W0R6B' } as const;
   const html = renderLastResort(failure, 'x', true);
   expect(html).toContain('<form method="post" action="?_feedback">');

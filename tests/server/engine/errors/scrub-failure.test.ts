@@ -41,13 +41,13 @@ const failure: Failure = {
   extra: { note: ['kept'] },
 };
 
-it('leaves a failure without secrets as it is', () => {
+it('does not change a failure without secrets', () => {
   expect(scrubFailure(failure, scrubber)).toEqual(failure);
   const bare: Failure = { ...failure, errors: [], request: undefined, breadcrumbs: undefined };
   expect(scrubFailure(bare, scrubber)).toEqual(bare);
 });
 
-it('finds a secret in each place that tells something', () => {
+it('finds a secret in every field with text', () => {
   const secret = 'session-of-ann';
   const message = `No row for ${secret}`;
   const told = scrubFailure(
@@ -79,10 +79,10 @@ it('finds a secret in each place that tells something', () => {
   expect(JSON.stringify(told)).not.toContain(secret);
 });
 
-it('lets no stranger wipe out what a failure is known by', () => {
+it('keeps the fields that identify a failure, even if they match a secret', () => {
   const known = ['id', 'digest', 'occurrence', 'rule', 'kind', 'side', 'origin', 'at', 'build', 'release'] as const;
   const more = ['route', 'routeId', 'requestId', 'traceId', 'visitor'] as const;
-  // What a stranger may put into a cookie: each text of the failure itself.
+  // Every text of the failure itself, which a stranger could put into a cookie.
   const own = JSON.stringify(failure).match(/[^"{}[\]:,]{8,}/g) ?? [];
   const scrubbed = scrubFailure(failure, scrubber.with(own));
   for (const field of [...known, ...more]) expect(scrubbed[field]).toEqual(failure[field]);
@@ -91,7 +91,7 @@ it('lets no stranger wipe out what a failure is known by', () => {
   expect(scrubbed.errors[0]?.frames[0]).toMatchObject(place);
 });
 
-it('keeps its shape, whatever was in it', () => {
+it('keeps the shape of any failure', () => {
   fc.assert(
     fc.property(fc.string(), fc.jsonValue(), fc.dictionary(fc.string(), fc.string()), (text, extra, tags) => {
       const scrubbed = scrubFailure({ ...failure, title: text, extra: { extra }, tags }, scrubber);

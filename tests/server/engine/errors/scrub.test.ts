@@ -5,7 +5,7 @@ import { createScrubber, MAX_SCRUBBED_LENGTH } from '../../../../src/server/engi
 const scrubber = createScrubber();
 const card = '4111 1111 1111 1111';
 const jwt = `eyJ${'hbGciOiJIUzI1NiJ9'}.eyJzdWIiOiIxIn0.c2lnbmF0dXJl`;
-// Put together here, so that no scanner of repositories takes them for real ones.
+// Built at run time, so that secret scanners do not mistake them for real keys.
 const githubKey = `ghp_${'a1B2'.repeat(9)}`;
 const stripeKey = `sk_live_${'4eC39HqLyjWDarjtT1zdp7dc'}`;
 const slackKey = `xoxb-${'123456789012-abcdefABCDEF'}`;
@@ -37,7 +37,7 @@ describe('text', () => {
     ['at /callback?code=4/0AX&state=open', 'at /callback?code=[redacted]&state=open'],
     ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----!', '[redacted]!'],
     ['-----BEGIN PRIVATE KEY-----\nabc that was cut', '[redacted]'],
-  ])('takes the secret out of %j', (text, expected) => {
+  ])('redacts the secret in %j', (text, expected) => {
     expect(scrubber.text(text)).toBe(expected);
     expect(scrubber.text(expected)).toBe(expected);
   });
@@ -56,18 +56,18 @@ describe('text', () => {
     'GET https://cdn.example/react-dom@19.3.1/logo@2x.png',
     'render@https://example.com/assets/home-X7K2QM2X.js:1:2',
     'No author, no shipping, keyboard: qwerty',
-  ])('leaves %j', (text) => {
+  ])('does not change %j', (text) => {
     expect(scrubber.text(text)).toBe(text);
   });
 
-  it('finds what was said to be secret, as it is, encoded, and in JSON', () => {
+  it('finds configured secrets: plain, encoded, and in JSON', () => {
     const known = createScrubber({ literals: ['pa/ss "w" ord', 'short'] });
     expect(known.text('a pa/ss "w" ord short')).toBe('a [redacted] short');
     expect(known.text(`q=${encodeURIComponent('pa/ss "w" ord')}`)).toBe('q=[redacted]');
     expect(known.text(JSON.stringify({ a: 'pa/ss "w" ord' }))).toBe('{"a":"[redacted]"}');
   });
 
-  it('leaves no rest of a longer value that begins like a shorter one', () => {
+  it('leaves no rest of a longer value that starts with a shorter one', () => {
     expect(createScrubber({ literals: ['hunter22', 'hunter22-long'] }).text('hunter22-long')).toBe('[redacted]');
     expect(
       createScrubber({ literals: ['hunter22-long'] })
@@ -76,7 +76,7 @@ describe('text', () => {
     ).toBe('[redacted]');
   });
 
-  it('takes what a request brought along, without teaching it to the others', () => {
+  it('redacts the secrets of one request, without adding them for other requests', () => {
     const own = scrubber.with(['session-of-ann', 'redacted']);
     expect(own.text('No row for session-of-ann')).toBe('No row for [redacted]');
     expect(own.text('[redacted]')).toBe('[redacted]');
@@ -84,14 +84,14 @@ describe('text', () => {
     expect(scrubber.with(['short'])).toBe(scrubber);
   });
 
-  it('takes the names and patterns of the owner', () => {
+  it('uses the names and patterns of the product', () => {
     const own = createScrubber({ keys: ['patient_id', 'Pin'], patterns: [/KD-\d{4}/] });
     expect(own.text('patientId=77&pin=1234&shipping=4 KD-1234 KD-5678')).toBe(
       'patientId=[redacted]&pin=[redacted]&shipping=4 [redacted] [redacted]',
     );
   });
 
-  it('is cut where a word ends', () => {
+  it('is cut at the end of a word', () => {
     const text = `${'word '.repeat(4000)}`;
     const scrubbed = scrubber.text(text);
     expect(scrubbed.length).toBeLessThanOrEqual(MAX_SCRUBBED_LENGTH + 1);
@@ -109,7 +109,7 @@ describe('text', () => {
   ];
   const secrets = fc.stringMatching(/^[A-Za-z0-9]{5}[0-9][A-Za-z0-9_-]{5,20}$/);
 
-  it('holds no secret that was put in, whatever stands around it', () => {
+  it('contains no inserted secret, with any text around it', () => {
     fc.assert(
       fc.property(secrets, fc.constantFrom(...wrappers), fc.string(), fc.string(), (secret, wrap, before, after) => {
         const text = `${before} ${wrap(secret)} ${after}`;
@@ -179,7 +179,7 @@ describe('text', () => {
   });
 });
 
-describe('url', () => {
+describe('URL', () => {
   it.each([
     ['/a?token=abc&x=1#top', '/a?token=[redacted]&x=1#top'],
     ['/a?x=1#access_token=abc&n=2', '/a?x=1#access_token=[redacted]&n=2'],
@@ -207,7 +207,7 @@ describe('url', () => {
 });
 
 describe('value', () => {
-  it('hides by name and by text, and tells whether there was something', () => {
+  it('redacts by key and by text, and says if it redacted something', () => {
     expect(
       scrubber.value({
         password: 'x',
@@ -231,7 +231,7 @@ describe('value', () => {
     });
   });
 
-  it('copies what JSON does not know', () => {
+  it('copies values that JSON does not support', () => {
     const error = Object.assign(new TypeError('for ann@example.com', { cause: new Error('token=abc1') }), {
       code: 'E1',
     });
@@ -276,7 +276,7 @@ describe('value', () => {
     ]);
   });
 
-  it('survives what is hostile', () => {
+  it('handles hostile values', () => {
     const circle: Record<string, unknown> = { a: 1 };
     circle.self = circle;
     const { proxy, revoke } = Proxy.revocable({}, {});
@@ -305,7 +305,7 @@ describe('value', () => {
     expect(({} as { admin?: unknown }).admin).toBeUndefined();
   });
 
-  it('is bounded in depth, width and text', () => {
+  it('is limited in depth, width and text', () => {
     let deep: unknown = 'end';
     for (let level = 0; level < 10_000; level += 1) deep = [deep];
     expect(JSON.stringify(scrubber.value(deep))).toContain('[cut]');
@@ -316,7 +316,7 @@ describe('value', () => {
     expect(JSON.stringify(long).length).toBeLessThan(500_000);
   });
 
-  it('never throws, leaves what it was given, and makes plain JSON', () => {
+  it('never throws, does not change its input, and returns plain JSON', () => {
     fc.assert(
       fc.property(
         fc.anything({

@@ -37,7 +37,7 @@ const frame = (number: number) => ({
   function: 'f',
 });
 
-it('leaves what fits as it is, without a word of cutting', () => {
+it('does not change what fits, and lists no cuts', () => {
   expect(trimFailure(failure)).toEqual(failure);
   const rich = {
     ...failure,
@@ -55,7 +55,7 @@ it('keeps the last 100 breadcrumbs', () => {
   expect(trimmed.cut).toEqual(['breadcrumbs']);
 });
 
-it('cuts each reported text at 250 characters, and the title at 200, with a mark', () => {
+it('cuts each reported text at 250 characters, and the title at 200, with an ellipsis', () => {
   const trimmed = trimFailure({
     ...failure,
     title: long,
@@ -79,7 +79,7 @@ it('cuts each reported text at 250 characters, and the title at 200, with a mark
   expect(trimmed.cut).toEqual(['values']);
 });
 
-it('keeps the inner lines of a component stack', () => {
+it('keeps the innermost lines of a component stack', () => {
   const stack = Array.from({ length: 1000 }, (_, index) => `\n    at Component${index} (src/x.tsx)`).join('');
   const { componentStack = '', cut } = trimFailure({ ...failure, componentStack: stack });
   expect(componentStack.length).toBeLessThanOrEqual(MAX_COMPONENT_STACK_LENGTH);
@@ -100,7 +100,7 @@ describe('a failure that is too large', () => {
   const wide = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, value]));
 
-  it('loses the depth of what was added first', () => {
+  it('first loses the depth of additional data', () => {
     const extra = { note: 'kept', deep: { a: { b: { c: wide(1000, long.slice(0, 200)) } } } };
     const trimmed = trimFailure({ ...failure, extra, breadcrumbs: [breadcrumb(1)] });
     expect(trimmed.extra).toEqual({ note: 'kept', deep: { a: { b: '[cut]' } } });
@@ -108,7 +108,7 @@ describe('a failure that is too large', () => {
     expect(trimmed.cut).toEqual(['extra']);
   });
 
-  it('then older breadcrumbs', () => {
+  it('then loses older breadcrumbs', () => {
     const data = wide(12, long.slice(0, 240)) as Record<string, string>;
     const breadcrumbs = Array.from({ length: 100 }, (_, index) => ({ ...breadcrumb(index), data }));
     const trimmed = trimFailure({ ...failure, breadcrumbs, extra: { note: 'kept' } });
@@ -118,7 +118,7 @@ describe('a failure that is too large', () => {
     expect(trimmed.cut).toEqual(['breadcrumbs']);
   });
 
-  it('then all that was added, and last the frames', () => {
+  it('then loses all additional data, and finally frames', () => {
     const frames = Array.from({ length: 100 }, (_, index) => frame(index));
     const errors = Array.from({ length: 10 }, () => ({ class: 'E', message: 'm', frames }));
     const trimmed = trimFailure({
@@ -134,7 +134,7 @@ describe('a failure that is too large', () => {
     expect(trimmed.cut).toEqual(expect.arrayContaining(['values', 'extra', 'frames']));
   });
 
-  it('arrives as a stub where nothing else helps', () => {
+  it('is reduced to a stub if nothing else helps', () => {
     const nul = '\0'.repeat(300);
     const errors = Array.from({ length: 12 }, () => ({
       class: nul,
@@ -164,7 +164,7 @@ describe('a failure that is too large', () => {
   });
 });
 
-it('always fits, always parses, and keeps its address, whatever is in it', () => {
+it('always fits and parses, and keeps its address', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 400 }),
     fc.constantFrom(long, '\0'.repeat(400), '𝕏'.repeat(300)),
@@ -207,7 +207,7 @@ it('always fits, always parses, and keeps its address, whatever is in it', () =>
   );
 });
 
-it('bounds what leads back to itself, and leaves out what JSON does not know', () => {
+it('limits circular values, and omits values that JSON does not support', () => {
   const circle: Record<string, unknown> = { f: () => 1, n: 1n };
   circle.self = circle;
   circle.other = circle;

@@ -7,7 +7,7 @@ import { until } from '../../../support/until.ts';
 const HEAD = 'POST /upload HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
 const CHUNK = `3e8\r\n${'x'.repeat(1000)}\r\n`;
 
-/** A server with a route of the owner's that answers without a look at the body. */
+/** A server with a product route that responds without reading the body. */
 async function startUploads(before: (req: Parameters<NonNullable<AppDeps['routes']>>[0]) => void = () => {}) {
   const { log, lines } = spyOnLog();
   const server = await startTestServer({
@@ -27,13 +27,13 @@ async function isAlive(port: number): Promise<boolean> {
   return parseReply(await sendRaw(port, 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).status === 200;
 }
 
-describe('a request whose body nobody read', () => {
+describe('a request with an unread body', () => {
   it.each([
-    ['all of which came', `${CHUNK.repeat(3)}0\r\n\r\n`],
-    ['more of which than is buffered came', `${CHUNK.repeat(500)}0\r\n\r\n`],
-    ['the rest of which never came', CHUNK],
-    ['none of which came', ''],
-  ])('has its line, with the bytes of its answer, %s', async (_name, body) => {
+    ['all of which arrived', `${CHUNK.repeat(3)}0\r\n\r\n`],
+    ['of which more arrived than is buffered', `${CHUNK.repeat(500)}0\r\n\r\n`],
+    ['of which only the beginning arrived', CHUNK],
+    ['of which nothing arrived', ''],
+  ])('is logged with the bytes of its response, %s', async (_name, body) => {
     const { port, line } = await startUploads();
     const reply = await sendRaw(port, HEAD + body, { patience: 200 });
     expect(parseReply(reply)).toMatchObject({ status: 202, body: expect.stringContaining('taken') });
@@ -44,7 +44,7 @@ describe('a request whose body nobody read', () => {
     expect(await isAlive(port)).toBe(true);
   });
 
-  it('has its line where the visitor left before the answer', async () => {
+  it('is logged if the visitor left before the response', async () => {
     const { port, line } = await startUploads((req) => req.socket.destroy());
     await sendRaw(port, HEAD + CHUNK, { patience: 200 });
     await until(() => line() !== undefined, 'the line of the request');
@@ -53,7 +53,7 @@ describe('a request whose body nobody read', () => {
   });
 });
 
-it('a request that has lost its socket has its line, and the process lives', async () => {
+it('logs a request that has lost its socket, and keeps the process alive', async () => {
   const { port, line } = await startUploads((req) => {
     Object.assign(req, { socket: null });
   });

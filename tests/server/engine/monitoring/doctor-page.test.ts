@@ -36,8 +36,8 @@ function createApp({ mayRead = async () => true, publicOrigins = [], trustProxy 
 
 const withToken = (test: Test): Test => test.set('Authorization', 'Bearer a-token-of-a-viewer');
 
-describe('what the server sees', () => {
-  it('is told by names of headers alone, whatever the host', async () => {
+describe("the server's view of a request", () => {
+  it('contains only names of headers, for any host', async () => {
     const app = createApp({ publicOrigins: ['https://example.com'], trustProxy: 1 });
     const { body, text, headers } = await withToken(request(app).get(DOCTOR_SEEN))
       .set('Host', 'stranger.example')
@@ -59,25 +59,28 @@ describe('what the server sees', () => {
     expect(headers['cache-control']).toBe('no-store');
   });
 
-  it('knows who is listed as a proxy, and under which origin it answers', async () => {
+  it('says which addresses are trusted proxies, and under which origin it answers', async () => {
     const app = createApp({ trustProxy: ['loopback'], publicOrigins: ['http://site.example'] });
     const { body } = await withToken(request(app).get(DOCTOR_SEEN)).set('Host', 'site.example');
     expect(body).toMatchObject({ isVisitorListed: true, isPeerTrusted: true, origin: 'http://site.example' });
   });
 });
 
-describe('who may ask', () => {
-  it.each([DOCTOR_SEEN, DOCTOR_STREAM, DOCTOR_EVENTS, DOCTOR_BODY])('nobody without a token finds %s', async (path) => {
-    const asked: string[] = [];
-    const mayRead: MayRead = async () => {
-      asked.push(path);
-      return true;
-    };
-    expect((await request(createApp({ mayRead })).get(path)).status).toBe(404);
-    expect(asked).toEqual([]);
-  });
+describe('access', () => {
+  it.each([DOCTOR_SEEN, DOCTOR_STREAM, DOCTOR_EVENTS, DOCTOR_BODY])(
+    'without a token is not possible: %s',
+    async (path) => {
+      const asked: string[] = [];
+      const mayRead: MayRead = async () => {
+        asked.push(path);
+        return true;
+      };
+      expect((await request(createApp({ mayRead })).get(path)).status).toBe(404);
+      expect(asked).toEqual([]);
+    },
+  );
 
-  it('a wrong token is refused, too many of them for a while, and nothing is told of a check that fails', async () => {
+  it('is refused with a wrong token and limited after too many, and a failed check shows no details', async () => {
     const ask = (mayRead: MayRead) => withToken(request(createApp({ mayRead })).get(DOCTOR_SEEN));
     const wrong = await ask(async () => false);
     expect([wrong.status, wrong.headers['www-authenticate']]).toEqual([401, 'Bearer']);
@@ -90,7 +93,7 @@ describe('who may ask', () => {
     expect(failed.text).not.toContain('canary');
   });
 
-  it('each part has one method', async () => {
+  it('uses one method per part', async () => {
     const app = createApp();
     expect((await withToken(request(app).post(DOCTOR_SEEN))).headers.allow).toBe('GET');
     expect((await withToken(request(app).get(DOCTOR_BODY))).headers.allow).toBe('POST');
@@ -100,13 +103,13 @@ describe('who may ask', () => {
 it.each([
   [DOCTOR_STREAM, 'text/html; charset=utf-8'],
   [DOCTOR_EVENTS, 'text/event-stream'],
-])('streams %s in steps, which no proxy is to hold back or keep', async (path, type) => {
+])('streams %s in steps, with headers against buffering and caching', async (path, type) => {
   const reply = await withToken(request(createApp()).get(path)).buffer(true);
   expect(reply.headers).toMatchObject({ 'content-type': type, 'x-accel-buffering': 'no', 'cache-control': 'no-store' });
   expect(reply.text.match(/step \d/g)).toHaveLength(STREAM_STEPS);
 });
 
-it('counts a body, up to what a form may have, and logs nothing of it', async () => {
+it('counts a body up to the size limit of forms, and logs nothing of it', async () => {
   const { log, lines } = spyOnLog();
   const app = createTestApp({
     log,

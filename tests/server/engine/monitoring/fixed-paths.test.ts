@@ -10,7 +10,7 @@ function createApp(mayRead: MayRead, options: TestAppOptions = {}) {
   return createTestApp({ metrics, metricsPage: metricsPage({ metrics, mayRead }), ...options });
 }
 
-it('tells who may know, whatever host they name, and says nothing of it in the log', async () => {
+it('shows the metrics to authorized callers for any host, without an access log line', async () => {
   const { log, lines } = spyOnLog();
   const app = createApp(async () => true, { publicOrigins: ['https://example.com'], log });
   await request(app).get('/orders?token=secret').set('Host', 'example.com');
@@ -27,7 +27,7 @@ it('tells who may know, whatever host they name, and says nothing of it in the l
   expect((await request(app).head('/metrics')).headers['content-length']).toBeDefined();
 });
 
-it('is for nobody else', async () => {
+it('rejects all other callers', async () => {
   const reply = await request(createApp(async () => false)).get('/metrics');
   expect([reply.status, reply.headers['www-authenticate']]).toEqual([401, 'Bearer']);
   expect(reply.text).not.toContain('spillway_');
@@ -35,17 +35,17 @@ it('is for nobody else', async () => {
   expect([late.status, late.headers['retry-after']]).toEqual([429, '6']);
 });
 
-it('is read alone', async () => {
+it('allows only GET and HEAD', async () => {
   const reply = await request(createApp(async () => true)).post('/metrics');
   expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD']);
 });
 
-it('is a page that does not exist where it has a listener of its own', async () => {
+it('does not exist on the site if it has a separate listener', async () => {
   expect((await request(createTestApp()).get('/metrics')).status).toBe(404);
 });
 
 it.each(['/metrics/', '/metrics/x', '/METRICS', '//metrics', '/x/../metrics'])(
-  'answers %s as anything else',
+  'treats %s like any other path',
   async (path) => {
     const reply = await request(createApp(async () => true)).get(path);
     expect(reply.text).not.toContain('spillway_');

@@ -11,7 +11,7 @@ interface Line {
   readonly msg: string;
 }
 
-/** What a process printed that logged, and then waited without ending. */
+/** Returns what a process printed that logged something and then waited without exiting. */
 async function readLog(script: string): Promise<Line[]> {
   const code = `import { createLogger } from ${JSON.stringify(logger)};
     const { log, flush } = await createLogger({ level: 'info', terminal: false });
@@ -31,7 +31,7 @@ async function readLog(script: string): Promise<Line[]> {
     .map((line) => JSON.parse(line) as Line);
 }
 
-it('writes lines by itself, each with the time at which it was logged', async () => {
+it('writes lines without a flush, each with the time at which it was logged', async () => {
   const lines = await readLog(`
     for (const ms of [0, 7, 600, 700]) setTimeout(() => log.info({ at: Date.now() }, String(ms)), ms);
     setTimeout(() => log.info({ at: Date.now() }, 'last'), 1100);
@@ -43,16 +43,16 @@ it('writes lines by itself, each with the time at which it was logged', async ()
   }
 });
 
-it('writes all that it holds when it is asked to', async () => {
+it('writes all buffered lines on flush', async () => {
   const lines = await readLog(`
     for (let line = 0; line < 500; line++) log.info({ at: line }, 'line');
     flush();
     process.exit();`);
-  // A write that was under way may come behind: a line says when it was made, not its place.
+  // A write in progress can finish later, so lines are ordered by their time, not by their place.
   expect(lines.map(({ at }) => at).sort((left, right) => left - right)).toEqual([...Array(500).keys()]);
 });
 
-it('writes no character that a terminal or a reader of lines would obey', async () => {
+it('escapes characters that a terminal or a line reader would interpret', async () => {
   const words = '\u0000\u001b[31m\r\n\u007f\u0085\u009b31m\u2028\u2029 \ud800 “ü€😀”';
   const { escaped, msg } = JSON.parse(
     escapeControls(JSON.stringify({ escaped: escapeControls(JSON.stringify(words)), msg: words })),

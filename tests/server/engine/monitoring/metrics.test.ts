@@ -5,7 +5,7 @@ import { createMetrics } from '../../../../src/server/engine/monitoring/metrics.
 const create = () => createMetrics({ build: 'BUILD7K3Q', release: 'v1' });
 const ENDED = { method: 'GET', route: '/orders/:id', status: 200, isGone: false, ms: 30 };
 
-/** The lines of one name. */
+/** Returns the lines of one metric. */
 async function read(metrics: ReturnType<typeof create>, name: string): Promise<string[]> {
   return (await metrics.write()).split('\n').filter((line) => line.startsWith(name));
 }
@@ -24,7 +24,7 @@ describe('counters', () => {
     });
   });
 
-  it('are told as Prometheus reads them', async () => {
+  it('have the Prometheus text format', async () => {
     const metrics = create();
     metrics.count('spillway_failures_total', { side: 'server', kind: 'exception' });
     expect(await read(metrics, 'spillway_failures_total')).toEqual([
@@ -36,13 +36,13 @@ describe('counters', () => {
     ]);
   });
 
-  it('have names as Prometheus wants them', () => {
+  it('have valid Prometheus names', () => {
     expect(Object.keys(COUNTERS).filter((name) => !/^spillway_[a-z_]+_total$/.test(name))).toEqual([]);
   });
 });
 
 describe('requests', () => {
-  it('are counted and timed by method, route and class of status', async () => {
+  it('are counted and timed by method, route and status class', async () => {
     const metrics = create();
     for (const ms of [3, 30, 300]) metrics.observeRequest({ ...ENDED, ms });
     metrics.observeRequest({ ...ENDED, status: 503 });
@@ -74,7 +74,7 @@ describe('requests', () => {
       { isGone: true },
       'http_request_method="GET",http_route="/orders/:id",http_response_status_class="gone"',
     ],
-  ])('with %s have labels like all others', async (_name, changed, labels) => {
+  ])('with %s have the same labels as others', async (_name, changed, labels) => {
     const metrics = create();
     metrics.observeRequest({ ...ENDED, ...changed });
     expect(await read(metrics, 'http_server_request_duration_seconds_count')).toEqual([
@@ -82,7 +82,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('have a bounded number of labels, whatever routers call their routes', async () => {
+  it('have a limited number of label values, even if routers name thousands of routes', async () => {
     const metrics = create();
     for (let shop = 0; shop < 3000; shop++) metrics.observeRequest({ ...ENDED, route: `/api/shops/${shop}/orders` });
     const counts = await read(metrics, 'http_server_request_duration_seconds_count');
@@ -91,8 +91,8 @@ describe('requests', () => {
   });
 });
 
-describe('figures that are read when somebody asks', () => {
-  it('are as they are then', async () => {
+describe('gauges', () => {
+  it('have the value at the time of the request', async () => {
     const metrics = create();
     let queued = 3;
     metrics.gauge('spillway_renders_queued', 'Pages that wait.', () => queued);
@@ -103,7 +103,7 @@ describe('figures that are read when somebody asks', () => {
     expect(await read(metrics, 'spillway_store_reachable')).toEqual(['spillway_store_reachable 1']);
   });
 
-  it('are left out where they cannot be read, and cost no others', async () => {
+  it('are omitted if they cannot be read, without affecting others', async () => {
     const metrics = create();
     let isBroken = false;
     metrics.gauge('spillway_journal_waiting_bytes', 'Waiting.', () => {

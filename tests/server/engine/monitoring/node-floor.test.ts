@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeNodeFloor } from '../../../../src/server/engine/monitoring/node-floor.ts';
 
-describe('the Node that a server runs on', () => {
-  it.each(['24.22.1', '24.23.0', '26.12.1', '26.13.0', '27.0.0', '22.23.4'])('is fine as %s', (version) => {
+describe('the Node version of a server', () => {
+  it.each(['24.22.1', '24.23.0', '26.12.1', '26.13.0', '27.0.0', '22.23.4'])('%s is fine', (version) => {
     expect(describeNodeFloor(version)).toBeUndefined();
   });
 
@@ -13,7 +13,7 @@ describe('the Node that a server runs on', () => {
     ['26.12.0', '26.12.1'],
     ['25.9.0', '26.12.1'],
     ['20.20.2', '26.12.1'],
-  ])('is told of as %s, with the version that mends it', (version, mended) => {
+  ])('%s is reported, with the version that fixes it', (version, mended) => {
     expect(describeNodeFloor(version)).toMatch(
       new RegExp(`^Node ${version.replaceAll('.', '\\.')} has .* Update to ${mended} if [^.]*\\.$`),
     );

@@ -9,8 +9,8 @@ function show(entry: Record<string, unknown>): string | undefined {
   return line && stripVTControlCharacters(line);
 }
 
-describe('a request on a terminal', () => {
-  it('is one line', () => {
+describe('a request in a terminal', () => {
+  it('is shown on one line', () => {
     const entry = { requestId: 'x', path: '/tour', route: '/tour', bytes: 9, msg: 'request' };
     expect(show({ ...entry, status: 200 })).toBe('09:05:07 GET /tour 200 12.3 ms\n');
     expect(show({ ...entry, status: 500, digest: '7K3QM2XA-0123456Z' })).toBe(
@@ -19,12 +19,12 @@ describe('a request on a terminal', () => {
     expect(show({ ...entry, status: 200, gone: true })).toBe('09:05:07 GET /tour 200 12.3 ms  the visitor left\n');
   });
 
-  it('is left out for an asset that was served', () => {
+  it('is hidden for an asset that was served', () => {
     expect(show({ path: '/assets/main-1.js', status: 200, msg: 'request' })).toBe('');
     expect(show({ path: '/assets/main-1.js', status: 404, msg: 'request' })).toContain('404');
   });
 
-  it('is not confused with other entries', () => {
+  it('is distinguished from other entries', () => {
     expect(show({ msg: 'Listening on http://127.0.0.1:3000' })).toBeUndefined();
   });
 });

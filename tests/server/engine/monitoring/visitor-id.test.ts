@@ -7,7 +7,7 @@ import { RequestInfo, requestInfo, setRequestInfo } from '../../../../src/server
 
 type Find = NonNullable<ProductReporting['visitorId']>;
 
-/** Asks for the id of a real request, as often as it is told. */
+/** Sends `requests` requests, each of which reads the id `times` times. */
 async function ask(find: Find, { times = 1, requests = 1 } = {}) {
   const warn = vi.fn();
   const asked = vi.fn(find);
@@ -31,7 +31,7 @@ async function ask(find: Find, { times = 1, requests = 1 } = {}) {
   return { ids, warn, asked };
 }
 
-it('is what the owner says, asked once a request and only where it is wanted', async () => {
+it('is what the product returns, read at most once a request and only if needed', async () => {
   const { ids, asked } = await ask((req) => req.headers.cookie?.replace('user=', ''), { times: 3 });
   expect(ids).toEqual(['ann', 'ann', 'ann']);
   expect(asked).toHaveBeenCalledTimes(1);
@@ -46,10 +46,10 @@ it.each<[string, Find, RegExp]>([
     },
     /failed/,
   ],
-  ['answers with a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /no text/],
-  ['answers with a number', (() => 7) as unknown as Find, /no text/],
-  ['answers with nothing', () => '', /no text/],
-])('is not known where it %s, which is told once a minute', async (_how, find, words) => {
+  ['returns a promise', (() => Promise.reject(new Error('late'))) as unknown as Find, /no text/],
+  ['returns a number', (() => 7) as unknown as Find, /no text/],
+  ['returns undefined', () => '', /no text/],
+])('is unknown if it %s, which is logged once a minute', async (_how, find, words) => {
   const { ids, warn, asked } = await ask(find, { requests: 3 });
   expect(ids).toEqual([undefined, undefined, undefined]);
   expect(asked).toHaveBeenCalledTimes(1);
@@ -57,7 +57,7 @@ it.each<[string, Find, RegExp]>([
   expect(warn.mock.calls[0]?.[1]).toMatch(words);
 });
 
-it('is left alone for a minute where it stands still', async () => {
+it('is skipped for a minute after a slow call', async () => {
   const slow: Find = () => {
     const end = performance.now() + 30;
     while (performance.now() < end);
@@ -68,6 +68,6 @@ it('is left alone for a minute where it stands still', async () => {
   expect(warn).toHaveBeenCalledTimes(1);
 });
 
-it('is cut where it is long', async () => {
+it('is cut if it is long', async () => {
   expect((await ask(() => 'x'.repeat(10_000))).ids[0]).toHaveLength(200);
 });

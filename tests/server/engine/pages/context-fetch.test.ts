@@ -9,7 +9,7 @@ import { until } from '../../../support/until.ts';
 
 const TRACE = { traceId: '0af7651916cd43dd8448eb211c80319c', parentId: '00f067aa0ba902b7', sampled: true };
 
-/** A server of its own that answers one status after the other, and the last one from then on. */
+/** A separate server that responds with each status in turn, then repeats the last. */
 async function startUpstream(statuses: readonly number[], listener?: RequestListener) {
   const asked: IncomingMessage[] = [];
   const server = createServer((req, res) => {
@@ -37,7 +37,7 @@ function create(options: Partial<Parameters<typeof createContextFetch>[0]> = {})
   });
 }
 
-it("leaves a mark on the request's trail, with how it ended and without the search", async () => {
+it('adds a breadcrumb to the request, with the result and without the query string', async () => {
   const { origin } = await startUpstream([404]);
   const info = new RequestInfo({ requestId: 'request-1', method: 'GET', address: '::1', origin: 'http://localhost' });
   await create({ info })(`${origin}/orders?token=canary`);
@@ -48,7 +48,7 @@ it("leaves a mark on the request's trail, with how it ended and without the sear
   ]);
 });
 
-it('says who called, where no answer came', async () => {
+it('includes the caller in the stack if there is no response', async () => {
   async function askForNothing(): Promise<void> {
     await create()('http://127.0.0.1:4/');
   }
@@ -57,30 +57,30 @@ it('says who called, where no answer came', async () => {
 });
 
 describe('context.fetch', () => {
-  it('asks up to three times where the answer is 500 or more', async () => {
+  it('tries up to three times if the status is 500 or more', async () => {
     const { origin, asked } = await startUpstream([500, 503, 200]);
     const reply = await create()(`${origin}/a`);
     expect([reply.status, await reply.text()]).toEqual([200, 'answer 3']);
     expect(asked).toHaveLength(3);
   });
 
-  it('gives the third answer, whatever it is', async () => {
+  it('returns the third response even if it is an error', async () => {
     const { origin, asked } = await startUpstream([500]);
     expect((await create()(`${origin}/a`, { method: 'HEAD' })).status).toBe(500);
     expect(asked).toHaveLength(3);
   });
 
   it.each([
-    ['an answer below 500', 404, {}],
+    ['a status below 500', 404, {}],
     ['a POST', 500, { method: 'POST', body: 'x' }],
     ['a DELETE', 500, { method: 'DELETE' }],
-  ])('asks once for %s', async (_name, status, init) => {
+  ])('tries once for %s', async (_name, status, init) => {
     const { origin, asked } = await startUpstream([status]);
     expect((await create()(`${origin}/a`, init)).status).toBe(status);
     expect(asked).toHaveLength(1);
   });
 
-  it('stops when the visitor leaves: while it waits for an answer, and between two attempts', async () => {
+  it('stops when the visitor leaves, during a request and between two attempts', async () => {
     for (const statuses of [undefined, [500]]) {
       const controller = new AbortController();
       const { origin, asked } = await startUpstream(statuses ?? [], statuses ? undefined : () => {});
@@ -95,7 +95,7 @@ describe('context.fetch', () => {
     }
   });
 
-  it('sends no trace but to the origins that are listed', async () => {
+  it('sends trace headers only to the listed origins', async () => {
     const listed = await startUpstream([200]);
     const other = await startUpstream([200]);
     const contextFetch = create({ traceTargets: [listed.origin] });
@@ -115,7 +115,7 @@ describe('context.fetch', () => {
     for (const name of ['traceparent', 'sentry-trace', 'baggage']) expect(untold?.headers[name]).toBeUndefined();
   });
 
-  it('says where the trace is not sampled, and sends none for a page of everyone', async () => {
+  it('marks a trace that is not sampled, and sends none for a shared page', async () => {
     const { origin, asked } = await startUpstream([200]);
     await create({ traceTargets: [origin], trace: () => ({ ...TRACE, sampled: false }) })(`${origin}/a`);
     await create({ traceTargets: [origin], trace: () => undefined })(`${origin}/b`);

@@ -25,19 +25,19 @@ const [GOOGLEBOT = ''] = CRAWLERS;
 const [CHROME = ''] = BROWSERS;
 
 describe('isCrawler', () => {
-  it.each(CRAWLERS)('knows %s, the second time too', (agent) => {
+  it.each(CRAWLERS)('recognizes %s, also from its cache', (agent) => {
     expect([isCrawler(agent), isCrawler(agent)]).toEqual([true, true]);
   });
 
-  it.each(BROWSERS)('takes %s for a browser, the second time too', (agent) => {
+  it.each(BROWSERS)('takes %s for a browser, also from its cache', (agent) => {
     expect([isCrawler(agent), isCrawler(agent)]).toEqual([false, false]);
   });
 
-  it.each([undefined, ''])('takes whoever says nothing (%j) for a visitor', (agent) => {
+  it.each([undefined, ''])('treats an empty user agent (%j) as a visitor', (agent) => {
     expect(isCrawler(agent)).toBe(false);
   });
 
-  it('is right about names that are too long to be remembered', () => {
+  it('is right about user agents that are too long to be cached', () => {
     const padding = ` (${'x'.repeat(400)})`;
     for (let time = 0; time < 2; time += 1) {
       expect(isCrawler(GOOGLEBOT + padding)).toBe(true);
@@ -45,7 +45,7 @@ describe('isCrawler', () => {
     }
   });
 
-  it('stays right for more names than it remembers, those of before too', () => {
+  it('stays right for more user agents than it caches', () => {
     for (let round = 0; round < 2; round += 1) {
       for (let version = 0; version < 750; version += 1) {
         expect(isCrawler(`${CHROME} Visitor/${version}`)).toBe(false);

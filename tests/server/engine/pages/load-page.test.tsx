@@ -34,7 +34,7 @@ function Frame() {
   );
 }
 
-/** A layout with data around a page whose parts are given. */
+/** A layout with data around a page with the given server parts. */
 function within(server: TestPage['server'], layout: TestPage['server'] = {}): readonly TestPage[] {
   return [
     {
@@ -46,9 +46,9 @@ function within(server: TestPage['server'], layout: TestPage['server'] = {}): re
   ];
 }
 
-describe('an outcome', () => {
+describe('a control-flow response', () => {
   describe.each(OUTCOMES)('%s', (_name, end, status, kind) => {
-    it.each(['guard', 'loader'])('in a %s has its status, and its page within the layout', async (part) => {
+    it.each(['guard', 'loader'])('in a %s has its status, and shows its page within the layout', async (part) => {
       const app = await startPages(within({ [part]: () => end() }));
       const { text, ...reply } = await app.ask('/page');
       expect(reply.status).toBe(status);
@@ -62,7 +62,7 @@ describe('an outcome', () => {
       expect(app.failures()).toEqual([]);
     });
 
-    it.each(['guard', 'loader'])('in a %s is data, with the same status', async (part) => {
+    it.each(['guard', 'loader'])('in a %s is sent as data with the same status', async (part) => {
       const app = await startPages(within({ [part]: () => end() }));
       const reply = await app.ask(toDataPath('/page'));
       expect(reply.status).toBe(status);
@@ -72,14 +72,14 @@ describe('an outcome', () => {
     });
   });
 
-  it.each(['guard', 'loader'])('redirect() in a %s sends the visitor on, before anything is rendered', async (part) => {
+  it.each(['guard', 'loader'])('redirect() in a %s redirects before anything is rendered', async (part) => {
     const app = await startPages(within({ [part]: () => redirect('/other?a=1', { status: 307 }) }));
     const reply = await app.ask('/page');
     expect([reply.status, reply.headers.location, reply.text]).toEqual([307, '/other?a=1', '']);
     expect(reply.headers['cache-control']).toBe('no-store');
   });
 
-  it('of publicError() says its words, escaped', async () => {
+  it('publicError() shows its message, escaped', async () => {
     const app = await startPages(within({ loader: () => publicError(503, 'Closed <for> "the" flood.') }));
     const { text } = await app.ask('/page');
     expect(text).toContain('<h1>Closed &lt;for&gt; &quot;the&quot; flood.</h1>');
@@ -88,7 +88,7 @@ describe('an outcome', () => {
 });
 
 describe('guards', () => {
-  it('run outermost first, before every loader, and stop what comes after them', async () => {
+  it('run outermost first, before every loader, and stop everything after them', async () => {
     const calls: string[] = [];
     const note = (what: string) => (): void => void calls.push(what);
     const table: readonly TestPage[] = [
@@ -119,7 +119,7 @@ describe('guards', () => {
     expect(calls).toEqual(['guard a', 'guard b', 'load a']);
   });
 
-  it('let loaders of all routes run at once', async () => {
+  it('do not prevent loaders of all routes from running concurrently', async () => {
     let running = 0;
     let most = 0;
     const loader = async (): Promise<null> => {
@@ -134,7 +134,7 @@ describe('guards', () => {
     expect(most).toBe(2);
   });
 
-  it('may hold back until they know', async () => {
+  it('can delay loaders until they have decided', async () => {
     let loads = 0;
     const app = await startPages(
       within({
@@ -151,40 +151,37 @@ describe('guards', () => {
 });
 
 describe('a failure', () => {
-  it.each(['guard', 'loader'])(
-    'in a %s costs the place of its route, and shows nothing but its address',
-    async (part) => {
-      const app = await startPages(
-        within({
-          [part]: () => {
-            throw new CanaryError();
-          },
-        }),
-      );
-      const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
-      expect(status).toBe(500);
-      expect(text).toContain('<h2>Weir</h2>');
-      expect(text).toContain(
-        '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
-      );
-      const digest = String(headers['x-error-digest']);
-      expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
-      expect(text).toContain(`<code>${digest}</code>`);
-      expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
-      expect(app.failures()).toHaveLength(1);
-      expect(app.failures()[0]).toMatchObject({
-        digest: digest.slice(0, 8),
-        occurrence: digest.slice(9),
-        origin: part,
-        routeId: 'page',
-      });
-      expect(String(app.failures()[0]?.stack)).toContain('canary-9f2e');
-      expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
-    },
-  );
+  it.each(['guard', 'loader'])('in a %s replaces only its route, and shows only its digest', async (part) => {
+    const app = await startPages(
+      within({
+        [part]: () => {
+          throw new CanaryError();
+        },
+      }),
+    );
+    const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
+    expect(status).toBe(500);
+    expect(text).toContain('<h2>Weir</h2>');
+    expect(text).toContain(
+      '<h1>Application error: a client-side exception has occurred while loading the host weir.example</h1>',
+    );
+    const digest = String(headers['x-error-digest']);
+    expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
+    expect(text).toContain(`<code>${digest}</code>`);
+    expect(parseDocument(text).payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+    expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+    expect(app.failures()).toHaveLength(1);
+    expect(app.failures()[0]).toMatchObject({
+      digest: digest.slice(0, 8),
+      occurrence: digest.slice(9),
+      origin: part,
+      routeId: 'page',
+    });
+    expect(String(app.failures()[0]?.stack)).toContain('canary-9f2e');
+    expect(app.lines.find((line) => line.msg === 'request')?.digest).toBe(digest);
+  });
 
-  it('is said to page data in the same way', async () => {
+  it('is sent the same way in page data', async () => {
     const app = await startPages(
       within({
         loader: async () => {
@@ -202,7 +199,7 @@ describe('a failure', () => {
     expect(leakIn(reply.text + JSON.stringify(reply.headers))).toBeUndefined();
   });
 
-  it('of a layout takes the place of all that is in it', async () => {
+  it('in a layout replaces everything inside it', async () => {
     const app = await startPages(
       within(
         { loader: () => 'inner' },
@@ -219,7 +216,7 @@ describe('a failure', () => {
     expect(Object.keys(parseDocument(text).payload.errors ?? {})).toEqual(['root']);
   });
 
-  it('of an inner route is recorded too where an outer one failed as well', async () => {
+  it('in an inner route is recorded even if an outer route failed', async () => {
     const fail = (words: string) => () => {
       throw new CanaryError(words);
     };
@@ -248,11 +245,11 @@ describe('a failure', () => {
       'an error with toJSON',
       Object.assign(new Error('canary'), { toJSON: () => 'canary json', toString: () => 'canary string' }),
     ],
-    ['an error that names a status', Object.assign(new Error('canary'), { status: 404, statusCode: 404 })],
+    ['an error with a status', Object.assign(new Error('canary'), { status: 404, statusCode: 404 })],
     ['a symbol', Symbol('canary')],
     ['a function', function canary() {}],
     ['a response', new Response('canary', { status: 200, headers: { 'X-Canary': 'canary' } })],
-  ])('may be thrown as %s', async (_name, thrown) => {
+  ])('can be thrown as %s', async (_name, thrown) => {
     const app = await startPages(
       within({
         loader: () => {
@@ -270,7 +267,7 @@ describe('a failure', () => {
     expect(app.failures().length).toBeGreaterThan(0);
   });
 
-  it('of data that cannot be sent is the failure of its page, with the place in the log alone', async () => {
+  it('to encode data is a failure of its page, with the details only in the log', async () => {
     const app = await startPages(within({ loader: () => ({ canary: { callback: () => 1 } }) }), { deadlineMs: 60 });
     for (const path of ['/page', toDataPath('/page')]) {
       const { status, headers, text } = await app.ask(path);
@@ -279,7 +276,7 @@ describe('a failure', () => {
       expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
     }
     expect(String(app.failures()[0]?.stack)).toContain('data.page.canary.callback is a function');
-    await new Promise((resolve) => setTimeout(resolve, 90)); // past the deadline, which ended with the page
+    await new Promise((resolve) => setTimeout(resolve, 90)); // after the deadline, which ended with the page
     expect(app.failures()).toHaveLength(2);
   });
 });
@@ -316,7 +313,7 @@ describe('the deadline', () => {
     },
   );
 
-  it('stops what the loader listens with, and is one failure with what that throws', async () => {
+  it("aborts the loader's signal, and counts one failure together with what the loader throws", async () => {
     const reasons: unknown[] = [];
     const app = await startPages(
       within({
@@ -336,7 +333,7 @@ describe('the deadline', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('ends a guard and the loader of the layout around it, where neither returns', async () => {
+  it("ends a guard and the layout's loader if neither returns", async () => {
     const app = await startPages(within({ guard: never }, { loader: never }), { deadlineMs: 50 });
     const { status, headers, text } = await app.ask(toDataPath('/page'));
     expect(status).toBe(500);
@@ -346,7 +343,7 @@ describe('the deadline', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('ends a context that is never made, too', async () => {
+  it('also ends the creation of a context that never returns', async () => {
     const app = await startPages(within({ guard: () => {}, loader: () => 1 }), {
       deadlineMs: 50,
       createContext: never,
@@ -359,7 +356,7 @@ describe('the deadline', () => {
     for (const { stack } of app.failures()) expect(String(stack)).toMatch(/^PageTimeout/);
   });
 
-  it('costs one request alone: who asks again gets the page', async () => {
+  it('affects only one request: the next one gets the page', async () => {
     let hangs = true;
     const app = await startPages(within({ loader: () => (hangs ? never() : 'there') }), { deadlineMs: 150 });
     expect((await app.ask('/page')).status).toBe(500);
@@ -368,7 +365,7 @@ describe('the deadline', () => {
   });
 });
 
-it('a promise that is rejected while another loader is still at work ends nothing', async () => {
+it('a rejected promise does not end a page while another loader is running', async () => {
   const unhandled: unknown[] = [];
   const listen = (reason: unknown): void => void unhandled.push(reason);
   process.on('unhandledRejection', listen);
@@ -389,7 +386,7 @@ it('a promise that is rejected while another loader is still at work ends nothin
   }
 });
 
-it('the address of nothing is shown within the first layout, with 404', async () => {
+it('shows an unknown path as 404 within the first layout', async () => {
   const app = await startPages(within({}));
   const { status, headers, text } = await app.ask('/nothing');
   expect(status).toBe(404);

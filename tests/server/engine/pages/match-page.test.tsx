@@ -34,7 +34,7 @@ describe('createMatcher', () => {
     ['/orders/%E2%82%AC', 'order', '{"id":"€"}'],
     ['/orders/a%25b', 'order', '{"id":"a%b"}'],
     ['/gr%C3%B6%C3%9Fe', 'size', '{}'],
-  ])('leads %s to the route %s', async (path, id, params) => {
+  ])('matches %s to the route %s', async (path, id, params) => {
     const app = await startPages(TABLE);
     const reply = await app.ask(path);
     expect(reply.status).toBe(200);
@@ -42,14 +42,14 @@ describe('createMatcher', () => {
     expect(reply.text).toContain(`<p>${params.replaceAll('"', '&quot;')}</p>`);
   });
 
-  it('finds a path with letters beyond ASCII where no route has parameters', async () => {
+  it('matches a path with non-ASCII letters if no route has parameters', async () => {
     const app = await startPages([{ id: 'size', path: '/größe', view: () => <p>large</p> }]);
     expect((await app.ask('/gr%C3%B6%C3%9Fe')).text).toContain('<p>large</p>');
     expect((await app.ask('/_data/gr%C3%B6%C3%9Fe')).status).toBe(200);
   });
 
   it.each(['/ORDERS', '/Orders/7', '/orders/7/lines', '/orders/a/b', '/nothing', '/nothing/', '//'])(
-    'does not find %s',
+    'does not match %s',
     async (path) => {
       const app = await startPages(TABLE);
       const { status, text } = await app.ask(path);
@@ -58,7 +58,7 @@ describe('createMatcher', () => {
     },
   );
 
-  it('sends a trailing slash to the one address of the page, with its search', async () => {
+  it('redirects a trailing slash to the canonical URL, with its query string', async () => {
     const app = await startPages(TABLE);
     for (const [path, location] of [
       ['/orders/', '/orders'],
@@ -71,7 +71,7 @@ describe('createMatcher', () => {
     expect((await app.ask('/orders/', { method: 'POST' })).status).toBe(308);
   });
 
-  it('passes on what is no page', async () => {
+  it('passes other paths on', async () => {
     const app = await startPages(TABLE, {
       routes: (req, res, next) => (req.path === '/sitemap.xml' ? void res.type('xml').send('<urlset/>') : next()),
     });
@@ -79,7 +79,7 @@ describe('createMatcher', () => {
     expect((await app.ask('/orders')).status).toBe(200);
   });
 
-  it('names the pattern of the route in the log, never the address', async () => {
+  it('logs the pattern of the route, never the URL', async () => {
     const app = await startPages(TABLE);
     await app.ask('/orders/secret-7');
     expect(app.lines.find((line) => line.msg === 'request')?.route).toBe('/orders/:id');

@@ -12,7 +12,7 @@ function Page() {
   return <p>{useData<string>()}</p>;
 }
 
-/** A layout that guards its page, and both show who is there. */
+/** A layout with a guard around its page. Both show the current user. */
 function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static' = 'dynamic') {
   const findUser = oncePerRequest(look);
   const table: TestPage[] = [
@@ -34,7 +34,7 @@ function guarded(look: (args: LoaderArgs) => unknown, mode: 'dynamic' | 'static'
   return startPages(table);
 }
 
-it('finds once for all guards and loaders of a visit, and anew for the next', async () => {
+it('looks up once for all guards and loaders of a request, and again for the next', async () => {
   const looked: unknown[] = [];
   const app = await guarded(({ params }) => `${looked.push(params.name)} ${params.name}`);
   const { payload } = parseData((await app.ask('/_data/page/ada')).text);
@@ -43,7 +43,7 @@ it('finds once for all guards and loaders of a visit, and anew for the next', as
   expect(looked).toEqual(['ada', 'grace']);
 });
 
-it('hands to an action what its guards found, and finds anew for the page behind it', async () => {
+it("passes the guards' result to an action, and looks up again for the page afterwards", async () => {
   let looked = 0;
   const app = await guarded(() => ++looked);
   const { text } = await app.ask('/page/ada', { ...POST, body: '_action=page.save' });
@@ -51,14 +51,14 @@ it('hands to an action what its guards found, and finds anew for the page behind
   expect(text).toContain('<p>2</p>');
 });
 
-it('ends with what it throws, in whichever part asks', async () => {
+it('ends with the error that it throws, in any part that calls it', async () => {
   const app = await guarded(async () => unauthorized());
   expect((await app.ask('/page/ada')).status).toBe(401);
   expect((await app.ask('/page/ada', { ...POST, body: '_action=page.save' })).status).toBe(401);
   expect(app.failures()).toEqual([]);
 });
 
-it('looks again where it threw', () => {
+it('tries again after it threw', () => {
   let looked = 0;
   const find = oncePerRequest(() => {
     looked += 1;
@@ -75,7 +75,7 @@ it('looks again where it threw', () => {
   expect([find(args), find(args)]).toEqual([2, 2]);
 });
 
-it('lets a static page read no more of a visitor than without it', async () => {
+it('does not let a static page read more of a visitor than it could without it', async () => {
   const fine = await guarded(({ params }) => `for ${params.name}`, 'static');
   expect((await fine.ask('/page/ada')).text).toContain('<p>for ada</p>');
   const nosy = await guarded(({ context }) => (context as unknown as { user: string }).user, 'static');

@@ -8,7 +8,7 @@ import { useData } from '../../../../src/shared/engine/rendering/hooks.ts';
 import { startPages } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
 
-/** What a render of the page costs, at the least (ms). */
+/** The minimum cost of rendering the page (ms). */
 const COST = 5;
 
 function Costly() {
@@ -17,7 +17,7 @@ function Costly() {
   return <p>here</p>;
 }
 
-/** One request on a connection that stays open. @returns all of the answer */
+/** Sends one request on a connection that stays open. @returns the whole response */
 function askOn(socket: Socket, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -37,14 +37,14 @@ function askOn(socket: Socket, path: string): Promise<string> {
 
 const PAGE = { id: 'costly', path: '/costly', view: Costly } as const;
 
-it('answers what it can and refuses the rest, and is itself again when it is over', async () => {
+it('answers what it can, refuses the rest, and recovers afterwards', async () => {
   const count = vi.fn();
-  // Without readings of the loop, which a busy machine makes late before anything has begun.
+  // Without lag measurements, which are late on a busy machine before anything has started.
   const onRefuse = () => count('spillway_requests_shed_total', { what: 'page', reason: 'renders' });
   const limiter = createRenderLimiter({ maxWaitMs: 50, onRefuse });
   const overload = createOverload({ delayMs: 50, maxPages: 1000, limiter });
   const app = await startPages([PAGE], { limiter, overload, metrics: { count, observeRequest() {} } });
-  // All are connected before the first one asks: the server takes in one connection a turn.
+  // All connect before the first one sends, because the server accepts one connection per event-loop iteration.
   const sockets = Array.from({ length: 300 }, () => connect(app.port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => askOn(socket, '/livez')));
   const text = (await Promise.all(sockets.map((socket) => askOn(socket, '/costly')))).join('\n');
@@ -63,7 +63,7 @@ it('answers what it can and refuses the rest, and is itself again when it is ove
   expect([limiter.pages, limiter.queued]).toEqual([0, 0]);
 });
 
-it('goes on with forms, whose action has run, and with pages that tell of a failure', async () => {
+it('still answers forms whose action has run, and pages that show a failure', async () => {
   const limiter = createRenderLimiter({ maxWaitMs: 0 });
   const app = await startPages(
     [
@@ -79,7 +79,7 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
     ],
     { limiter },
   );
-  // Somebody is always in front.
+  // There is always a request in front.
   const crowd = Array.from({ length: 20 }, () => app.ask('/costly'));
   const post = {
     method: 'POST',
@@ -91,7 +91,7 @@ it('goes on with forms, whose action has run, and with pages that tell of a fail
   expect([posted.status, failed.status]).toEqual([200, 500]);
 });
 
-it('counts no form among the pages in progress before all of it has come', async () => {
+it('does not count a form among the pages in progress until all of it has arrived', async () => {
   const limiter = createRenderLimiter();
   const app = await startPages([PAGE], { limiter });
   const socket = connect(app.port, '127.0.0.1');
@@ -106,7 +106,7 @@ it('counts no form among the pages in progress before all of it has come', async
   socket.destroy();
 });
 
-it('lets go of visitors who left before the shell or after it, and calls none of them a failure', async () => {
+it('releases visitors who left before or after the shell, and reports no failure', async () => {
   function Value({ of }: { of: Promise<string> }) {
     return use(of);
   }
@@ -145,7 +145,7 @@ it('lets go of visitors who left before the shell or after it, and calls none of
       request.destroy();
     }),
   );
-  await until(() => limiter.pages === 0 && limiter.queued === 0, 'the last page to be let go of');
+  await until(() => limiter.pages === 0 && limiter.queued === 0, 'the last page to be released');
   await sleep(50);
   expect(app.failures()).toEqual([]);
 });

@@ -24,7 +24,7 @@ function Page() {
   );
 }
 
-/** Asks for a page over a bare socket and hangs up once `when` has come. */
+/** Requests a page over a raw socket and disconnects when `when` returns true. */
 function leave(port: number, path: string, when: (text: string) => boolean, extra = ''): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
@@ -47,7 +47,7 @@ const VISITORS = [
 ] as const;
 
 describe('a visitor who leaves', () => {
-  it.each(VISITORS)('before %s was loaded stops the loader, and nothing is rendered', async (_name, path) => {
+  it.each(VISITORS)('before %s is loaded stops the loader, and nothing is rendered', async (_name, path) => {
     const called = createGate();
     const aborted = createGate<unknown>();
     let renders = 0;
@@ -81,7 +81,7 @@ describe('a visitor who leaves', () => {
     expect(app.lines.find((line) => line.msg === 'request')).toMatchObject({ gone: true });
   });
 
-  it('is not rendered for by a loader that did not listen', async () => {
+  it('causes no render after a loader that ignored the signal', async () => {
     const called = createGate();
     const release = createGate();
     let renders = 0;
@@ -113,7 +113,7 @@ describe('a visitor who leaves', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it.each(VISITORS)('in the middle of %s stops what is late', async (_name, path) => {
+  it.each(VISITORS)('in the middle of %s stops deferred values', async (_name, path) => {
     const aborted = createGate<unknown>();
     const app = await startPages([
       {
@@ -134,7 +134,7 @@ describe('a visitor who leaves', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('in the middle of a page that is suspended is no failure', async () => {
+  it('in the middle of a suspended page causes no failure', async () => {
     const app = await startPages([
       {
         id: 'page',
@@ -153,7 +153,7 @@ describe('a visitor who leaves', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('in the middle of a static page that cannot be kept is no failure of their own making', async () => {
+  it('in the middle of a static page that cannot be cached causes no additional failure', async () => {
     const app = await startPages(
       [
         {
@@ -174,7 +174,7 @@ describe('a visitor who leaves', () => {
     for (const line of app.failures()) expect(String(line.stack)).toMatch(/^PageTimeout/);
   });
 
-  it('many times leaves nothing behind', async () => {
+  it('many times leaks nothing', async () => {
     const unhandled: unknown[] = [];
     const listen = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', listen);
@@ -194,7 +194,7 @@ describe('a visitor who leaves', () => {
       ];
       const app = await startPages(table);
       const countActive = (kind: string) => process.getActiveResourcesInfo().filter((one) => one === kind).length;
-      // Other test files of this process may have left some.
+      // Other test files of this process can have left some.
       const [timers, sockets] = [countActive('Timeout'), countActive('TCPSocketWrap')];
       for (let round = 0; round < 8; round += 1) {
         const kinds = [
@@ -228,15 +228,15 @@ function Hang(): never {
   throw never;
 }
 
-/** Rejects with the reason of the signal itself, as `fetch` does. */
+/** Rejects with the signal's reason, as `fetch` does. */
 function fetchLike(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 }
 
-describe('what a loader is called with', () => {
-  it('is the request as the web knows it, the parameters, the context of the owner, and fetch', async () => {
+describe('the arguments of a loader', () => {
+  it("are the request, the parameters, the product's context, and fetch", async () => {
     const seen = createGate<unknown[]>();
     const app = await startPages(
       [
@@ -264,7 +264,7 @@ describe('what a loader is called with', () => {
     expect(await seen.promise).toEqual(['http://weir.example/orders/7?a=%20b', 'GET', '1, 2', '7', 'ada', 'function']);
   });
 
-  it('is made once for each request, however many ask', async () => {
+  it('share one context per request, however many parts use it', async () => {
     let made = 0;
     const part = { guard: () => {}, loader: () => null };
     const app = await startPages(
@@ -277,10 +277,10 @@ describe('what a loader is called with', () => {
 
   it.each([
     ['a loader', { loader: () => null }],
-    ['a loader that has a version', { loader: () => null, version: () => '1' }],
+    ['a loader with a version', { loader: () => null, version: () => '1' }],
     ['a guard', { guard: () => {} }],
   ] satisfies [string, TestPage['server']][])(
-    'fails as a page with %s does where the context cannot be made',
+    'cannot be created if the context throws: a page with %s fails',
     async (_name, server) => {
       const app = await startPages([{ id: 'a', path: '/a', view: () => <p>a</p>, server }], {
         createContext: () => Promise.reject(new Error('canary: no session store')),
@@ -298,7 +298,7 @@ describe('what a loader is called with', () => {
     },
   );
 
-  it('may be spread, and has the same request and signal each time', async () => {
+  it('can be spread, and have the same request and signal each time', async () => {
     const seen: LoaderArgs[] = [];
     const note = (args: LoaderArgs): void => void seen.push(args, { ...args, user: 1 } as LoaderArgs);
     const part = { guard: note, loader: note };
@@ -319,7 +319,7 @@ describe('what a loader is called with', () => {
     expect(Object.keys(seen[1] ?? {}).sort()).toEqual(['context', 'params', 'request', 'signal', 'user']);
   });
 
-  it('is a request that ends with the signal, when the visitor leaves', async () => {
+  it('contain a request whose signal is aborted when the visitor leaves', async () => {
     const called = createGate<LoaderArgs>();
     const app = await startPages([
       {

@@ -27,7 +27,7 @@ it.each([
   expect(toPageUrl(url, base)).toBeUndefined();
 });
 
-/** An app of one step, behind which everything says under which URL it was asked for. */
+/** An app with one step and a handler that responds with the URL that it sees. */
 function appOf(step: RequestHandler) {
   const app = express();
   app.use(seenAsPage(step));
@@ -36,7 +36,7 @@ function appOf(step: RequestHandler) {
   return app;
 }
 
-describe('a step that is seen as for the page', () => {
+describe('a step that sees page URLs', () => {
   it.each([
     ['/_data/orders', '/orders'],
     ['/_data/orders?page=2', '/orders?page=2'],
@@ -47,7 +47,7 @@ describe('a step that is seen as for the page', () => {
     ['/_database', '/_database'],
     ['/orders/_data/x', '/orders/_data/x'],
     ['/', '/'],
-  ])('sees %s as %s, and what comes behind it sees what was asked for', async (asked, seen) => {
+  ])('sees %s as %s, and later handlers see the original URL', async (asked, seen) => {
     const urls: string[] = [];
     const app = appOf((req, _res, next) => {
       urls.push(req.url);
@@ -57,7 +57,7 @@ describe('a step that is seen as for the page', () => {
     expect([urls, reply.text]).toEqual([[seen], asked]);
   });
 
-  it('at a path of its own stands before the page data of that path', async () => {
+  it('at a fixed path also runs before the page data of that path', async () => {
     const gate = Router();
     gate.all('/', (_req, res) => void res.status(403).send('gate'));
     gate.use('/admin', (_req, res) => void res.status(403).send('gate'));
@@ -75,9 +75,9 @@ describe('a step that is seen as for the page', () => {
         throw new Error('shut');
       },
     ],
-    ['is rejected later', () => Promise.resolve().then(() => Promise.reject(new Error('shut')))],
-    ['says so to next()', (_req, _res, next) => next(new Error('shut'))],
-  ] satisfies [string, RequestHandler][])('that fails, and %s, ends there', async (_name, step) => {
+    ['rejects later', () => Promise.resolve().then(() => Promise.reject(new Error('shut')))],
+    ['calls next(error)', (_req, _res, next) => next(new Error('shut'))],
+  ] satisfies [string, RequestHandler][])('that fails, and %s, ends the request', async (_name, step) => {
     for (const path of ['/orders', '/_data/orders']) {
       await request(appOf(step)).get(path).expect(500, 'shut');
     }

@@ -16,7 +16,7 @@ import {
 } from '../../../support/pages-app.tsx';
 import { until } from '../../../support/until.ts';
 
-/** A table of pages that writes down what begins. */
+/** A table of pages that records which parts start. */
 function createTable(begun: string[]): TestPage[] {
   const note = (what: string, value?: string) => () => {
     begun.push(what);
@@ -43,11 +43,11 @@ const REQUESTS = [
   ['HEAD of page data with a version', 'HEAD', toDataPath('/versioned')],
   ['GET of a static page', 'GET', '/static'],
   ['HEAD of a static page', 'HEAD', '/static'],
-  ['GET of the data of a static page', 'GET', toDataPath('/static')],
+  ['GET of static page data', 'GET', toDataPath('/static')],
   ['a posted form', 'POST', '/form'],
   ['the 404 page', 'GET', '/nothing'],
-  ['the 404 page of a posted form', 'POST', '/nothing'],
-  ['the page of an error', 'GET', '/error'],
+  ['the 404 page for a posted form', 'POST', '/nothing'],
+  ['an error page', 'GET', '/error'],
   ['the API', 'GET', '/api/echo'],
 ] as const;
 
@@ -56,7 +56,7 @@ function write(method: string, path: string): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nCookie: desk=x\r\n${method === 'POST' ? form : '\r\n'}`;
 }
 
-/** Something that each request waits for, as for a session store, and that ends when its client has left. */
+/** A wait in each request, like for a session store. It ends when the client has left. */
 function createWait() {
   const waiting = { begun: 0, ended: 0 };
   async function wait(res: ServerResponse): Promise<void> {
@@ -70,9 +70,9 @@ function createWait() {
 type Wait = ReturnType<typeof createWait>['wait'];
 
 const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
-  ["a product's step", (wait) => ({ steps: [(_req, res, next) => void wait(res).then(() => next())] })],
+  ['a product step', (wait) => ({ steps: [(_req, res, next) => void wait(res).then(() => next())] })],
   [
-    'the look-up of a desk cookie',
+    'the lookup of a desk cookie',
     (wait) => ({
       desk: {
         knowOperator: (_req, res, next) => void wait(res).then(() => next()),
@@ -86,7 +86,7 @@ const WAITS: readonly (readonly [string, (wait: Wait) => PagesAppOptions])[] = [
 ];
 
 describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
-  it.each(REQUESTS)('gets no work done for %s, which counts nowhere', async (_what, method, path) => {
+  it.each(REQUESTS)('causes no work for %s, and does not count', async (_what, method, path) => {
     const begun: string[] = [];
     const limiter = createRenderLimiter();
     const { waiting, wait } = createWait();
@@ -102,7 +102,7 @@ describe.each(WAITS)('a client that left during %s', (_name, toOptions) => {
     await until(() => waiting.begun === 3, 'the requests');
     for (const socket of sockets) socket.destroy();
     await until(() => waiting.ended === 3 && countLines(app) === 3, 'the ends of the requests');
-    // What would begin wrongly does so in turns that follow.
+    // Work that starts by mistake does so in the following event-loop iterations.
     await app.ask('/livez');
     expect(limiter.pages).toBe(0);
     expect(begun).toEqual([]);
@@ -117,7 +117,7 @@ function countLines(app: PagesApp): number {
 const never = (): Promise<never> => new Promise(() => {});
 const view = Outlet;
 
-/** An action ran that took longer than there is time. */
+/** Set by an action that takes longer than the deadline. */
 let acted = false;
 async function actTooLong(): Promise<{ done: boolean }> {
   acted = true;
@@ -149,7 +149,7 @@ const ENDLESS: readonly (readonly [
     { createContext: never },
   ],
   [
-    'a guard behind an action that took too long',
+    'a guard after an action that took too long',
     POSTS,
     { guard: () => (acted ? never() : undefined), openActions: ['default'], actions: { default: actTooLong } },
   ],
@@ -162,16 +162,19 @@ describe('work that never settles', () => {
     asked.map(([method, path]) => ({ name, method, path, server, options })),
   );
 
-  it.each(cases)('in $name has an answer, and no place beyond it: $method $path', async ({ method, path, ...rest }) => {
-    acted = false;
-    const { limiter, app } = await startEndless(rest.server, rest.options);
-    const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
-    expect(reply.status).toBeGreaterThan(199);
-    expect(limiter.enter).toHaveBeenCalledOnce();
-    expect(limiter.pages).toBe(0);
-  });
+  it.each(cases)(
+    'in $name gets a response, and then no longer counts: $method $path',
+    async ({ method, path, ...rest }) => {
+      acted = false;
+      const { limiter, app } = await startEndless(rest.server, rest.options);
+      const reply = await app.ask(path, { method, ...(method === 'POST' && FORM) });
+      expect(reply.status).toBeGreaterThan(199);
+      expect(limiter.enter).toHaveBeenCalledOnce();
+      expect(limiter.pages).toBe(0);
+    },
+  );
 
-  it('in an action has no place beyond the deadline, though an answer may come later', async () => {
+  it('in an action does not count after the deadline, although a response can still follow', async () => {
     const { limiter, app } = await startEndless({ actions: { default: never } });
     const socket = connect(app.port, '127.0.0.1');
     socket.on('error', () => {}).write(write('POST', '/page'));
@@ -192,7 +195,7 @@ describe('work that never settles', () => {
   }
 });
 
-it('counts a page from its first guard to its shell, and not while the rest of it is streamed', async () => {
+it('counts a page from its first guard to its shell, and not while the rest is streamed', async () => {
   const limiter = createRenderLimiter();
   const shell = createGate();
   const late = createGate<string>();
@@ -203,7 +206,7 @@ it('counts a page from its first guard to its shell, and not while the rest of i
   const app = await startPages([{ id: 'page', path: '/page', view, server: { loader } }], { limiter });
   const asked = app.ask('/page', { onText: () => seen.resolve() });
   const seen = createGate();
-  await until(() => limiter.pages === 1, 'the page to begin');
+  await until(() => limiter.pages === 1, 'the page to start');
   shell.resolve();
   await seen.promise;
   expect(limiter.pages).toBe(0);
@@ -212,7 +215,7 @@ it('counts a page from its first guard to its shell, and not while the rest of i
   expect(limiter.pages).toBe(0);
 });
 
-it('counts the render of a static page until it ends, though everybody who waited for it has left', async () => {
+it('counts the render of a static page until it ends, even if everyone waiting for it has left', async () => {
   const limiter = createRenderLimiter();
   const loaded = createGate();
   const loader = vi.fn(() => loaded.promise);

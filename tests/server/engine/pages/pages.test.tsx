@@ -5,7 +5,7 @@ import { Outlet } from 'react-router';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startPages, type TestPage } from '../../../support/pages-app.tsx';
 
-/** Pages of ours in front of an app that was there before, and what either was posted. */
+/** Pages in front of an existing app. `acted` lists what was posted to which of them. */
 async function startBefore() {
   const acted: string[] = [];
   const actions = { default: () => void acted.push('ours') };
@@ -47,9 +47,9 @@ async function startBefore() {
 
 const FOREIGN = { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
 
-describe('in front of an existing app, a post of another site', () => {
+describe('in front of an existing app, a POST from another site', () => {
   it.each(['/', '/orders', '/orders/7', '/orders/a%20b', '/gr%C3%B6%C3%9Fe', '/paid', '/orders?a=1'])(
-    'to %s, a page of ours, is refused',
+    'to %s, a page of Spillway, is rejected',
     async (path) => {
       const { post, acted } = await startBefore();
       expect((await post(path, FOREIGN)).status).toBe(403);
@@ -58,7 +58,7 @@ describe('in front of an existing app, a post of another site', () => {
   );
 
   it.each(['/_data', '/_data/', '/_data/orders', '/_data/orders/7?a=1'])(
-    'to the page data at %s is refused',
+    'to the page data at %s is rejected',
     async (path) => {
       const { post, acted } = await startBefore();
       expect((await post(path, FOREIGN)).status).toBe(403);
@@ -67,7 +67,7 @@ describe('in front of an existing app, a post of another site', () => {
   );
 
   it.each(['/api', '/api/echo', '/API/echo', '/api/nothing'])(
-    'with cookies to the API at %s is refused',
+    'with cookies to the API at %s is rejected',
     async (path) => {
       const { post, acted } = await startBefore();
       expect((await post(path, { ...FOREIGN, Cookie: 'session=1' })).status).toBe(403);
@@ -76,7 +76,7 @@ describe('in front of an existing app, a post of another site', () => {
   );
 
   it.each(['/webhook', '/orders/7/lines', '/ORDERS', '/_database', '/apiary'])(
-    'to %s, which is no page of ours, reaches that app',
+    'to %s, which is not a page, reaches the existing app',
     async (path) => {
       const { post, acted } = await startBefore();
       const reply = await post(path, FOREIGN);
@@ -85,20 +85,20 @@ describe('in front of an existing app, a post of another site', () => {
     },
   );
 
-  it('reaches a page that takes posts of that origin', async () => {
+  it('reaches a page that accepts posts from that origin', async () => {
     const { post, acted } = await startBefore();
     expect((await post('/paid', { ...FOREIGN, Origin: 'https://pay.example' })).status).toBe(303);
     expect(acted).toEqual(['ours']);
   });
 
-  it('is none where it comes from our own pages', async () => {
+  it('is accepted if it comes from the same origin', async () => {
     const { post, acted } = await startBefore();
     expect((await post('/orders/7', { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(303);
     expect(acted).toEqual(['ours']);
   });
 });
 
-it('send a trace to the listed targets alone, and none of the visitor for whom a static page happens to be rendered', async () => {
+it("pages send a trace only to the listed targets, and never the visitor's trace from a static page", async () => {
   const asked: (string | undefined)[] = [];
   const upstream = createServer((req, res) => {
     asked.push(`${req.url} ${req.headers.traceparent?.slice(3, 35)}`);
@@ -124,7 +124,7 @@ it('send a trace to the listed targets alone, and none of the visitor for whom a
   expect(asked).toEqual([`/page ${traceId}`, '/kept undefined', '/page undefined']);
 });
 
-it('lets nothing of secret pages be kept, and their data be asked for again all the same', async () => {
+it('secret pages cannot be cached, but their data can still be answered with 304', async () => {
   const app = await startPages([{ id: 'home', path: '/', view: () => <p>home</p> }], { isSecret: true });
   const document = await app.ask('/');
   expect(document.headers['cache-control']).toBe('no-store');

@@ -15,13 +15,13 @@ const TABLE: readonly TestPage[] = [
   },
 ];
 
-/** As the desk's step does for a session id that the desk issued. */
+/** Marks the request like the desk's step does for a session id that the desk issued. */
 const asOperator: RequestHandler = (req, _res, next) => {
   requestInfo(req).showsTimings = true;
   next();
 };
 
-/** By the name of the phase and its route, the milliseconds. */
+/** Returns the milliseconds by name of phase and route. */
 function parse(header: unknown): Record<string, number> {
   return Object.fromEntries(
     String(header)
@@ -34,7 +34,7 @@ function parse(header: unknown): Record<string, number> {
 }
 
 describe('Server-Timing', () => {
-  it.each(['/orders', '/_data/orders'])('tells an operator what %s spends its time on', async (path) => {
+  it.each(['/orders', '/_data/orders'])('shows an operator the timings of %s', async (path) => {
     const app = await startPages(TABLE, { steps: [asOperator] });
     const { status, headers } = await app.ask(path);
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('Server-Timing', () => {
     expect(times.total).toBeGreaterThan(20);
   });
 
-  it('is sent to nobody else', async () => {
+  it('is sent only to operators', async () => {
     const app = await startPages(TABLE);
     for (const path of ['/orders', '/_data/orders']) {
       const { status, headers } = await app.ask(path);

@@ -3,25 +3,25 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { BOOT_ID, createContentPolicy } from '../../../../src/server/engine/protection/content-policy.ts';
 
-/** Pages that may have `style` attributes. */
+/** For pages that can have `style` attributes. */
 const STYLED = { styleAttributes: true };
 
 const REST =
   "style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; " +
   "form-action 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'";
 
-it('lets in what carries the nonce', () => {
+it('allows scripts with the nonce', () => {
   expect(createContentPolicy({}, STYLED).forNonce('abc')).toBe(
     `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; ${REST}`,
   );
 });
 
-it('lets no style attribute count where no page has one', () => {
+it('blocks style attributes if no page uses them', () => {
   const policy = createContentPolicy({}, { styleAttributes: false });
   for (const text of [policy.forNonce('abc'), policy.forStatic()]) expect(text).not.toMatch(/style-src-attr|unsafe/);
 });
 
-it('lets its two scripts alone into a page that is kept', () => {
+it('allows only its two scripts in a cached page', () => {
   const { bootScript, forStatic } = createContentPolicy({}, { ...STYLED, earlyScript: 'early()' });
   const [early, boot] = ['early()', bootScript].map(
     (script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -30,7 +30,7 @@ it('lets its two scripts alone into a page that is kept', () => {
   expect(bootScript).not.toMatch(/<|-->/);
 });
 
-it('names where violations are reported to', () => {
+it('names the endpoint for violation reports', () => {
   const policy = createContentPolicy({}, { ...STYLED, reportPath: '/_report/browser' });
   for (const text of [policy.forNonce('abc'), policy.forStatic(), policy.reportOnly()]) {
     expect(text).toMatch(/; report-uri \/_report\/browser$/);
@@ -38,7 +38,7 @@ it('names where violations are reported to', () => {
   expect(createContentPolicy({}, STYLED).reportOnly()).not.toContain('report');
 });
 
-it('takes further sources, and refuses what would write a policy of its own', () => {
+it('accepts additional sources, and rejects values that would add directives', () => {
   const sources = { image: ['https://images.example'], frame: ['https://video.example'] };
   const policy = createContentPolicy(sources, STYLED).forStatic();
   expect(policy).toContain("img-src 'self' data: https://images.example;");
@@ -88,7 +88,7 @@ describe('the boot script', () => {
     '/assets/../x.js',
     'data:text/javascript,1',
     'javascript:alert(1)',
-  ])('throws at %s', (url) => {
+  ])('throws for %s', (url) => {
     expect(() => boot([url])).toThrow(/assets of this site/);
   });
 });

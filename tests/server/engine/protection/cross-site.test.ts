@@ -20,7 +20,7 @@ const ORIGINS = [
 ];
 const CASES = METHODS.flatMap((method) => SITES.flatMap((site) => ORIGINS.map((origin) => ({ method, site, origin }))));
 
-/** The rule, said again as a table. */
+/** The rule, implemented a second time. */
 function passes(method: string, site: string | undefined, origin: string | undefined): boolean {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return true;
   if (site === 'same-origin' || site === 'none') return true;
@@ -31,7 +31,7 @@ describe.each([
   ['with PUBLIC_ORIGINS', [SAME]],
   ['without PUBLIC_ORIGINS', []],
 ])('the truth table %s', (_name, configured) => {
-  it(`has ${CASES.length} rows, each decided as written`, async () => {
+  it(`has ${CASES.length} rows, each decided by the rule`, async () => {
     let acted = 0;
     const pages = createFakePages({
       pages: (_req, res) => {
@@ -79,7 +79,7 @@ function callStep(configured: readonly string[], method: string, headers: Record
   return passed ? 'passed' : res.statusCode;
 }
 
-it('answers under /api with a problem', async () => {
+it('answers under /api with a problem document', async () => {
   const reply = await request(createTestApp())
     .post('/api/echo')
     .set({ 'Sec-Fetch-Site': 'cross-site', Cookie: 'session=1' })
@@ -88,7 +88,7 @@ it('answers under /api with a problem', async () => {
   expect(reply.headers['content-type']).toBe('application/problem+json');
 });
 
-it('says once what to set where visitors come by an address that the server does not know of', async () => {
+it('logs once what to set if visitors use an origin that the server does not know', async () => {
   const { log, lines } = spyOnLog();
   const post = (headers: Record<string, string>, publicOrigins: readonly string[] = []) =>
     request(createTestApp({ log, publicOrigins }))
@@ -106,7 +106,7 @@ it('says once what to set where visitors come by an address that the server does
   expect(said()).toMatchObject([{ origin: SAME, address: 'http://example.com' }]);
 });
 
-it('is lifted for the origin that a page accepts, on that page alone', async () => {
+it('allows the origin that a page accepts, but only on that page', async () => {
   const app = createTestApp();
   const foreign = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://pay.example' };
   await request(app).post('/orders').set(foreign).expect(200);
@@ -117,7 +117,7 @@ it('is lifted for the origin that a page accepts, on that page alone', async () 
     .expect(403);
 });
 
-it('leaves the pages of an existing app alone', async () => {
+it('does not apply to the pages of an existing app', async () => {
   const app = createTestApp({ existingApp: { app: (_req, res) => void res.send('theirs') } });
   const foreign = { 'Sec-Fetch-Site': 'cross-site' };
   const reply = await request(app).post('/their-webhook').set(foreign).expect(200, 'theirs');

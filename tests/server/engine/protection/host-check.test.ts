@@ -39,7 +39,7 @@ describe('without PUBLIC_ORIGINS', () => {
     ['127.0.0.1:3000', 'http://127.0.0.1:3000/'],
     ['[::1]:3000', 'http://[::1]:3000/'],
     ['my_host.local', 'http://my_host.local/'],
-  ])('makes the origin of the host %s', async (host, href) => {
+  ])('derives the origin of the host %s', async (host, href) => {
     expect((await askRaw(server.port, 'GET / HTTP/1.1', [`Host: ${host}`])).body).toContain(href);
   });
 
@@ -48,7 +48,7 @@ describe('without PUBLIC_ORIGINS', () => {
     expect((await askRaw(server.port, 'GET / HTTP/1.1', ['Host: localhost', 'hOST: localhost'])).status).toBe(400);
   });
 
-  it('lets the origin of the listener stand for HTTP/1.0 without a host', async () => {
+  it("uses the listener's origin for HTTP/1.0 without a host", async () => {
     const reply = await askRaw(server.port, 'GET / HTTP/1.0', []);
     expect(reply.status).toBe(200);
     expect(reply.body).toContain('http://localhost:3000/');
@@ -66,18 +66,18 @@ describe('without PUBLIC_ORIGINS', () => {
 describe('with PUBLIC_ORIGINS', () => {
   const publicOrigins = ['https://example.com', 'https://www.example.com'];
 
-  it('answers 421 to a host that is not in it', async () => {
+  it('answers 421 to a host that is not listed', async () => {
     await request(createTestApp({ publicOrigins })).get('/').set('Host', 'evil.example').expect(421);
     await request(createTestApp({ publicOrigins })).get('/').set('Host', 'example.com:8080').expect(421);
   });
 
-  it('answers under the configured origin, scheme included, and promises TLS', async () => {
+  it('uses the configured origin, including its scheme, and sends HSTS', async () => {
     const reply = await request(createTestApp({ publicOrigins })).get('/').set('Host', 'www.example.com').expect(200);
     expect(reply.text).toContain('https://www.example.com/');
     expect(reply.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
   });
 
-  it('answers probes under any host', async () => {
+  it('answers health checks for any host', async () => {
     await request(createTestApp({ publicOrigins })).get('/livez').set('Host', '10.0.0.7:3000').expect(200, 'ok\n');
     await request(createTestApp({ publicOrigins })).get('/readyz').set('Host', 'a b').expect(200, { status: 'ready' });
   });
@@ -86,7 +86,7 @@ describe('with PUBLIC_ORIGINS', () => {
 describe('forwarded headers', () => {
   const forged = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-For': '6.6.6.6' };
 
-  it('are ignored from an address that is not trusted, which is said once', async () => {
+  it('are ignored from an untrusted address, which is logged once', async () => {
     const { log, lines } = spyOnLog();
     const app = createTestApp({ log });
     for (let count = 0; count < 2; count += 1) {
@@ -97,7 +97,7 @@ describe('forwarded headers', () => {
     expect(lines.filter(({ msg }) => String(msg).includes('TRUST_PROXY'))).toHaveLength(1);
   });
 
-  it('are spoken of where it is Forwarded, which is never read', async () => {
+  it('cause a warning if Forwarded is used, which is never read', async () => {
     const { log, lines } = spyOnLog();
     const forwarded = { Forwarded: 'for=6.6.6.6;proto=https;host=evil.example' };
     const [direct, behind] = [createTestApp({ log }), createTestApp({ log, trustProxy: ['loopback'] })];
@@ -111,7 +111,7 @@ describe('forwarded headers', () => {
     ]);
   });
 
-  it('are no matter for the log where a trusted proxy sends them beside Forwarded', async () => {
+  it('cause no warning if a trusted proxy sends them together with Forwarded', async () => {
     const { log, lines } = spyOnLog();
     await request(createTestApp({ log, trustProxy: 1 }))
       .get('/')
@@ -121,7 +121,7 @@ describe('forwarded headers', () => {
     expect(warningsOf(lines)).toEqual([]);
   });
 
-  it('say once that the proxy lets in who comes without TLS, where PUBLIC_ORIGINS has it', async () => {
+  it('cause one warning if the proxy accepts plain HTTP although PUBLIC_ORIGINS says https', async () => {
     const { log, lines } = spyOnLog();
     const app = createTestApp({ log, trustProxy: 1, publicOrigins: ['https://example.com', 'http://plain.example'] });
     const ask = (host: string, proto: string) =>
@@ -134,7 +134,7 @@ describe('forwarded headers', () => {
     expect(warningsOf(lines)).toEqual([expect.stringMatching(/came by http, where PUBLIC_ORIGINS says https/)]);
   });
 
-  it('count from a trusted address', async () => {
+  it('are used from a trusted address', async () => {
     const reply = await request(createTestApp({ trustProxy: ['loopback'] }))
       .get('/')
       .set(forged)
@@ -143,7 +143,7 @@ describe('forwarded headers', () => {
     expect(reply.headers['strict-transport-security']).toBeDefined();
   });
 
-  it('cannot bring in a host that PUBLIC_ORIGINS does not name', async () => {
+  it('cannot set a host that PUBLIC_ORIGINS does not list', async () => {
     const app = createTestApp({ trustProxy: 1, publicOrigins: ['https://example.com'] });
     await request(app).get('/').set('Host', 'example.com').set(forged).expect(421);
   });

@@ -37,7 +37,7 @@ describe('spellings of a path', () => {
     '/%5c%5cevil.example',
     '/a%2eb',
     '/me%2f..%2fa.css',
-  ])('refuses %s', async (path) => {
+  ])('rejects %s', async (path) => {
     const reply = await askRaw(server.port, `GET ${path} HTTP/1.1`);
     expect(reply.status).toBe(400);
     expect(reply.headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -61,7 +61,7 @@ describe('spellings of a path', () => {
     '/\xe9',
     '/?a=\xe9',
     '/a#b',
-  ])('refuses the bytes of %j', async (path) => {
+  ])('rejects the bytes of %j', async (path) => {
     expect((await askRaw(server.port, `GET ${path} HTTP/1.1`)).status).toBe(400);
   });
 
@@ -71,7 +71,7 @@ describe('spellings of a path', () => {
     ['/caf%c3%a9', '/caf%C3%A9'],
     ['/a%40b', '/a@b'],
     ['/a|b', '/a%7Cb'],
-  ])('sends %s to its one spelling %s', async (path, canonical) => {
+  ])('redirects %s to its normal form %s', async (path, canonical) => {
     const reply = await askRaw(server.port, `GET ${path} HTTP/1.1`);
     expect(reply.status).toBe(308);
     expect(reply.headers.location).toBe(canonical);
@@ -79,7 +79,7 @@ describe('spellings of a path', () => {
     expect([200, 404]).toContain(second.status);
   });
 
-  it('lets an ordinary path and search through unchanged', async () => {
+  it('does not change an ordinary path and query string', async () => {
     const reply = await askRaw(server.port, 'GET /orders?q=a%20b&c=%0A&d=%C3%A9 HTTP/1.1');
     expect(reply.status).toBe(200);
     expect(reply.body).toContain('http://localhost/orders?q=a%20b&amp;c=%0A&amp;d=%C3%A9');
@@ -106,7 +106,7 @@ describe('forms of the request target', () => {
     expect(reply.body).not.toContain('evil');
   });
 
-  it('answers 414 for an address of 9 KB and 431 for one of 17 KB', async () => {
+  it('answers 414 for a URL of 9 KB and 431 for one of 17 KB', async () => {
     expect((await askRaw(server.port, `GET /${'a'.repeat(9000)} HTTP/1.1`)).status).toBe(414);
     expect((await askRaw(server.port, `GET /${'a'.repeat(17_000)} HTTP/1.1`)).status).toBe(431);
     expect((await askRaw(server.port, `GET /${'a'.repeat(8000)} HTTP/1.1`)).status).toBe(404);
@@ -125,16 +125,16 @@ describe('methods', () => {
     },
   );
 
-  it('answers 400 to a method that nobody knows', async () => {
+  it('answers 400 to an unknown method', async () => {
     expect((await askRaw(server.port, 'FOO / HTTP/1.1')).status).toBe(400);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE'])('answers 405 to %s of a page', async (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE'])('answers 405 to %s for a page', async (method) => {
     expect((await askRaw(server.port, `${method} /admin HTTP/1.1`)).headers.allow).toBe('GET, HEAD, POST, OPTIONS');
   });
 });
 
-describe('a request of which two readers may find two ends', () => {
+describe('a request whose end is ambiguous', () => {
   const chunks = '3\r\na=1\r\n0\r\n\r\n';
 
   it.each([
@@ -144,14 +144,14 @@ describe('a request of which two readers may find two ends', () => {
     ['HTTP/1.1', 'Transfer_Encoding: chunked'],
     ['HTTP/1.1', 'Content_Length: 3'],
     ['HTTP/1.0', 'Transfer-Encoding: chunked'],
-  ])('is refused, and its connection with it: %s, %j', async (version, header) => {
+  ])('is rejected, and its connection closed: %s, %j', async (version, header) => {
     const reply = await askRaw(server.port, `POST /orders ${version}`, ['Host: localhost', header], chunks);
     expect(reply.status).toBe(400);
     expect(reply.headers.connection).toBe('close');
     expect(reply.body).toMatch(/Transfer-Encoding|twice/);
   });
 
-  it.each(['chunked', 'Chunked'])('is not one that comes %s', async (coding) => {
+  it.each(['chunked', 'Chunked'])('does not include one with the coding %s', async (coding) => {
     const headers = ['Host: localhost', `Transfer-Encoding: ${coding}`];
     expect((await askRaw(server.port, 'POST /orders HTTP/1.1', headers, chunks)).status).toBe(200);
   });

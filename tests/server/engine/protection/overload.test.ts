@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toMaxPages } from '../../../../src/server/engine/protection/open-overload.ts';
 import { createOverload, type Reading } from '../../../../src/server/engine/protection/overload.ts';
 
-/** With 500 ms of delay and 100 pages, read four times a second. */
+/** An overload detector with limits of 500 ms delay and 100 pages, measured four times a second. */
 function createTestOverload() {
   const limiter = { pages: 0, waitMs: 0 };
   const overload = createOverload({ delayMs: 500, maxPages: 100, limiter });
@@ -22,8 +22,8 @@ function createTestOverload() {
 
 const CALM = [0, undefined];
 
-describe('what is too much', () => {
-  it('is nothing as long as all is well', () => {
+describe('overload', () => {
+  it('is not detected as long as all values are normal', () => {
     const { overload, take } = createTestOverload();
     expect([overload.level, overload.reason]).toEqual(CALM);
     expect(take({ loopDelayMs: 150, heapShare: 0.8 }, 20)).toEqual(CALM);
@@ -35,7 +35,7 @@ describe('what is too much', () => {
     [499, [1, 'renders']],
     [500, [2, 'renders']],
     [60_000, [2, 'renders']],
-  ])('is a queue of renders of %d ms, in the moment of asking', (waitMs, expected) => {
+  ])('is detected immediately from a render queue of %d ms', (waitMs, expected) => {
     const { limiter, overload } = createTestOverload();
     limiter.waitMs = waitMs;
     expect([overload.level, overload.reason]).toEqual(expected);
@@ -47,7 +47,7 @@ describe('what is too much', () => {
     [49, CALM],
     [50, [1, 'pages']],
     [100, [2, 'pages']],
-  ])('is %d pages in progress', (pages, expected) => {
+  ])('is detected from %d pages in progress', (pages, expected) => {
     const { limiter, overload } = createTestOverload();
     limiter.pages = pages;
     expect([overload.level, overload.reason]).toEqual(expected);
@@ -57,24 +57,24 @@ describe('what is too much', () => {
     [250, [1, 'event-loop']],
     [1000, [2, 'event-loop']],
     [4000, [3, 'event-loop']],
-  ])('is an event loop that is late by %d ms', (loopDelayMs, expected) => {
+  ])('is detected from an event loop that is late by %d ms', (loopDelayMs, expected) => {
     expect(createTestOverload().take({ loopDelayMs })).toEqual(expected);
   });
 
-  it('is over within two seconds after one long block', () => {
+  it('ends within two seconds after one long block', () => {
     const { take } = createTestOverload();
     expect(take({ loopDelayMs: 2000 })).toEqual([2, 'event-loop']);
     expect(take({}, 8)).toEqual(CALM);
   });
 
-  it('does not come and go with a loop that is late now and then', () => {
+  it('does not flicker if the event loop is late now and then', () => {
     const { take } = createTestOverload();
     take({ loopDelayMs: 1100 });
     const levels = Array.from({ length: 40 }, (_, index) => take({ loopDelayMs: index % 2 ? 1100 : 700 })[0]);
     expect(new Set(levels)).toEqual(new Set([2]));
   });
 
-  it('goes down one step at a time', () => {
+  it('decreases one level at a time', () => {
     const { take } = createTestOverload();
     const levels = [take({ loopDelayMs: 5000 })[0]];
     for (let reading = 0; reading < 30; reading++) levels.push(take({})[0]);
@@ -85,11 +85,11 @@ describe('what is too much', () => {
     [0.86, [1, 'heap']],
     [0.91, [2, 'heap']],
     [0.96, [3, 'heap']],
-  ])('is a heap that is %d full', (heapShare, expected) => {
+  ])('is detected from a heap that is %d full', (heapShare, expected) => {
     expect(createTestOverload().take({ heapShare })).toEqual(expected);
   });
 
-  it('is no heap that stays full whatever is refused, until it has had room once', () => {
+  it('is not detected from a heap that stays full despite refusals, until it has had room again', () => {
     const { take } = createTestOverload();
     expect(take({ heapShare: 0.92 }, 39)).toEqual([2, 'heap']);
     expect(take({ heapShare: 0.92 }, 400)).toEqual(CALM);
@@ -97,7 +97,7 @@ describe('what is too much', () => {
     expect(take({ heapShare: 0.92 })).toEqual([2, 'heap']);
   });
 
-  it('is the worst of all', () => {
+  it('has the level of the worst value', () => {
     const { limiter, take } = createTestOverload();
     limiter.waitMs = 60;
     expect(take({ loopDelayMs: 1200 })).toEqual([2, 'event-loop']);
@@ -106,7 +106,7 @@ describe('what is too much', () => {
   });
 });
 
-it('makes the number of pages of the heap, within bounds', () => {
+it('derives the page limit from the heap size, within bounds', () => {
   const MiB = 1024 * 1024;
   expect([64, 256, 1024, 2048, 8192].map((size) => toMaxPages(size * MiB))).toEqual([32, 64, 256, 512, 1000]);
 });

@@ -43,11 +43,11 @@ const piece = fc.oneof(
   ),
   fc.string({ unit: 'binary-ascii', maxLength: 4 }),
 );
-/** Up to its search, which stands elsewhere. */
+/** Paths without a query string, which is tested elsewhere. */
 const path = fc.array(piece, { maxLength: 8 }).map((pieces) => `/${pieces.join('').replaceAll('?', '')}`);
 
-describe('the one spelling of a path', () => {
-  it('is one that nobody on the way reads as another', () => {
+describe('the normal form of a path', () => {
+  it('is read the same way by every component', () => {
     fc.assert(
       fc.property(path, (raw) => {
         const spelling = spellPath(raw);
@@ -63,7 +63,7 @@ describe('the one spelling of a path', () => {
     );
   });
 
-  it('is the same for all that mean the same to browsers, or there is none', () => {
+  it('is the same for all paths that browsers treat as equal, or undefined', () => {
     fc.assert(
       fc.property(path, (raw) => {
         const spelling = spellPath(raw);

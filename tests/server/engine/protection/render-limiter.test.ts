@@ -6,10 +6,10 @@ import {
   type Waiting,
 } from '../../../../src/server/engine/protection/render-limiter.ts';
 
-/** How long the limiter renders in one turn (ms). */
+/** How long the limiter renders in one event-loop iteration (ms). */
 const SLICE = 50;
 
-/** A limiter whose turns and clock the test drives. */
+/** A limiter whose event-loop iterations and clock the test controls. */
 function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { renderMs?: number } = {}) {
   let due: (() => void)[] = [];
   const clock = { ms: 0 };
@@ -18,9 +18,9 @@ function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { r
   return {
     limiter,
     clock,
-    /** The names of what was rendered, in this order. */
+    /** The names of what was rendered, in order. */
     begun,
-    /** Asks for a turn, and renders as soon as it is given one. */
+    /** Acquires a slot, and renders as soon as it gets one. */
     render(name: unknown): void {
       const run = (): void => {
         begun.push(name);
@@ -30,7 +30,7 @@ function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { r
       if (turn) void turn.then((isFree) => isFree && run());
       else run();
     },
-    /** Goes on to the next turn of the loop, after so many milliseconds, or so many turns further. */
+    /** Advances the clock by `ms`, and runs `count` event-loop iterations. */
     async turn(ms = 0, count = 1) {
       clock.ms += ms;
       for (let done = 0; done < count; done++) {
@@ -48,11 +48,10 @@ function createTestGate({ renderMs = 1, ...options }: RenderLimiterOptions & { r
 
 const SOMEBODY: Waiting = { endedBy: undefined };
 
-/** 0, 1, 2, … */
 const countTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-describe('a limiter for renders', () => {
-  it('lets renders through at once, for as long as a slice takes, and then in the next turn', async () => {
+describe('the render limiter', () => {
+  it('starts renders immediately until a slice is used up, and others in the next iteration', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
     for (const name of countTo(7)) render(name);
     expect([begun, limiter.queued]).toEqual([countTo(5), 2]);
@@ -60,25 +59,25 @@ describe('a limiter for renders', () => {
     expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
   });
 
-  it('takes from the queue for as long as a slice takes, in the order in which they came', async () => {
+  it('starts queued renders for one slice per iteration, in order of arrival', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
     for (const name of countTo(17)) render(name);
     expect(limiter.queued).toBe(12);
     await turn();
     expect([begun, limiter.queued]).toEqual([countTo(10), 7]);
-    // Who comes now stands behind those who wait.
+    // A new render waits behind those in the queue.
     render(17);
     await turn();
     await turn();
     expect([begun, limiter.queued]).toEqual([countTo(18), 0]);
   });
 
-  it('is free again as soon as nobody waits', async () => {
+  it('starts renders immediately again once the queue is empty', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 20 });
     for (const name of countTo(6)) render(name);
     expect(limiter.queued).toBe(3);
     await turn();
-    // The slice that emptied the queue has its time anew: those who come now have not waited yet.
+    // The slice that emptied the queue starts over, because later renders have not waited yet.
     render(6);
     expect([begun, limiter.queued]).toEqual([countTo(7), 0]);
     await turn(0, 2);
@@ -86,7 +85,7 @@ describe('a limiter for renders', () => {
     expect(begun).toEqual(countTo(8));
   });
 
-  it('knows how long the next one would wait: by the oldest, and by how the queue moves', async () => {
+  it('estimates the wait of the next render from the oldest one and the speed of the queue', async () => {
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 10 });
     render(0);
     expect(limiter.waitMs).toBe(0);
@@ -101,7 +100,7 @@ describe('a limiter for renders', () => {
     expect(limiter.waitMs).toBeLessThan(300 * 12);
   });
 
-  it('refuses who would wait too long, and who has, but nothing that must be answered', async () => {
+  it('refuses renders that have waited or would wait too long, except those that must be answered', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 60, maxWaitMs: 100, onRefuse });
     render(0);
@@ -123,7 +122,7 @@ describe('a limiter for renders', () => {
     expect(await late).toBe(true);
   });
 
-  it('renders one in a turn where renders wait long, and leaves turns for others between them', async () => {
+  it('renders one per iteration if renders are slow, and leaves iterations for other work between them', async () => {
     const { limiter, clock, render, turn } = createTestGate({ renderMs: 4, maxWaitMs: 100 });
     render(0);
     clock.ms += SLICE;
@@ -134,14 +133,14 @@ describe('a limiter for renders', () => {
     expect(limiter.queued).toBe(3);
     await turn();
     expect(limiter.queued).toBe(2);
-    // Seven turns at most, and no more time than the render took.
+    // At most seven iterations, and no more time than the render took.
     await turn(2);
     expect(limiter.queued).toBe(2);
     await turn(6);
     expect(limiter.queued).toBe(1);
   });
 
-  it('leaves turns for others as long as each brings a new connection, one for each render', async () => {
+  it('leaves iterations for other work while each brings a new connection, one per render', async () => {
     const { limiter, render, begun, turn } = createTestGate({ renderMs: 10 });
     for (const name of countTo(3)) render(name);
     limiter.noteConnection();
@@ -151,10 +150,10 @@ describe('a limiter for renders', () => {
     limiter.noteConnection();
     await turn();
     expect(limiter.queued).toBe(1);
-    // None came in this one.
+    // No connection arrived in this one.
     await turn();
     expect([begun, limiter.queued]).toEqual([countTo(4), 0]);
-    // However many come: the two renders of the slice before leave two turns.
+    // However many arrive, the two renders of the previous slice leave two iterations.
     await turn(0, 2);
     for (const name of [4, 5]) render(name);
     for (const queued of [1, 2]) {
@@ -168,7 +167,7 @@ describe('a limiter for renders', () => {
     expect([begun, limiter.queued]).toEqual([countTo(8), 0]);
   });
 
-  it('spends no turn on visitors who left, and does not call that a refusal', async () => {
+  it('skips visitors who have left, and does not count them as refused', async () => {
     const onRefuse = vi.fn();
     const { limiter, clock, turn } = createTestGate({ onRefuse });
     limiter.acquire(SOMEBODY, true);
@@ -180,7 +179,7 @@ describe('a limiter for renders', () => {
     expect(onRefuse).not.toHaveBeenCalled();
   });
 
-  it('counts the pages in progress, each once', () => {
+  it('counts each page in progress once', () => {
     const { limiter } = createTestGate();
     const leave = limiter.enter();
     limiter.enter();
@@ -190,7 +189,7 @@ describe('a limiter for renders', () => {
     expect(limiter.pages).toBe(1);
   });
 
-  it('keeps its order through thousands', async () => {
+  it('keeps thousands of renders in order', async () => {
     const { render, begun, turn } = createTestGate();
     for (const name of countTo(5000)) render(name);
     while (begun.length < 5000) await turn();

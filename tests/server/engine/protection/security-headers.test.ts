@@ -4,7 +4,7 @@ import request from 'supertest';
 import { expect, it } from 'vitest';
 import { createTestApp } from '../../../support/app.ts';
 
-it('are those that helmet sends, apart from the ones that are ours to decide', async () => {
+it("are the same as helmet's, except for those that Spillway sets differently", async () => {
   const app = express()
     .use(helmet())
     .get('/', (_req, res) => void res.send('x'));
@@ -24,7 +24,7 @@ it('are those that helmet sends, apart from the ones that are ours to decide', a
   expect(ours['permissions-policy']).toContain('camera=()');
 });
 
-it('name over TLS alone what holds for TLS alone', async () => {
+it('are complete over TLS, and omit TLS-only headers over plain HTTP', async () => {
   const ask = async (publicOrigins: readonly string[]) =>
     (
       await request(createTestApp({ publicOrigins, reportPath: '/_report/browser' }))
@@ -38,7 +38,7 @@ it('name over TLS alone what holds for TLS alone', async () => {
   expect([plain['strict-transport-security'], plain['reporting-endpoints']]).toEqual([undefined, undefined]);
 });
 
-it('promise TLS on every answer where all of the site has it, and before the host is known nowhere else', async () => {
+it('include HSTS in every response if all origins use https, and otherwise only once the host is known', async () => {
   const ask = async (publicOrigins: readonly string[]) =>
     (await request(createTestApp({ publicOrigins })).get('/livez')).headers['strict-transport-security'];
   expect(await ask(['https://example.com', 'https://example.org'])).toMatch(/^max-age=31536000/);

@@ -5,7 +5,7 @@ import type { Level } from '../../../../src/server/engine/protection/overload.ts
 import { ACTION_ACCEPT } from '../../../../src/shared/engine/wire/protocol.ts';
 import { createFakePages, createTestApp } from '../../../support/app.ts';
 
-/** The app at a level that the test sets. `/admin` is kept in memory, `/orders` is rendered each time. */
+/** An app at a level that the test sets. `/admin` is a cached page, `/orders` is rendered for each request. */
 function createApp() {
   const count = vi.fn();
   const overload = { level: 0 as Level, reason: 'renders' as const, take() {} };
@@ -29,7 +29,7 @@ function createApp() {
 interface Case {
   readonly name: string;
   readonly path: string;
-  /** 4 for never. */
+  /** 4 means never. */
   readonly refusedFrom: Level | 4;
   readonly method?: 'get' | 'post' | 'head';
   readonly headers?: Record<string, string>;
@@ -41,44 +41,41 @@ const CASES: readonly Case[] = [
   { name: 'a prefetch of page data', path: '/_data/orders', refusedFrom: 1, headers: PREFETCH },
   { name: 'a prefetch of a page', path: '/orders', refusedFrom: 1, headers: PREFETCH },
   { name: 'a page', path: '/orders', refusedFrom: 2 },
-  { name: 'the head of a page', path: '/orders', refusedFrom: 2, method: 'head' },
+  { name: 'HEAD of a page', path: '/orders', refusedFrom: 2, method: 'head' },
   { name: 'page data', path: '/_data/orders', refusedFrom: 2 },
   { name: 'a form', path: '/orders', refusedFrom: 3, method: 'post' },
-  { name: 'a page out of memory', path: '/admin', refusedFrom: 3 },
+  { name: 'a cached page', path: '/admin', refusedFrom: 3 },
   { name: 'the API', path: '/api/echo', refusedFrom: 3 },
-  { name: "a route of the owner's", path: '/sitemap.xml', refusedFrom: 3 },
+  { name: 'a product route', path: '/sitemap.xml', refusedFrom: 3 },
   { name: 'the desk', path: '/desk', refusedFrom: 4 },
   { name: 'health', path: '/livez', refusedFrom: 4 },
   { name: 'readiness', path: '/readyz', refusedFrom: 4 },
-  { name: 'an asset, found or not', path: '/assets/nothing.js', refusedFrom: 4 },
+  { name: 'an asset, even if it does not exist', path: '/assets/nothing.js', refusedFrom: 4 },
 ];
 
-describe('when there is too much to do', () => {
-  it.each(CASES)(
-    '$name is answered, until it is refused',
-    async ({ path, refusedFrom, method = 'get', headers = {} }) => {
-      const { app, overload, count } = createApp();
-      for (const level of [0, 1, 2, 3] as const) {
-        overload.level = level;
-        count.mockClear();
-        const reply = await request(app)[method](path).set(headers);
-        expect([level, reply.status === 503]).toEqual([level, level >= refusedFrom]);
-        expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(
-          Number(level >= refusedFrom),
-        );
-        if (level < refusedFrom) continue;
-        expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
-        expect(reply.headers).toMatchObject({
-          'cache-control': 'no-store',
-          'x-frame-options': 'DENY',
-          'x-content-type-options': 'nosniff',
-        });
-        expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
-      }
-    },
-  );
+describe('an overloaded server', () => {
+  it.each(CASES)('answers $name until a certain level', async ({ path, refusedFrom, method = 'get', headers = {} }) => {
+    const { app, overload, count } = createApp();
+    for (const level of [0, 1, 2, 3] as const) {
+      overload.level = level;
+      count.mockClear();
+      const reply = await request(app)[method](path).set(headers);
+      expect([level, reply.status === 503]).toEqual([level, level >= refusedFrom]);
+      expect(count.mock.calls.filter(([name]) => name === 'spillway_requests_shed_total')).toHaveLength(
+        Number(level >= refusedFrom),
+      );
+      if (level < refusedFrom) continue;
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(3);
+      expect(reply.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-frame-options': 'DENY',
+        'x-content-type-options': 'nosniff',
+      });
+      expect(reply.headers['content-security-policy']).toMatch(/default-src 'none'/);
+    }
+  });
 
-  it('a visitor gets a small page that comes again by itself', async () => {
+  it('sends visitors a small page that reloads itself', async () => {
     const { app, overload } = createApp();
     overload.level = 2;
     const reply = await request(app).get('/orders').set('Accept', 'text/html');
@@ -94,7 +91,7 @@ describe('when there is too much to do', () => {
     expect([head.headers['content-length'], head.text]).toEqual([reply.headers['content-length'], undefined]);
   });
 
-  it('who posted a form is not sent for the page without it, and the body is left unread', async () => {
+  it('does not reload after a form was posted, and leaves the body unread', async () => {
     const { app, overload } = createApp();
     overload.level = 3;
     const reply = await request(app).post('/orders').type('form').send({ text: 'typed' });
@@ -104,7 +101,7 @@ describe('when there is too much to do', () => {
     expect([background.status, background.body]).toEqual([503, { busy: true }]);
   });
 
-  it('page data and the API say so in JSON', async () => {
+  it('answers page data and API requests with JSON', async () => {
     const { app, overload } = createApp();
     overload.level = 3;
     expect((await request(app).get('/_data/orders')).body).toEqual({ busy: true });
@@ -113,7 +110,7 @@ describe('when there is too much to do', () => {
     expect(reply.body).toMatchObject({ status: 503, title: 'Service Unavailable' });
   });
 
-  it('counts what was refused, and why', async () => {
+  it('counts refused requests by reason', async () => {
     const { app, overload, count } = createApp();
     overload.level = 2;
     await request(app).get('/orders');

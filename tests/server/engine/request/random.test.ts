@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { drawRandom } from '../../../../src/server/engine/request/random.ts';
 
-it('draws as many bytes as were asked for, and none twice', () => {
+it('returns the requested number of bytes, and never the same ones', () => {
   const drawn = Array.from({ length: 2000 }, (_, index) => drawRandom(index % 2 ? 16 : 7, 'hex'));
   expect(drawn.every((text, index) => text.length === (index % 2 ? 32 : 14))).toBe(true);
   expect(new Set(drawn).size).toBe(drawn.length);

@@ -11,7 +11,7 @@ const thrower = (): never => {
 };
 
 describe('chain', () => {
-  it('runs the steps in order, and hands on what none of them answered', () => {
+  it('runs the steps in order, then the last handler', () => {
     const seen: string[] = [];
     const passing = (name: string): Step => {
       return (_req, _res, next) => {
@@ -23,17 +23,17 @@ describe('chain', () => {
     expect(seen).toEqual(['a', 'b', 'last']);
   });
 
-  it('ends with the step that answers', () => {
+  it('stops at the step that responds', () => {
     const last = vi.fn();
     chain([() => {}], last, thrower)(req, res);
     expect(last).not.toHaveBeenCalled();
   });
 
   it.each([
-    ['at once', [thrower]],
-    ['behind a step that went on in a later turn', [later, thrower]],
-    ['at its end, in a later turn', [later]],
-  ])('gives to the handler of errors what is thrown %s', async (_when, steps: Step[]) => {
+    ['immediately', [thrower]],
+    ['after a step that continued asynchronously', [later, thrower]],
+    ['in the last handler, asynchronously', [later]],
+  ])('passes an error to the error handler if it is thrown %s', async (_when, steps: Step[]) => {
     const error = await new Promise((resolve) => {
       chain(steps, thrower, resolve)(req, res);
     });

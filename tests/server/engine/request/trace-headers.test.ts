@@ -7,7 +7,7 @@ const begun = { traceId, parentId: undefined, sampled: true };
 const continued = { traceId, parentId: '00f067aa0ba902b7', sampled: false };
 const project = { environment: 'production', release: 'shop@1.4.0+a b', publicKey: 'abc' };
 
-it('names the trace, the release, the environment and the project', () => {
+it('contain the trace, the release, the environment and the project', () => {
   const headers = createTraceHeaders(project)(begun);
   expect(headers.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
   expect(headers['sentry-trace']).toMatch(new RegExp(`^${traceId}-[0-9a-f]{16}$`));
@@ -16,19 +16,19 @@ it('names the trace, the release, the environment and the project', () => {
   );
 });
 
-it('hands on the decision of a trace that came from elsewhere', () => {
+it('keep the sampling decision of a continued trace', () => {
   const headers = createTraceHeaders({})(continued);
   expect(headers.traceparent).toMatch(/-00$/);
   expect(headers['sentry-trace']).toMatch(/-0$/);
   expect(headers.baggage).toBe(`sentry-trace_id=${traceId},sentry-sampled=false`);
 });
 
-it('gives each request a span of its own', () => {
+it('contain a new span for each request', () => {
   const headersOf = createTraceHeaders({});
   expect(headersOf(begun).traceparent).not.toBe(headersOf(begun).traceparent);
 });
 
-it("is read by Sentry's own SDK", () => {
+it("are understood by Sentry's SDK", () => {
   const headersOf = createTraceHeaders(project);
   const read = (trace: typeof begun | typeof continued) => {
     const headers = headersOf(trace);
@@ -51,6 +51,6 @@ it.each([
   [null, 'sentry-trace_id=1'],
   ['a=1;p=2, b=2', 'a=1;p=2,b=2,sentry-trace_id=1'],
   ['sentry-trace_id=0, a=1,', 'a=1,sentry-trace_id=1'],
-])('joins %j with ours', (others, expected) => {
+])('merge the baggage %j', (others, expected) => {
   expect(mergeBaggage(others, 'sentry-trace_id=1')).toBe(expected);
 });

@@ -37,21 +37,21 @@ describe('/api/tour/todos', () => {
     ['post', '/api/tour/todos', [], ['']],
     ['patch', '/api/tour/todos/1', {}, ['']],
     ['patch', '/api/tour/todos/1', { done: 'yes' }, ['done']],
-  ] as const)('answers 422 to %s %s with %j and names what is wrong', async (method, path, body, fields) => {
+  ] as const)('answers 422 to %s %s with %j and names the invalid fields', async (method, path, body, fields) => {
     await request(api).post('/api/tour/todos').send({ title: 'The first' });
     const answer = await request(api)[method](path).send(body).expect(422).expect('Content-Type', PROBLEM);
     expect(answer.body).toMatchObject({ status: 422, title: 'Unprocessable Content' });
     expect(Object.keys(answer.body.errors)).toEqual(fields);
   });
 
-  it('answers 405 with what is allowed', async () => {
+  it('answers 405 with Allow', async () => {
     const list = await request(api).put('/api/tour/todos').expect(405).expect('Content-Type', PROBLEM);
     expect(list.headers.allow).toBe('GET, HEAD, POST, OPTIONS');
     const one = await request(api).post('/api/tour/todos/1').expect(405);
     expect(one.headers.allow).toBe('GET, HEAD, PATCH, DELETE, OPTIONS');
   });
 
-  it('answers 404 for a to-do that is not there, whatever is asked of it', async () => {
+  it('answers 404 for a to-do that does not exist, for every method', async () => {
     for (const id of ['7', '01', '__proto__', '1.0']) {
       await request(api).get(`/api/tour/todos/${id}`).expect(404).expect('Content-Type', PROBLEM);
     }
@@ -59,7 +59,7 @@ describe('/api/tour/todos', () => {
     await request(api).patch('/api/tour/todos/7').send({ done: true }).expect(404);
   });
 
-  it('forgets the oldest beyond a hundred', async () => {
+  it('deletes the oldest when there are more than a hundred', async () => {
     for (let count = 0; count < 101; count++) {
       await request(api)
         .post('/api/tour/todos')
@@ -72,19 +72,19 @@ describe('/api/tour/todos', () => {
 });
 
 describe('/api/tour/fail', () => {
-  it('answers 500 with a digest, and nothing of what was thrown', async () => {
+  it('answers 500 with a digest, and no details of the error', async () => {
     const answer = await request(api).get('/api/tour/fail').expect(500).expect('Content-Type', PROBLEM);
     expect(answer.body.digest).toMatch(/^[0-9A-Z]{8}$/);
     expect(answer.text).not.toContain('The tour threw');
   });
 
-  it('is not there where TOUR_FAILURES is off', async () => {
+  it('does not exist if TOUR_FAILURES is off', async () => {
     await request(createApp({ tourFailures: false }))
       .get('/api/tour/fail')
       .expect(404);
   });
 });
 
-it('answers 404 as a problem for what no resource knows', async () => {
+it('answers 404 with a problem document for an unknown path', async () => {
   await request(api).get('/api/tour/nothing').expect(404).expect('Content-Type', PROBLEM);
 });

@@ -5,7 +5,7 @@ import { visitPage } from '../../../support/product/visit-page.ts';
 
 const rendered = new Map<string, ReturnType<typeof visitPage>>();
 
-/** A page whole, rendered once for all tests. */
+/** Renders a page once for all tests. */
 function visitOnce(path: string): ReturnType<typeof visitPage> {
   const page = rendered.get(path) ?? visitPage(path);
   rendered.set(path, page);
@@ -16,7 +16,7 @@ function listPaths(table: readonly RouteDefinition[]): string[] {
   return table.flatMap(({ path, children = [] }) => [...(path ? [path] : []), ...listPaths(children)]);
 }
 
-/** Pages that end otherwise while they are rendered or loaded. */
+/** Pages that do not render successfully, on purpose. */
 const ENDS = [
   '/tour/fail/loader',
   '/tour/fail/render',
@@ -38,7 +38,7 @@ describe('pages', () => {
     expect(html.match(/<main/g)).toHaveLength(1);
   });
 
-  it('leads to pages that are there, from every link', async () => {
+  it('link only to pages that exist', async () => {
     const links = new Set<string>();
     for (const path of PATHS) {
       for (const [, href = ''] of (await visitOnce(path)).html.matchAll(/<a [^>]*href="([^"]*)"/g)) links.add(href);
@@ -50,13 +50,13 @@ describe('pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('shows late values in their places, and the words of the one that is refused', async () => {
+  it('show deferred values in place, and the message of the rejected one', async () => {
     const { html } = await visitOnce('/tour/streaming');
     expect(html).toContain('187 cm');
     expect(html).toContain('This gauge is out of order.');
   });
 
-  it('prefetches none of the pages that fail', async () => {
+  it('do not prefetch the pages that fail', async () => {
     const { html } = await visitOnce('/tour/failures');
     const kinds = [...html.matchAll(/href="\/tour\/(?:fail\/|late-)[^>]*data-link="(\w+)"/g)].map(([, kind]) => kind);
     expect(kinds).toHaveLength(12);

@@ -4,12 +4,12 @@ import { actionArgs } from '../../../support/product/page-args.ts';
 
 const { note } = root.actions;
 
-it('takes a note', async () => {
+it('accepts a note', async () => {
   expect(await note(actionArgs({ text: ' Good page. ' }))).toEqual({ text: 'Good page.' });
 });
 
 it.each<Record<string, string>>([{}, { text: '' }, { text: ' a ' }])(
-  'refuses %j and names the field',
+  'rejects %j and names the field',
   async (fields) => {
     expect(await note(actionArgs(fields))).toMatchObject({ status: 422, errors: { text: expect.any(String) } });
   },

@@ -60,7 +60,7 @@ async function start(
     post: (fields: Record<string, string>, path = '/orders') =>
       request(app).post(`${path}?_feedback`).type('form').set('Sec-Fetch-Site', 'same-origin').send(fields),
     async read(digest = '7K3QM2XA') {
-      // It is kept behind the answer.
+      // Feedback is stored after the response is sent.
       await new Promise((resolve) => setTimeout(resolve, 50));
       await Promise.allSettled(answers);
       await new Promise((resolve) => setImmediate(resolve));
@@ -70,8 +70,8 @@ async function start(
   };
 }
 
-describeStores('what visitors say', (open) => {
-  it('is thanked for, and stands beside the failure', async () => {
+describeStores('feedback', (open) => {
+  it('is acknowledged and stored with the failure', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf({ digest: '7K3QM2XA', occurrence: '9F4W0R6B', at: Date.now() }));
     const { post, read } = await start(store);
@@ -93,13 +93,13 @@ describeStores('what visitors say', (open) => {
   });
 
   it.each([
-    ['of a failure that is not known', '2M3KQ7XA-9F4W0R6B'],
-    ['of a time that is not known', '7K3QM2XA-00000000'],
-    ['of an incident as a whole', '7K3QM2XA'],
-    ['of a failure of last week', '3Q7K2MXA-8E3V9QZA'],
-    ['of nothing that is an address', "' OR 1=1 --"],
-    ['of nothing at all', ''],
-  ])('%s is answered alike, and not kept', async (_what, address) => {
+    ['about an unknown failure', '2M3KQ7XA-9F4W0R6B'],
+    ['about an unknown time', '7K3QM2XA-00000000'],
+    ['about a whole incident', '7K3QM2XA'],
+    ['about a failure of last week', '3Q7K2MXA-8E3V9QZA'],
+    ['about text that is not an address', "' OR 1=1 --"],
+    ['without an address', ''],
+  ])('%s gets the same response, but is not stored', async (_what, address) => {
     const { store } = await open();
     await takeIn(
       store,
@@ -115,7 +115,7 @@ describeStores('what visitors say', (open) => {
     expect(await read()).toHaveLength(1);
   });
 
-  it('of a failure that became many at once is kept with its incident', async () => {
+  it('about a failure that then became frequent is stored with its incident', async () => {
     const { store } = await open();
     const many = Array.from({ length: 1001 }, () => thinOf({ digest: '7K3QM2XA', at: Date.now() }));
     await takeIn(store, ...many);
@@ -133,7 +133,7 @@ describe('the form', () => {
     [{ address: ADDRESS, text: 'x'.repeat(4097) }, 422, /below 4096 characters/],
     [{ address: ADDRESS, text: TEXT, email: 'no address' }, 422, /no e-mail address/],
     [{ address: ADDRESS, text: 'x'.repeat(60_000) }, 413, /larger than 48 KiB/],
-  ])('%#: what is wrong is said, to people and to scripts', async (fields, status, words) => {
+  ])('%#: explains the error to people and to scripts', async (fields, status, words) => {
     const { post, asked } = await start(none);
     const page = await post(fields);
     expect([page.status, page.type]).toEqual([status, 'text/html']);
@@ -144,7 +144,7 @@ describe('the form', () => {
     expect(asked).toEqual([]);
   });
 
-  it('takes nothing from another site', async () => {
+  it('is rejected from another site', async () => {
     const { post, asked } = await start(none);
     for (const headers of [{ 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }]) {
       expect((await post({ address: ADDRESS, text: TEXT }).set(headers)).status).toBe(403);
@@ -152,13 +152,13 @@ describe('the form', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is filled in by a program where the field that nobody sees has something', async () => {
+  it('ignores submissions that fill in the hidden field', async () => {
     const { post, asked } = await start(none);
     const reply = await post({ address: ADDRESS, text: TEXT, website: 'https://spam.example' });
     expect([reply.status, asked]).toEqual([200, []]);
   });
 
-  it('is taken a few times from one address, and so often from all', async () => {
+  it('limits submissions per address and in total', async () => {
     const limits = { turnsOfSender: { burst: 2, perSecond: 1 / 60 }, turns: { burst: 100, perSecond: 1 } };
     const one = await start(none, limits);
     const statuses = [];
@@ -172,7 +172,7 @@ describe('the form', () => {
     expect((await all.post({ address: ADDRESS, text: TEXT })).status).toBe(429);
   });
 
-  it('says thanks while the store is away, and logs that nothing was kept', async () => {
+  it('thanks the visitor while the store is unavailable, and logs that the feedback was lost', async () => {
     const { post, goAway, lines, read } = await start({ listFeedback: async () => [] } as never);
     goAway();
     expect((await post({ address: ADDRESS, text: TEXT })).status).toBe(200);
@@ -180,7 +180,7 @@ describe('the form', () => {
     expect(lines.some(({ msg }) => msg === 'Feedback from a visitor could not be kept.')).toBe(true);
   });
 
-  it('leaves alone what only looks like it', async () => {
+  it('ignores requests that only look like feedback', async () => {
     const { app } = await start(none);
     const post = (path: string) =>
       request(app).post(path).type('form').set('Sec-Fetch-Site', 'same-origin').send({ text: TEXT });
@@ -190,7 +190,7 @@ describe('the form', () => {
     expect((await request(app).get('/orders?_feedback')).text).toContain('GET');
   });
 
-  it('leads back to the page as it was asked for, and nowhere else', async () => {
+  it('links back only to the page that the visitor came from', async () => {
     const { post } = await start(none);
     const read = async (referer: string) => {
       const reply = await post({ address: ADDRESS, text: TEXT }).set({ Host: 'shop.example', Referer: referer });

@@ -8,9 +8,9 @@ import { createEvent, startTunnelSite, type TunnelSite, writeEnvelope } from '..
 const DSN = 'https://abc123@o1.ingest.example/7';
 const MB = 1 << 20;
 
-/** With an upstream, so that what must not be passed on would be seen. */
+/** Has an upstream, to detect anything that must not be forwarded. */
 let site: TunnelSite;
-/** Whoever is connected to, though no configuration names it. */
+/** A server that no configuration names. It counts connections that should not happen. */
 let trap: Server;
 let trapped = 0;
 
@@ -34,7 +34,7 @@ function event(payload: string | Uint8Array): Buffer {
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 const bytes = (...values: number[]) => Buffer.from(values);
 
-/** What is no JSON, after the cases `n_*` that parsers are usually tried with. */
+/** Invalid JSON, based on the `n_*` cases of the JSON parsing test suite. */
 const NO_JSON = [
   '',
   ' ',
@@ -88,7 +88,7 @@ const NO_JSON = [
 const NO_TEXT = [
   ['a lone continuation byte', bytes(0x80)],
   ['an overlong slash', bytes(0xc0, 0xaf)],
-  ['half of a character', bytes(0xe2, 0x82)],
+  ['half a character', bytes(0xe2, 0x82)],
   ['a surrogate', bytes(0xed, 0xa0, 0x80)],
   ['a byte beyond Unicode', bytes(0xf5, 0x80, 0x80, 0x80)],
   ['0xff', bytes(0xff)],
@@ -111,10 +111,10 @@ const UTF16 = [
 
 const SHAPES = [
   ['objects nested 33 deep', event(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`), 400],
-  ['lists nested 1,000 deep', event(`{"a":${nested('[', ']', 1000)}}`), 400],
-  ['lists nested 500,000 deep', event(`{"a":${nested('[', ']', 499_000)}}`), 400],
-  ['lists that never end', event(`{"a":${'['.repeat(500_000)}`), 400],
-  ['a list of 200,000 numbers', event(`{"a":[${'0,'.repeat(200_000)}0]}`), 413],
+  ['arrays nested 1,000 deep', event(`{"a":${nested('[', ']', 1000)}}`), 400],
+  ['arrays nested 500,000 deep', event(`{"a":${nested('[', ']', 499_000)}}`), 400],
+  ['unclosed arrays', event(`{"a":${'['.repeat(500_000)}`), 400],
+  ['an array of 200,000 numbers', event(`{"a":[${'0,'.repeat(200_000)}0]}`), 413],
   ['an object of 60,000 keys', event(`{${Array.from({ length: 60_000 }, (_, key) => `"k${key}":1`).join(',')}}`), 413],
   ['a line of 1 MB', Buffer.alloc(MB, 'x'), 413],
   ['a header of 1 MB', Buffer.from(`{"dsn":"${DSN}","a":"${'x'.repeat(MB - 100)}"}`), 413],
@@ -131,17 +131,17 @@ const SHAPES = [
     writeEnvelope({ dsn: DSN }, ...Array.from({ length: 100 }, () => [{ type: 'event' }, {}] as const)),
     400,
   ],
-  ['an event and a feedback', writeEnvelope({ dsn: DSN }, [{ type: 'event' }, {}], [{ type: 'feedback' }, {}]), 400],
+  ['an event and feedback', writeEnvelope({ dsn: DSN }, [{ type: 'event' }, {}], [{ type: 'feedback' }, {}]), 400],
   ['2 user reports', writeEnvelope({ dsn: DSN }, [{ type: 'user_report' }, {}], [{ type: 'user_report' }, {}]), 400],
-  ['a feedback that says nothing', writeEnvelope({ dsn: DSN }, [{ type: 'feedback' }, {}]), 400],
+  ['empty feedback', writeEnvelope({ dsn: DSN }, [{ type: 'feedback' }, {}]), 400],
   [
-    'a feedback of numbers',
+    'feedback whose message is a number',
     writeEnvelope({ dsn: DSN }, [{ type: 'feedback' }, { contexts: { feedback: { message: 1 } } }]),
     400,
   ],
-  ['a user report that says nothing', writeEnvelope({ dsn: DSN }, [{ type: 'user_report' }, { comments: '   ' }]), 400],
-  ['a user report that is a list', writeEnvelope({ dsn: DSN }, [{ type: 'user_report' }, []]), 400],
-  ['a transaction that is no JSON', writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, 'x']), 400],
+  ['an empty user report', writeEnvelope({ dsn: DSN }, [{ type: 'user_report' }, { comments: '   ' }]), 400],
+  ['a user report that is an array', writeEnvelope({ dsn: DSN }, [{ type: 'user_report' }, []]), 400],
+  ['a transaction that is not JSON', writeEnvelope({ dsn: DSN }, [{ type: 'transaction' }, 'x']), 400],
 ] as const;
 
 const FRAMING = [
@@ -183,7 +183,7 @@ const FRAMING = [
   `{"dsn":"${DSN}"}\r{"type":"event"}\r{}`,
 ].map((text) => [`the envelope ${JSON.stringify(text).slice(0, 110)}`, Buffer.from(text), 400] as const);
 
-/** Where somebody would like the tunnel to connect to, and other spellings of the one DSN. */
+/** DSNs that an attacker wants the tunnel to connect to, and other spellings of the configured DSN. */
 const FOREIGN_DSNS = [
   'http://abc123@127.0.0.1:PORT/7',
   'http://abc123@localhost:PORT/7',
@@ -266,32 +266,32 @@ const FOREIGN_DSNS = [
   'x'.repeat(10_000),
 ];
 
-/** What the head of a request says of its body, or hides in it. */
+/** Request heads that lie about their body or hide a second request in it. */
 const SESSION = writeEnvelope({ dsn: DSN }, [{ type: 'session' }, '{}']).toString('latin1');
 const LIES = [
   ['two lengths', [`Content-Length: ${SESSION.length}`, 'Content-Length: 5'], SESSION],
   ['a length and chunks', [`Content-Length: ${SESSION.length}`, 'Transfer-Encoding: chunked'], SESSION],
-  ['a length in words', ['Content-Length: many'], SESSION],
-  ['a length below 0', ['Content-Length: -1'], SESSION],
+  ['a length that is spelled out', ['Content-Length: many'], SESSION],
+  ['a negative length', ['Content-Length: -1'], SESSION],
   ['a length with a sign', [`Content-Length: +${SESSION.length}`], SESSION],
-  ['chunks of a size in words', ['Transfer-Encoding: chunked'], `many\r\n${SESSION}\r\n0\r\n\r\n`],
-  ['chunks of a size beyond all', ['Transfer-Encoding: chunked'], `FFFFFFFFFFFFFFFFF\r\n${SESSION}`],
-  ['chunks twice over', ['Transfer-Encoding: chunked, chunked'], SESSION],
-  ['chunks that are none', ['Transfer-Encoding: xchunked'], SESSION],
-  ['a header in two lines', [`Content-Length: ${SESSION.length}`, 'X-A: 1\r\n X-B: 2'], SESSION],
-  ['a header name with a blank', [`Content-Length : ${SESSION.length}`], SESSION],
+  ['a chunk size that is spelled out', ['Transfer-Encoding: chunked'], `many\r\n${SESSION}\r\n0\r\n\r\n`],
+  ['a chunk size that is too large', ['Transfer-Encoding: chunked'], `FFFFFFFFFFFFFFFFF\r\n${SESSION}`],
+  ['two chunked codings', ['Transfer-Encoding: chunked, chunked'], SESSION],
+  ['an unknown transfer coding', ['Transfer-Encoding: xchunked'], SESSION],
+  ['a folded header', [`Content-Length: ${SESSION.length}`, 'X-A: 1\r\n X-B: 2'], SESSION],
+  ['a space after a header name', [`Content-Length : ${SESSION.length}`], SESSION],
   ['a NUL in a header', [`Content-Length: ${SESSION.length}`, 'Origin: a\u0000b'], SESSION],
   ['a bare carriage return in a header', [`Content-Length: ${SESSION.length}`, 'User-Agent: a\rX-Evil: b'], SESSION],
 ] as const;
 
 const ODD_DSNS = [undefined, null, 7, {}, [DSN], true];
 
-it('tries at least 200 of them', () => {
+it('covers at least 200 inputs', () => {
   const lists = [FRAMING, NO_JSON, NO_TEXT, UTF16, SHAPES, FOREIGN_DSNS, ODD_DSNS, LIES];
   expect(lists.reduce((sum, { length }) => sum + length, 0)).toBeGreaterThanOrEqual(200);
 });
 
-describe('what is refused, with nothing kept and nothing passed on', () => {
+describe('rejects without storing or forwarding anything', () => {
   const cases = [...FRAMING, ...NO_JSON, ...NO_TEXT, ...UTF16, ...SHAPES];
 
   it.each(cases)('%s', async (_name, body, status) => {
@@ -307,13 +307,13 @@ describe('what is refused, with nothing kept and nothing passed on', () => {
     expect([site.failures, site.forwarded, trapped]).toEqual([[], [], 0]);
   });
 
-  it.each(ODD_DSNS.map((dsn) => ({ dsn })))('a DSN that is $dsn', async ({ dsn }) => {
+  it.each(ODD_DSNS.map((dsn) => ({ dsn })))('a DSN of the form $dsn', async ({ dsn }) => {
     const body = writeEnvelope({ dsn }, [{ type: 'event' }, createEvent()]);
     expect((await post(body)).status).toBe(400);
     expect([site.failures, site.forwarded]).toEqual([[], []]);
   });
 
-  it('words of the sender in no answer', async () => {
+  it('and never repeats text of the sender', async () => {
     for (const body of ['<script>canary', '{"dsn":"canary"}', '{"dsn":"canary"']) {
       const reply = await post(Buffer.from(body));
       expect(await reply.text()).not.toContain('canary');
@@ -323,7 +323,7 @@ describe('what is refused, with nothing kept and nothing passed on', () => {
   });
 });
 
-describe('what the connection itself lies about', () => {
+describe('rejects a connection that lies about its body', () => {
   it.each(LIES)('%s', async (_name, headers, sent) => {
     const head = ['POST /_report HTTP/1.1', `Host: 127.0.0.1:${site.port}`, ...headers].join('\r\n');
     const text = await sendRaw(site.port, `${head}\r\n\r\n${sent}`, { patience: 5000 });
@@ -331,7 +331,7 @@ describe('what the connection itself lies about', () => {
     expect(site.forwarded).toEqual([]);
   });
 
-  it('is refused over and over without holding anything', async () => {
+  it('rejects bad input repeatedly without keeping memory', async () => {
     await Promise.all(
       Array.from({ length: 300 }, async (_, turn) => {
         const reply = await post(event(turn % 2 ? '{' : Buffer.alloc(50_000, 0xff)));

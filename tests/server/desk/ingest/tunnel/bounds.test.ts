@@ -12,7 +12,7 @@ function clock() {
 }
 
 describe('createTokenBuckets()', () => {
-  it('lets a burst through, then as many as come in the long run', () => {
+  it('allows a burst, then the configured rate', () => {
     const time = clock();
     const buckets = createTokenBuckets({ burst: 3, perSecond: 2 }, { now: time.now });
     expect([1, 2, 3, 4].map(() => buckets.take('a'))).toEqual([0, 0, 0, 500]);
@@ -22,7 +22,7 @@ describe('createTokenBuckets()', () => {
     expect([1, 2, 3, 4].map(() => buckets.take('a'))).toEqual([0, 0, 0, 500]);
   });
 
-  it('has a bucket for each sender, and forgets who was silent longest', () => {
+  it('has one bucket per sender, and evicts the sender that was idle longest', () => {
     const buckets = createTokenBuckets({ burst: 1, perSecond: 0.001 }, { now: () => 0, maxBuckets: 3 });
     expect(['a', 'b', 'c', 'a', 'd', 'a', 'b'].map((key) => buckets.take(key) === 0)).toEqual([
       true,
@@ -48,14 +48,14 @@ describe('toSender()', () => {
     ['::1', '0:0:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['', ''],
-    ['no address', 'no address'],
-  ])('of %s is %s', (address, sender) => {
+    ['an invalid address', 'an invalid address'],
+  ])('maps %s to %s', (address, sender) => {
     expect(toSender(address)).toBe(sender);
   });
 });
 
 describe('createRecentIds()', () => {
-  it('knows an id for ten minutes, and so many of them', () => {
+  it('remembers an id for ten minutes, and a limited number of ids', () => {
     const time = clock();
     const ids = createRecentIds({ now: time.now, maxIds: 2 });
     ids.add('a', 'AAAA');
@@ -68,7 +68,7 @@ describe('createRecentIds()', () => {
 });
 
 describe('createNewIncidents()', () => {
-  it('lets 50 in an hour in, and those that are known', async () => {
+  it('admits 50 new incidents an hour, and all known ones', async () => {
     const time = clock();
     const incidents = createNewIncidents({ isKnown: async (digest) => digest === 'known', now: time.now });
     const asked = Array.from({ length: 60 }, (_, index) => `new-${index}`);
@@ -81,20 +81,20 @@ describe('createNewIncidents()', () => {
     expect(await incidents.admit('new-59')).toBe(true);
   });
 
-  it('counts one kind once, however many ask at the same time', async () => {
+  it('counts a digest once, however many calls arrive at the same time', async () => {
     const incidents = createNewIncidents({ isKnown: async () => false });
     await Promise.all(Array.from({ length: 100 }, () => incidents.admit('same')));
     const others = await Promise.all(Array.from({ length: 60 }, (_, index) => incidents.admit(`new-${index}`)));
     expect(others.filter(Boolean)).toHaveLength(49);
   });
 
-  it('goes on while the store is away', async () => {
+  it('admits incidents while the store is unavailable', async () => {
     const incidents = createNewIncidents({ isKnown: () => Promise.reject(new Error('away')) });
     expect(await incidents.admit('a')).toBe(true);
   });
 });
 
-it('admits an echo once, even before the store has it', async () => {
+it('admits an echo once, even before it is stored', async () => {
   const echoes = createEchoes({ isAwaited: async (address) => address !== 'unknown' });
   expect(await Promise.all([echoes.admit('a'), echoes.admit('a')])).toEqual([true, false]);
   expect(await echoes.admit('a')).toBe(false);

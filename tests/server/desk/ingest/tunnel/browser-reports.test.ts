@@ -34,8 +34,8 @@ function violation(overrides: Record<string, unknown> = {}) {
 
 const ignored = (reason: string) => site.counts.get(`spillway_reports_ignored_total{reason=${reason}}`) ?? 0;
 
-describe('reports that make incidents', () => {
-  it('are violations of the policy, by directive and blocked host', async () => {
+describe('reports that create incidents', () => {
+  it('are CSP violations, grouped by directive and blocked host', async () => {
     const body = violation({
       sourceFile: `${site.origin}/assets/a.js`,
       lineNumber: 3,
@@ -64,7 +64,7 @@ describe('reports that make incidents', () => {
     expect(JSON.stringify(site.failures)).not.toMatch(/hush|forged/);
   });
 
-  it('are violations as report-uri tells them', async () => {
+  it('are CSP violations in the format of report-uri', async () => {
     const old = {
       'csp-report': {
         'document-uri': `${site.origin}/`,
@@ -101,7 +101,7 @@ describe('reports that make incidents', () => {
     expect(JSON.stringify(site.failures)).not.toContain('hush');
   });
 
-  it('came when they say, where that can be', async () => {
+  it('get their time from their age, if it is plausible', async () => {
     const before = Date.now();
     await post([
       report('crash', { reason: 'oom' }, { age: 600_000 }),
@@ -111,14 +111,14 @@ describe('reports that make incidents', () => {
     expect(site.failures[1]?.at).toBeGreaterThanOrEqual(before);
   });
 
-  it('may come alone, and as plain JSON', async () => {
+  it('can arrive as a single report, and as plain JSON', async () => {
     expect(await post(report('crash', {}), 'application/json; charset=utf-8')).toBe(204);
     expect(site.failures).toHaveLength(1);
   });
 });
 
-describe('reports that are left out and counted', () => {
-  it('are those of extensions', async () => {
+describe('reports that are dropped and counted', () => {
+  it('are about browser extensions', async () => {
     const schemes = [
       'chrome-extension://abc/a.js',
       'moz-extension://abc/a.js',
@@ -140,7 +140,7 @@ describe('reports that are left out and counted', () => {
     expect(ignored('extension')).toBe(17);
   });
 
-  it('are those of the network, and of kinds that nobody reads', async () => {
+  it('are about the network, or have an unknown type', async () => {
     await post([
       report('network-error', { type: 'dns.failed' }),
       report('coep', {}),
@@ -150,7 +150,7 @@ describe('reports that are left out and counted', () => {
     expect([ignored('network-error'), ignored('other-type')]).toEqual([1, 2]);
   });
 
-  it("are those of others' pages", async () => {
+  it('are about pages of other sites', async () => {
     const pages = [
       'https://evil.example/',
       'about:srcdoc',
@@ -167,7 +167,7 @@ describe('reports that are left out and counted', () => {
     expect(ignored('foreign-page')).toBe(pages.length);
   });
 
-  it('are more than one a minute of each kind, and 30 of all', async () => {
+  it('exceed one a minute for each incident, or 30 in total', async () => {
     for (let turn = 0; turn < 20; turn += 1) await post([report('csp-violation', violation())]);
     expect(site.failures).toHaveLength(1);
     await post(
@@ -180,7 +180,7 @@ describe('reports that are left out and counted', () => {
     expect(ignored('thinned')).toBe(110 - site.failures.length);
   });
 
-  it('are those past the hundredth of a body', async () => {
+  it('follow the hundredth in a body', async () => {
     await post(Array.from({ length: 250 }, () => report('network-error', {})));
     expect([ignored('network-error'), ignored('too-many')]).toEqual([100, 150]);
   });
@@ -212,7 +212,7 @@ describe('reports that are left out and counted', () => {
     { type: 'intervention', body: { id: 'x'.repeat(101).concat('!') } },
   ];
   it.each(odd.map((body) => ({ body, text: JSON.stringify(body).slice(0, 80) })))(
-    'are odd ones: $text',
+    'are malformed: $text',
     async ({ body }) => {
       expect(await post(body)).toBe(204);
       expect([site.failures, site.faults]).toEqual([[], []]);
@@ -221,22 +221,22 @@ describe('reports that are left out and counted', () => {
   );
 });
 
-describe('what is refused', () => {
+describe('requests that are rejected', () => {
   it.each([
-    ['no JSON', '{', 'application/reports+json', 400],
+    ['invalid JSON', '{', 'application/reports+json', 400],
     ['nothing', '', 'application/reports+json', 400],
     ['deep JSON', '['.repeat(100) + ']'.repeat(100), 'application/reports+json', 400],
     ['wide JSON', `[${'0,'.repeat(60_000)}0]`, 'application/reports+json', 413],
     ['text', '[]', 'text/plain', 415],
     ['a form', 'a=b', 'application/x-www-form-urlencoded', 415],
     ['an envelope', '{}\n{"type":"event"}\n{}', 'application/x-sentry-envelope', 415],
-    ['JSON of another kind', '[]', 'application/ld+json', 415],
-  ])('is %s', async (_name, body, type, status) => {
+    ['other JSON', '[]', 'application/ld+json', 415],
+  ])('have %s', async (_name, body, type, status) => {
     expect(await post(body, type)).toBe(status);
     expect([site.failures, site.faults]).toEqual([[], []]);
   });
 
-  it('is what another site makes a browser send', async () => {
+  it('are sent by a browser on behalf of another site', async () => {
     const headers = { 'Content-Type': 'application/reports+json', 'Sec-Fetch-Site': 'cross-site' };
     const { request } = await import('node:http');
     const status = await new Promise((resolve) => {

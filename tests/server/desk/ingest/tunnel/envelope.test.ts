@@ -7,7 +7,7 @@ import { writeEnvelope } from '../../../../support/tunnel-site.ts';
 const bytes = (text: string) => Buffer.from(text, 'utf8');
 const texts = (text: string) => parseEnvelope(bytes(text)).items.map(({ payload }) => Buffer.from(payload).toString());
 
-/** The status of the refusal, or 0. */
+/** Returns the status of the refusal, or 0. */
 function refusal(input: Uint8Array): number {
   try {
     parseEnvelope(input);
@@ -26,20 +26,20 @@ describe('parseEnvelope()', () => {
   });
 
   it.each([
-    ['a header alone', '{}', []],
-    ['line feeds at the end', '{}\n{"type":"event"}\n{}\n\n\n', ['{}']],
+    ['only a header', '{}', []],
+    ['trailing line feeds', '{}\n{"type":"event"}\n{}\n\n\n', ['{}']],
     ['a length of 0 and no payload', '{}\n{"type":"attachment","length":0}', ['']],
     ['a length of 0 and an empty line', '{}\n{"type":"attachment","length":0}\n\n{"type":"log"}\nx', ['', 'x']],
-    ['an item whose header is the end', '{}\n{"type":"session"}', ['']],
-    ['a carriage return in front of the line feed', '{}\r\n{"type":"event","length":2}\r\n{}', ['{}']],
-    ['a type that nobody knows', '{}\n{"type":"from_2031"}\nx', ['x']],
-  ])('takes %s', (_name, text, payloads) => {
+    ['an item that ends after its header', '{}\n{"type":"session"}', ['']],
+    ['a carriage return before the line feed', '{}\r\n{"type":"event","length":2}\r\n{}', ['{}']],
+    ['an unknown type', '{}\n{"type":"from_2031"}\nx', ['x']],
+  ])('accepts %s', (_name, text, payloads) => {
     expect(texts(text)).toEqual(payloads);
   });
 
   it.each([
     ['nothing', '', 400],
-    ['no JSON', 'hello', 400],
+    ['invalid JSON', 'hello', 400],
     ['a header that is a list', '[]', 400],
     ['a header that is null', 'null', 400],
     ['a header that is a number', '12', 400],
@@ -51,8 +51,8 @@ describe('parseEnvelope()', () => {
     ['a length before the end of the line', '{}\n{"type":"event","length":1}\n{}', 400],
     ['a length of 4 GB', '{}\n{"type":"attachment","length":4294967296}\nx', 400],
     ['a length below 0', '{}\n{"type":"event","length":-1}\n{}', 400],
-    ['a length that is no whole number', '{}\n{"type":"event","length":1.5}\n{}', 400],
-    ['a length in words', '{}\n{"type":"event","length":"2"}\n{}', 400],
+    ['a length that is not an integer', '{}\n{"type":"event","length":1.5}\n{}', 400],
+    ['a length that is spelled out', '{}\n{"type":"event","length":"2"}\n{}', 400],
     ['a length that is null', '{}\n{"type":"event","length":null}\n{}', 400],
     ['a length of 1e400', '{}\n{"type":"event","length":1e400}\n{}', 400],
     ['a byte order mark', '\uFEFF{}', 400],
@@ -60,29 +60,29 @@ describe('parseEnvelope()', () => {
     ['a header of 20 kB', `{"a":"${'x'.repeat(20_000)}"}`, 413],
     ['an item header of 20 kB', `{}\n{"type":"log","a":"${'x'.repeat(20_000)}"}\nx`, 413],
     ['a header nested 100 deep', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`, 400],
-  ])('refuses %s', (_name, text, status) => {
+  ])('rejects %s', (_name, text, status) => {
     expect(refusal(bytes(text))).toBe(status);
   });
 
-  it('refuses what is not in UTF-8 where text is', () => {
+  it('rejects text that is not UTF-8', () => {
     expect(refusal(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe(400);
     expect(refusal(Buffer.concat([bytes('{}\n{"type":"attachment","length":2}\n'), Buffer.from([0xff, 0xfe])]))).toBe(
       0,
     );
   });
 
-  it('leaves out keys that reach a prototype', () => {
+  it('drops keys that reach a prototype', () => {
     const { headers } = parseEnvelope(bytes('{"__proto__":{"x":1},"\\u005f_proto__":{"x":1},"constructor":1,"a":2}'));
     expect(Object.keys(headers)).toEqual(['a']);
     expect(Object.getPrototypeOf(headers)).toBe(Object.prototype);
   });
 
-  it('keeps views, and copies nothing', () => {
+  it('returns views instead of copies', () => {
     const input = writeEnvelope({}, [{ type: 'attachment', length: 3 }, 'abc']);
     expect(parseEnvelope(input).items[0]?.payload.buffer).toBe(input.buffer);
   });
 
-  it('returns each byte of what it read', () => {
+  it('serializes to the same bytes that it parsed', () => {
     const item = fc.record({
       type: fc.constantFrom('event', 'attachment', 'replay_recording', 'from_2031'),
       payload: fc.uint8Array({ maxLength: 200 }),
@@ -109,7 +109,7 @@ describe('parseEnvelope()', () => {
     );
   });
 
-  it('refuses mutants with its own error alone', () => {
+  it('throws only EnvelopeError for mutated input', () => {
     const sound = writeEnvelope(
       { dsn: 'https://spillway@shop.example/1', sent_at: '2026-01-01T00:00:00Z' },
       [{ type: 'event' }, { message: 'a' }],
@@ -134,7 +134,7 @@ describe('parseEnvelope()', () => {
 });
 
 describe('createItem()', () => {
-  it('says how long its payload is, in bytes', () => {
+  it('sets the length of its payload in bytes', () => {
     const item = createItem({ type: 'event', length: 1, content_type: 'application/json' }, { message: 'ü' });
     expect(item.headers).toEqual({ type: 'event', length: 16, content_type: 'application/json' });
     expect(parseEnvelope(serializeEnvelope({ headers: {}, items: [item] })).items[0]?.payload).toHaveLength(16);

@@ -38,7 +38,7 @@ function thrown(...values: Record<string, unknown>[]): JsonRecord {
 }
 
 describe('errors', () => {
-  it('stand outermost first, with frames from the throw outwards', () => {
+  it('are ordered outermost first, with frames from the throw outwards', () => {
     const frames = [
       { filename: 'https://shop.example/assets/main-AAAAAAAA.js', function: 'start', lineno: 1, colno: 2 },
       { filename: 'https://shop.example/assets/cart-BBBBBBBB.js?v=1#x', function: '?', lineno: 3, colno: 4 },
@@ -93,7 +93,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('end where causes go round in a circle', () => {
+  it('stop at circular causes', () => {
     const loop = (id: number, parent: number) => ({
       type: 'Error',
       mechanism: { source: 'cause', exception_id: id, parent_id: parent },
@@ -101,7 +101,7 @@ describe('errors', () => {
     expect(read(thrown(loop(0, 1), loop(1, 0), loop(0, 0))).errors.length).toBeLessThanOrEqual(3);
   });
 
-  it('are 10 at most, with 50 frames each', () => {
+  it('are limited to 10, with 50 frames each', () => {
     const frames = Array.from({ length: 300 }, (_, line) => ({ filename: '/assets/a.js', lineno: line + 1 }));
     const { errors } = read(
       thrown(...Array.from({ length: 99 }, () => ({ type: 'E', value: 'x', stacktrace: { frames } }))),
@@ -124,20 +124,20 @@ describe('errors', () => {
     ['https://', ''],
     [12, ''],
     [undefined, ''],
-  ])('name the file %s as %s', (filename, file) => {
+  ])('shorten the file %s to %s', (filename, file) => {
     const { errors } = read(
       thrown({ type: 'E', stacktrace: { frames: [{ filename, lineno: -1, colno: Number.POSITIVE_INFINITY }] } }),
     );
     expect(errors[0]?.frames).toEqual([{ file, line: 0, column: 0, function: '' }]);
   });
 
-  it('are none for a message', () => {
+  it('are a NonError if the event is only a message', () => {
     expect(read({ message: 'said' }).errors).toEqual([{ class: 'NonError', message: 'said', frames: [] }]);
     expect(read({ logentry: { message: 'said' } }).errors[0]?.message).toBe('said');
     expect(read({}).errors).toEqual([{ class: 'NonError', message: '', frames: [] }]);
   });
 
-  it("leave out the cause that React's SDK makes up, and keep its components", () => {
+  it("omit the cause that React's SDK adds, and keep its component stack", () => {
     const frames = [{ function: 'App' }, { function: 'Cart' }];
     const failure = read(
       thrown(
@@ -149,7 +149,7 @@ describe('errors', () => {
     expect(failure.componentStack).toBe('\n    at Cart\n    at App');
   });
 
-  it('of any other form are read without a fault', () => {
+  it('of any other shape are read without throwing', () => {
     const odd = [null, 1, 'x', [], {}, { values: 1 }, { values: [null, 1, []] }, { values: [{ stacktrace: 1 }] }];
     for (const exception of odd) {
       expect(
@@ -162,7 +162,7 @@ describe('errors', () => {
   });
 });
 
-it('makes a failure, and an event to pass on, of whatever JSON has the keys of an event', () => {
+it('creates a failure, and an event to forward, from any JSON with the keys of an event', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
   const list = fc.oneof(
     value,
@@ -211,8 +211,8 @@ it('makes a failure, and an event to pass on, of whatever JSON has the keys of a
   );
 });
 
-describe('what a stranger says', () => {
-  it('names no build but a known one', async () => {
+describe('data from a stranger', () => {
+  it('can name only known builds', async () => {
     const known = { build: 'build-2', release: 'v2' };
     expect(await findBuild(createEvent({ tags: { 'spillway.build': 'build-2' } }), parts)).toEqual(known);
     expect(await findBuild(createEvent({ dist: 'build-2', release: 'v9' }), parts)).toEqual(known);
@@ -221,7 +221,7 @@ describe('what a stranger says', () => {
     }
   });
 
-  it('sets no fingerprint, level, environment or digest', () => {
+  it('cannot set the fingerprint, level, environment or digest', () => {
     const forged = { fingerprint: ['f'], level: 'fatal', environment: 'forged', server_name: 's', digest: 'AAAAAAAA' };
     const tags = { digest: 'd', environment: 'e', release: 'r', incident: 'i', 'spillway.other': 'o', fine: 1 };
     const plain = read(createEvent());
@@ -231,19 +231,19 @@ describe('what a stranger says', () => {
     expect(JSON.stringify(failure)).not.toMatch(/forged|fatal/);
   });
 
-  it('names no route but one of ours', () => {
+  it('can name only a route of this site', () => {
     expect(read(createEvent({ transaction: '/orders/:id' })).route).toBe('/orders/:id');
     expect(read(createEvent({ transaction: '/orders/7' })).route).toBeUndefined();
   });
 
-  it('names a kind that browsers can know', () => {
+  it('can name only kinds that browsers report', () => {
     expect(read(createEvent({ tags: { 'spillway.kind': 'hydration' } })).kind).toBe('hydration');
     for (const kind of ['unclean-death', 'blocked-loop', 'csp', 'crash', '__proto__', 'made-up', 7, ['hydration']]) {
       expect(read(createEvent({ tags: { 'spillway.kind': kind } })).kind).toBe('exception');
     }
   });
 
-  it("is an echo of the server's failure where it has its address", () => {
+  it('is an echo of a server failure if it has its address', () => {
     expect(read(createEvent({ tags: { 'spillway.echo': '7K3QM2XA-9F4W0R6B' } }))).toMatchObject({
       digest: '7K3QM2XA',
       echoOf: '7K3QM2XA-9F4W0R6B',
@@ -260,7 +260,7 @@ describe('what a stranger says', () => {
     }
   });
 
-  it('has its time from its own clock where that can be', () => {
+  it('sets the time from its own clock, if it is plausible', () => {
     expect(read(createEvent({ timestamp: NOW / 1000 - 60 })).at).toBe(NOW - 60_000);
     expect(read(createEvent({ timestamp: '2026-11-21T11:59:00Z' })).at).toBe(NOW - 60_000);
     for (const timestamp of [
@@ -280,7 +280,7 @@ describe('what a stranger says', () => {
   });
 });
 
-describe('what is kept beside', () => {
+describe('additional data', () => {
   it('is scrubbed', () => {
     const failure = read(
       createEvent({
@@ -311,7 +311,7 @@ describe('what is kept beside', () => {
     expect(failure).not.toHaveProperty('user');
   });
 
-  it('are the last 100 breadcrumbs, of plain values', () => {
+  it('includes the last 100 breadcrumbs, with plain values only', () => {
     const crumbs = Array.from({ length: 150 }, (_, index) => ({
       message: `m${index}`,
       timestamp: NOW / 1000,
@@ -329,13 +329,13 @@ describe('what is kept beside', () => {
     });
   });
 
-  it('are 50 tags, as an object or as pairs', () => {
+  it('includes 50 tags, from an object or from pairs', () => {
     const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`t${index}`, index]));
     expect(Object.keys(read(createEvent({ tags: many })).tags ?? {})).toHaveLength(50);
     expect(read(createEvent({ tags: [['a', 'b'], ['__proto__', 'x'], [1, 2], 'c'] })).tags).toEqual({ a: 'b' });
   });
 
-  it('are trace, mechanism and contexts', () => {
+  it('includes trace, mechanism and contexts', () => {
     const trace = { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16), op: 'x' };
     const failure = read(createEvent({ contexts: { trace, browser: { name: 'Firefox' } }, extra: { cart: 3 } }));
     expect(failure).toMatchObject({ traceId: trace.trace_id, spanId: trace.span_id });
@@ -345,20 +345,20 @@ describe('what is kept beside', () => {
     ).toBeUndefined();
   });
 
-  it('has no control characters but line breaks and tabs', () => {
+  it('contains no control characters except line breaks and tabs', () => {
     const { errors } = read(thrown({ type: 'E\u0000\u001b[31m', value: 'a\u001b[2J\nb\u0085\tc' }));
     expect(errors[0]).toMatchObject({ class: 'E [31m', message: 'a [2J\nb \tc' });
   });
 });
 
 describe('toEventId()', () => {
-  it('takes 32 hexadecimal digits, with hyphens or without', () => {
+  it('accepts 32 hexadecimal digits, with or without hyphens', () => {
     expect(toEventId(ID.toUpperCase())).toBe(ID);
     expect(toEventId('fc6d8c0c-43fc-4630-ad85-0ee518f1b9d0')).toBe(ID);
     expect(toEventId(undefined, ID)).toBe(ID);
   });
 
-  it('makes a new one of anything else', () => {
+  it('creates a new id for anything else', () => {
     const ids = ['', '0'.repeat(32), 'g'.repeat(32), ID.slice(1), `${ID}0`, 7, null, [ID], {}].map((told) =>
       toEventId(told),
     );

@@ -5,7 +5,7 @@ import { Minute } from '../../../../../src/shared/units.ts';
 const own = { build: 'build-3', release: 'v3' };
 
 describe('createKnownBuilds()', () => {
-  it('knows its own build at once, and the published ones by id and by release', async () => {
+  it('finds its own build without asking the store, and published builds by id and release', async () => {
     const list = async () => [
       { id: 'build-2', release: 'v2' },
       { id: 'build-1', release: 'v2' },
@@ -18,14 +18,14 @@ describe('createKnownBuilds()', () => {
     expect(await findBuild('__proto__')).toBeUndefined();
   });
 
-  it('knows its own build by the release that runs, not by the one under which it was published first', async () => {
+  it('names the release that is running for its own build, not the one under which it was first published', async () => {
     const findBuild = createKnownBuilds({ own, list: async () => [{ id: 'build-3', release: 'v2' }] });
     await findBuild('build-4');
     expect(await findBuild('build-3')).toBe(own);
     expect(await findBuild('v2')).toEqual({ build: 'build-3', release: 'v2' });
   });
 
-  it('looks for a name that nobody knows once a minute, whoever asks', async () => {
+  it('looks up an unknown name at most once a minute for all callers', async () => {
     const time = { at: 0 };
     let asked = 0;
     const list = async () => {
@@ -41,7 +41,7 @@ describe('createKnownBuilds()', () => {
     expect(asked).toBe(2);
   });
 
-  it('waits for a list that is on its way, as after a start, but not for its own build', async () => {
+  it('waits for a list that is loading, as after a start, but not for its own build', async () => {
     const { promise, resolve } = Promise.withResolvers<{ id: string; release: string }[]>();
     const findBuild = createKnownBuilds({ own, list: () => promise });
     expect(await findBuild('build-3')).toBe(own);
@@ -50,7 +50,7 @@ describe('createKnownBuilds()', () => {
     expect(await found).toEqual({ build: 'build-2', release: 'v2' });
   });
 
-  it('keeps what it knows while the store is away, and asks again', async () => {
+  it('keeps its list while the store is unavailable, and asks again', async () => {
     let isAway = true;
     const list = async () => {
       if (isAway) throw new Error('away');

@@ -20,7 +20,7 @@ afterAll(() => {
   upstream.close();
 });
 
-it('passes on whatever @sentry/node sends', { timeout: 60_000 }, async () => {
+it('forwards everything that @sentry/node sends', { timeout: 60_000 }, async () => {
   for (const lifecycle of ['stream', 'static']) {
     await promisify(execFile)(process.execPath, [CLIENT, `${site.origin}/_report`, upstream.dsn, lifecycle]);
   }
@@ -54,7 +54,7 @@ it('passes on whatever @sentry/node sends', { timeout: 60_000 }, async () => {
     'RangeError',
     'TypeError',
   ]);
-  // It is about no failure, so the desk has no place for it.
+  // This feedback is about no failure, so the desk does not store it.
   expect(site.feedback).toEqual([]);
   expect(site.faults).toEqual([]);
 });

@@ -20,7 +20,7 @@ import { createFailure, createFolder, openTestDesk } from '../../../../support/d
 
 const newId = () => randomBytes(16).toString('hex');
 
-/** The tunnel in front of a real desk, behind a trusted proxy that names each sender. */
+/** Starts the tunnel with a real desk, behind a trusted proxy that names each sender. */
 async function start() {
   const desk = await openTestDesk({ dataDir: createFolder(onTestFinished), environment: 'production' });
   onTestFinished(() => desk.close());
@@ -93,7 +93,7 @@ async function start() {
 const listFeedback = (desk: Desk, digest: string) => desk.ask('listFeedback', toCallKey(digest, 'production'), 500);
 
 describe('feedback from strangers', () => {
-  it('is kept for failures of the last day only', async () => {
+  it('is stored only for failures of the last day', async () => {
     const { desk, fail, say, counts, sendEvent } = await start();
     const recent = fail();
     const old = fail({ digest: '2M3KQ7XA', at: Date.now() - Day - 1000 });
@@ -107,7 +107,7 @@ describe('feedback from strangers', () => {
     expect(counts.get('feedback-unknown')).toBe(2);
   });
 
-  it('is bounded for each failure and each sender, whoever sends it', async () => {
+  it('is limited per failure and per sender', async () => {
     const { desk, fail, say, counts } = await start();
     const { id, digest } = fail();
     for (let index = 0; index < 12; index += 1) await say(id);
@@ -117,7 +117,7 @@ describe('feedback from strangers', () => {
     expect(counts.get('feedback-limited')).toBe(52 - 20);
   });
 
-  it('is bounded in bytes', async () => {
+  it('is limited in bytes', async () => {
     const { desk, fail, send } = await start();
     const { id, digest } = fail();
     const text = 'x'.repeat(4096);
@@ -129,13 +129,13 @@ describe('feedback from strangers', () => {
 });
 
 describe('echoes from strangers', () => {
-  it('are kept once for each failure that a server saw', async () => {
+  it('are stored once for each failure that a server saw', async () => {
     const { desk, fail, sendEcho, say, counts } = await start();
     const failures = Array.from({ length: 15 }, () => fail());
     const echoes = [];
     for (const { address } of failures) echoes.push((await sendEcho(address)).body.id ?? '');
     for (const { address } of failures) await sendEcho(address);
-    // A burst of one digest, which a journal would thin.
+    // Sends a burst for one digest, which a journal would sample out.
     await Promise.all(Array.from({ length: 15 }, () => sendEcho(failures[0]?.address ?? '')));
     await desk.flush();
     const found = await desk.ask('find', failures[0]?.address ?? '');
@@ -150,7 +150,7 @@ describe('echoes from strangers', () => {
     expect(said?.address).toBe(failures[0]?.address);
   });
 
-  it('of addresses that were made up open no incident and leave no alias', async () => {
+  it('with made-up addresses create no incident and no alias', async () => {
     const { desk, fail, sendEcho, counts } = await start();
     const known = fail();
     const old = fail({ digest: '2M3KQ7XA', at: Date.now() - ECHO_AGE - 1000 });
@@ -171,13 +171,13 @@ describe('echoes from strangers', () => {
   });
 });
 
-describe('the address that a visitor was given', () => {
-  it('leads to its failure, whatever ids strangers choose', async () => {
+describe('an address shown to a visitor', () => {
+  it('leads to its failure, even if strangers choose similar ids', async () => {
     const { desk, fail, sendEvent, sendEcho } = await start();
     const issued = fail();
     const other = fail();
     await desk.flush();
-    // The last 40 bits of an event's id are the second half of its address.
+    // The last 40 bits of an event's id become the second half of its address.
     const sameEnd = `${newId().slice(0, 22)}${issued.id.slice(22)}`;
     await sendEcho(other.address, { event_id: sameEnd });
     await sendEvent({ event_id: sameEnd });

@@ -45,7 +45,7 @@ function sendEvent(event: Record<string, unknown>) {
   return send([[{ type: 'event' }, createEvent({ event_id: nextId(), ...event })]]);
 }
 
-/** What reached the upstream last. */
+/** Returns what the upstream received last. */
 function arrived() {
   const { bytes, category, headers } = site.forwarded.at(-1) ?? { bytes: Buffer.alloc(0), category: '', headers: {} };
   const envelope = parseEnvelope(bytes);
@@ -58,7 +58,7 @@ function json(item: EnvelopeItem | undefined): any {
 }
 
 describe('an event', () => {
-  it('is passed on with its digest, a link, and the length that it has', async () => {
+  it('is forwarded with its digest, a link and its new length', async () => {
     const { body } = await sendEvent({ tags: { cart: 'full', 'spillway.build': 'build-2' }, release: 'build-2' });
     const { envelope, event, category } = arrived();
     const failure = site.failures.at(-1);
@@ -82,7 +82,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('links to the desk under the configured origin, whatever host was asked', async () => {
+  it('links to the desk under the configured origin, with any Host header', async () => {
     const publicOrigins = ['https://shop.example', 'https://www.shop.example'];
     const shop = await startTunnelSite({ upstreamDsn: DSN, publicOrigins });
     const body = writeEnvelope({ dsn: DSN }, [{ type: 'event' }, createEvent()]).toString('latin1');
@@ -97,7 +97,7 @@ describe('an event', () => {
     shop.close();
   });
 
-  it('carries no word that strangers may not say', async () => {
+  it('contains no field that strangers cannot set', async () => {
     const words = ['release', 'environment', 'dist', 'server_name', 'logger2'].map((key) => [key, `forged-${key}`]);
     const { logger2: _logger, ...forged } = Object.fromEntries(words);
     await send(
@@ -134,7 +134,7 @@ describe('an event', () => {
     expect(arrived().envelope.headers.trace).toEqual({ trace_id: 'a'.repeat(32) });
   });
 
-  it('is scrubbed wherever it says something', async () => {
+  it('is scrubbed in every field', async () => {
     await sendEvent({
       message: 'hushMessage',
       logentry: { message: 'hushEntry', params: ['hushParam'] },
@@ -182,7 +182,7 @@ describe('an event', () => {
     });
   });
 
-  it('pollutes no prototype', async () => {
+  it('does not pollute a prototype', async () => {
     const payload =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"tags":{"__proto__":{"polluted":1}},"extra":{"a":{"__proto__":{"polluted":1}}},"message":"a"}';
     expect((await send([[{ type: 'event', __proto__: { polluted: 1 } }, payload]])).status).toBe(200);
@@ -191,7 +191,7 @@ describe('an event', () => {
     expect(JSON.stringify(site.failures)).not.toContain('polluted');
   });
 
-  it('is cut to what the limits allow, and says so', async () => {
+  it('is cut to the limits, and names the cut fields', async () => {
     const long = 'x'.repeat(600);
     await sendEvent({
       exception: { values: [{ type: 'Error', value: long }] },
@@ -232,7 +232,7 @@ describe('an event', () => {
     expect(arrived().event.exception.values[0].value).toBe('x is not a function');
   });
 
-  it('that is noise is answered, counted, and gone, with its attachments', async () => {
+  it('that matches an ignored error is answered, counted and dropped with its attachments', async () => {
     const noise = createEvent({ event_id: nextId(), exception: { values: [{ type: 'E', value: 'noise' }] } });
     const { body } = await send([
       [{ type: 'event' }, noise],
@@ -245,14 +245,14 @@ describe('an event', () => {
     expect(site.counts.get('spillway_reports_ignored_total{reason=extension}')).toBe(1);
   });
 
-  it("counts on the server's incident where it is an echo", async () => {
+  it("counts on the server's incident if it is an echo", async () => {
     const { body } = await sendEvent({ tags: { 'spillway.echo': '7K3QM2XA-9F4W0R6B' } });
     expect(body.digest).toBe('7K3QM2XA');
     expect(site.failures).toMatchObject([{ digest: '7K3QM2XA', echoOf: '7K3QM2XA-9F4W0R6B' }]);
     expect(arrived().event.tags).toEqual({ digest: '7K3QM2XA', incident: '/desk/7K3QM2XA-9F4W0R6B' });
   });
 
-  it('opens 50 new incidents an hour, and then counts on one that says so', async () => {
+  it('creates 50 new incidents an hour, then counts on an overflow incident', async () => {
     const forge = (name: string) => sendEvent({ exception: { values: [{ type: 'Forged', value: name }] } });
     const before = await forge('known');
     known.add(before.body.digest);
@@ -271,8 +271,8 @@ describe('an event', () => {
 
 describe('a malformed envelope', () => {
   it.each([
-    ['a user report that says nothing', { type: 'user_report' }, { comments: '' }],
-    ['a transaction that is no JSON', { type: 'transaction' }, '{'],
+    ['an empty user report', { type: 'user_report' }, { comments: '' }],
+    ['a transaction that is not JSON', { type: 'transaction' }, '{'],
     ['a second event', { type: 'event' }, createEvent()],
   ])('changes nothing: %s', async (_name, headers, payload) => {
     const event = createEvent({ event_id: nextId() });
@@ -284,8 +284,8 @@ describe('a malformed envelope', () => {
   });
 });
 
-describe('the same event twice at once', () => {
-  it('is kept once', async () => {
+describe('the same event sent several times simultaneously', () => {
+  it('is stored once', async () => {
     const event = createEvent({ event_id: nextId() });
     await Promise.all(Array.from({ length: 5 }, () => send([[{ type: 'event' }, event]])));
     expect([site.failures.length, site.forwarded.length]).toEqual([1, 1]);
@@ -293,7 +293,7 @@ describe('the same event twice at once', () => {
 });
 
 describe('feedback', () => {
-  it('is kept and passed on, scrubbed, but for the address to answer to', async () => {
+  it('is stored and forwarded, scrubbed except for the reply address', async () => {
     const about = 'c'.repeat(32);
     const id = nextId();
     const feedback = {
@@ -343,7 +343,7 @@ describe('feedback', () => {
     expect(envelope.items[0]?.headers.length).toBe(envelope.items[0]?.payload.length);
   });
 
-  it('of the old kind is kept and passed on', async () => {
+  it('in the old format is stored and forwarded', async () => {
     const report = { event_id: 'c'.repeat(32), name: 'Ann', email: 'no address', comments: 'hushIt broke', more: 1 };
     expect((await send([[{ type: 'user_report' }, report]])).body).toEqual({});
     expect(site.feedback).toMatchObject([{ eventId: 'c'.repeat(32), name: 'Ann', text: '[redacted] broke' }]);
@@ -353,7 +353,7 @@ describe('feedback', () => {
   });
 });
 
-describe('every other item', () => {
+describe('any other item', () => {
   const noise = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
   it.each([
@@ -373,7 +373,7 @@ describe('every other item', () => {
     ['trace_metric', 'trace_metric'],
     ['raw_security', 'security'],
     ['from_2031', 'from_2031'],
-  ])('of type %s is passed on byte for byte', async (type, category) => {
+  ])('of type %s is forwarded byte for byte', async (type, category) => {
     const headers = { type, item_count: 2, length: noise.length, odd: { a: [1, '\u2028'] } };
     const payload = type === 'transaction' ? '{"type":"transaction"}' : noise;
     const item = [type === 'transaction' ? { type } : headers, payload] as const;
@@ -382,7 +382,7 @@ describe('every other item', () => {
     expect(site.forwarded.at(-1)?.bytes.equals(writeEnvelope({ dsn: DSN }, item))).toBe(true);
   });
 
-  it('keeps its bytes beside an event', async () => {
+  it('keeps its bytes when it is sent with an event', async () => {
     await send([
       [{ type: 'event' }, createEvent({ event_id: nextId() })],
       [{ type: 'attachment', length: noise.length, filename: 'a' }, noise],
@@ -390,7 +390,7 @@ describe('every other item', () => {
     expect(Buffer.from(arrived().envelope.items[1]?.payload ?? []).equals(noise)).toBe(true);
   });
 
-  it('is dropped where it is the transaction of a page that does not exist', async () => {
+  it('is dropped if it is the transaction of a page that does not exist', async () => {
     await send([[{ type: 'transaction' }, { contexts: { trace: { status: 'not_found' } } }]]);
     expect(site.forwarded).toEqual([]);
     expect(site.counts.get('spillway_reports_ignored_total{reason=not-found}')).toBe(1);
@@ -411,8 +411,8 @@ describe('every other item', () => {
   });
 });
 
-describe('what the upstream is told of the sender', () => {
-  it('is the address that trusted proxies tell, and three headers', async () => {
+describe('the upstream', () => {
+  it("receives the sender's address from trusted proxies, and three headers", async () => {
     await send([[{ type: 'session' }, '{}']], {
       'X-Forwarded-For': '6.6.6.6, 192.0.2.7',
       'X-Sentry-Forwarded-For': '6.6.6.6',
@@ -436,8 +436,8 @@ describe('what the upstream is told of the sender', () => {
   });
 });
 
-describe('what the sender is told of the upstream', () => {
-  it('is what it asks to be spared of, and nothing else', async () => {
+describe('the sender', () => {
+  it('receives only the rate limits of the upstream', async () => {
     site.limits = '60:error:organization';
     const { headers, status } = await sendEvent({});
     expect([status, headers.get('x-sentry-rate-limits')]).toEqual([200, '60:error:organization']);

@@ -31,7 +31,7 @@ function post(body: Uint8Array | string, headers: Record<string, string> = {}, p
   return fetch(site.origin + path, { method: 'POST', body: body as BodyInit, headers });
 }
 
-it('tells who is signed in to the desk that the address leads there', async () => {
+it('says that the address leads to the desk if the sender is signed in there', async () => {
   const other = await startTunnelSite({ isOperator: async (req) => req.headers.cookie === 'desk=known' });
   const send = async (headers: Record<string, string>) => {
     const event = createEvent({ event_id: nextId() });
@@ -47,7 +47,7 @@ it('tells who is signed in to the desk that the address leads there', async () =
 it.each([
   ['one address', () => '203.0.113.1'],
   ['75 addresses', (index: number) => `203.0.113.${index}`],
-])('takes an honest report while 75 from %s never send their last byte', async (_name, toAddress) => {
+])('accepts a valid report while 75 requests from %s never send their last byte', async (_name, toAddress) => {
   const other = await startTunnelSite({ trustProxy: ['loopback'] });
   let refused = 0;
   const sockets = Array.from({ length: 75 }, (_, index) => {
@@ -60,7 +60,7 @@ it.each([
     socket.write(Buffer.alloc(MiB - 1, 'a'));
     return socket;
   });
-  await until(() => refused >= 11, 'the first ones to give way');
+  await until(() => refused >= 11, 'the first senders to be rejected');
   const event = createEvent({ event_id: nextId() });
   const body = writeEnvelope({ dsn: `https://spillway@127.0.0.1:${other.port}/1` }, [{ type: 'event' }, event]);
   const reply = await fetch(`${other.origin}/_report`, { method: 'POST', body: body as BodyInit });
@@ -69,7 +69,7 @@ it.each([
   other.close();
 });
 
-it('keeps of each failure what its visitor was called before', async () => {
+it('passes on the earlier ids of the visitor with each failure', async () => {
   const seen: unknown[] = [];
   const other = await startTunnelSite({
     journal: ({ visitor }, sameVisitor) => seen.push([visitor, sameVisitor]) > 0,
@@ -92,9 +92,9 @@ it('keeps of each failure what its visitor was called before', async () => {
   await other.close();
 });
 
-describe('the address', () => {
+describe('the URL', () => {
   it.each(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'answers %s with 405 and what it takes',
+    'answers %s with 405 and the allowed method',
     async (method) => {
       for (const path of ['/_report', '/_report/browser', '/_report?x=1']) {
         const reply = await fetch(site.origin + path, { method });
@@ -113,7 +113,7 @@ describe('the address', () => {
     '/x/_report',
     '/',
     '/?/_report',
-  ])('lets %s pass', async (path) => {
+  ])('passes %s on to the next handler', async (path) => {
     for (const method of ['GET', 'POST']) {
       const reply = await fetch(site.origin + path, { method });
       expect([reply.status, await reply.text()]).toEqual([404, `passed ${method} ${path.replace(/\?.*/, '')}\n`]);
@@ -134,7 +134,7 @@ describe('the address', () => {
     '/_report%00',
     '/_report;x=1',
     '\\_report',
-  ])('is no tunnel as %s', async (target) => {
+  ])('does not belong to the tunnel as %s', async (target) => {
     const before = site.failures.length;
     const body = sound().toString('latin1');
     const reply = await askRaw(
@@ -149,7 +149,7 @@ describe('the address', () => {
 });
 
 describe('an envelope with an event', () => {
-  it('is answered with its id and digest once it is kept', async () => {
+  it('is answered with its id and digest once it is stored', async () => {
     const id = nextId();
     const reply = await post(writeEnvelope(own(), [{ type: 'event' }, createEvent({ event_id: id })]));
     const failure = site.failures.at(-1);
@@ -167,7 +167,7 @@ describe('an envelope with an event', () => {
     'multipart/form-data; boundary=x',
     'application/x-www-form-urlencoded',
     '%%%',
-  ])('is taken as %s', async (type) => {
+  ])('is accepted as %s', async (type) => {
     expect((await post(sound(), { 'Content-Type': type })).status).toBe(200);
   });
 
@@ -177,13 +177,13 @@ describe('an envelope with an event', () => {
     ['x-gzip', gzipSync],
     ['deflate', deflateSync],
     ['identity', (bytes: Buffer) => bytes],
-  ])('is taken in %s', async (coding, encode) => {
+  ])('is accepted with the content coding %s', async (coding, encode) => {
     const before = site.failures.length;
     expect((await post(encode(sound()), { 'Content-Encoding': coding })).status).toBe(200);
     expect(site.failures).toHaveLength(before + 1);
   });
 
-  it('is taken in chunks without a length', async () => {
+  it('is accepted in chunks without a length', async () => {
     const body = sound();
     const chunks = [body.subarray(0, 7), body.subarray(7, 90), body.subarray(90)];
     const written = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk.toString('latin1')}\r\n`).join('');
@@ -196,7 +196,7 @@ describe('an envelope with an event', () => {
     expect(reply.status).toBe(200);
   });
 
-  it('is asked for where the sender waits to be', async () => {
+  it('gets 100 Continue if the sender waits for it', async () => {
     const body = sound().toString('latin1');
     const head = `POST /_report HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n`;
     const text = await sendRaw(
@@ -207,7 +207,7 @@ describe('an envelope with an event', () => {
     expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
 
-  it('is taken once, and answered again', async () => {
+  it('is stored once, and answered again', async () => {
     const body = sound();
     const first = await (await post(body)).json();
     const count = site.failures.length;
@@ -216,14 +216,14 @@ describe('an envelope with an event', () => {
     expect(site.counts.get('spillway_tunnel_items_total{type=event,outcome=duplicate}')).toBe(1);
   });
 
-  it('gets a new id where its own is none', async () => {
+  it('gets a new id if its own is invalid', async () => {
     for (const id of ['', 'x', '0'.repeat(32), 12, null, '../../etc/passwd', 'a'.repeat(33)]) {
       const reply = await post(writeEnvelope(own(), [{ type: 'event' }, createEvent({ event_id: id })]));
       expect(await reply.json()).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}$/), digest: expect.any(String) });
     }
   });
 
-  it('has no digest where its build is not at hand', async () => {
+  it('has no digest if its build is not available here', async () => {
     const frames = [{ filename: `${site.origin}/assets/old-AAAAAAAA.js`, lineno: 1, colno: 2 }];
     const exception = { values: [{ type: 'Error', value: 'old', stacktrace: { frames } }] };
     const event = createEvent({ event_id: nextId(), exception, dist: 'build-1', release: 'forged' });
@@ -232,7 +232,7 @@ describe('an envelope with an event', () => {
     expect(site.failures.at(-1)).toMatchObject({ unresolved: true, build: 'build-1', release: 'v1' });
   });
 
-  it('is not said to be kept where it was not, and is kept when it comes again', async () => {
+  it('gets 503 if it could not be stored, and is stored when it is sent again', async () => {
     const answers = [false, true];
     const broken = await startTunnelSite({ journal: () => answers.shift() ?? false });
     const body = writeEnvelope({ dsn: `http://spillway@127.0.0.1:${broken.port}/1` }, [
@@ -248,21 +248,21 @@ describe('an envelope with an event', () => {
   });
 });
 
-describe('where it comes from', () => {
+describe('the origin check', () => {
   const cases = [
-    ['nothing said', {}, 200],
-    ['a page of ours', { 'Sec-Fetch-Site': 'same-origin', Origin: 'SELF' }, 200],
-    ['a beacon of ours from an old browser', { Origin: 'SELF' }, 200],
-    ['a page of ours without a referrer policy', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, 200],
+    ['no headers', {}, 200],
+    ['a page of this site', { 'Sec-Fetch-Site': 'same-origin', Origin: 'SELF' }, 200],
+    ['a beacon of this site from an old browser', { Origin: 'SELF' }, 200],
+    ['a page of this site without a referrer policy', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, 200],
     ['the browser itself', { 'Sec-Fetch-Site': 'none' }, 200],
     ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
     ['another subdomain', { 'Sec-Fetch-Site': 'same-site', Origin: 'https://x.example' }, 403],
-    ['another site by an old browser', { Origin: 'https://evil.example' }, 403],
-    ['a sandboxed frame of an old browser', { Origin: 'null' }, 403],
-    ['a liar about its site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'SELF' }, 403],
+    ['another site in an old browser', { Origin: 'https://evil.example' }, 403],
+    ['a sandboxed frame in an old browser', { Origin: 'null' }, 403],
+    ['contradictory headers', { 'Sec-Fetch-Site': 'cross-site', Origin: 'SELF' }, 403],
   ] as const;
 
-  it.each(cases)('takes or refuses: %s', async (_name, given, status) => {
+  it.each(cases)('accepts or rejects: %s', async (_name, given, status) => {
     const headers = Object.entries(given).map(([name, value]) => `${name}: ${value === 'SELF' ? site.origin : value}`);
     const body = sound().toString('latin1');
     const all = [`Host: 127.0.0.1:${site.port}`, `Content-Length: ${body.length}`, ...headers];
@@ -272,7 +272,7 @@ describe('where it comes from', () => {
   });
 });
 
-describe('the DSN where there is no upstream', () => {
+describe('the DSN without an upstream', () => {
   const proxied = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://shop.example' };
   const foreign = { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://evil.example' };
   const cases: [dsn: string, headers: Record<string, string>, status: number][] = [
@@ -301,7 +301,7 @@ describe('the DSN where there is no upstream', () => {
     expect((await askRaw(site.port, 'POST /_report HTTP/1.1', all, body)).status).toBe(status);
   });
 
-  it('is that of each configured origin', async () => {
+  it('can contain each configured origin', async () => {
     const shop = await startTunnelSite({ publicOrigins: ['https://shop.example', 'https://www.shop.example'] });
     const ask = (dsn: string) => {
       const body = writeEnvelope({ dsn }).toString('latin1');
@@ -319,13 +319,13 @@ describe('the DSN where there is no upstream', () => {
   });
 });
 
-describe('a kept connection', () => {
+describe('a keep-alive connection', () => {
   it.each([
     ['a body of 3 MB that is too large', `Content-Length: ${3 << 20}`, 3 << 20, 413],
-    ['a coding that is not taken', 'Content-Encoding: br', 50_000, 415],
+    ['an unsupported content coding', 'Content-Encoding: br', 50_000, 415],
     ['another site', 'Sec-Fetch-Site: cross-site', 50_000, 403],
-    ['no envelope', 'X-Nothing: 1', 9000, 400],
-  ])('stays in step after %s', async (_name, header, size, status) => {
+    ['an invalid envelope', 'X-Nothing: 1', 9000, 400],
+  ])('continues with the next request after %s', async (_name, header, size, status) => {
     const length = header.startsWith('Content-Length') ? [] : [`Content-Length: ${size}`];
     const head = ['POST /_report HTTP/1.1', `Host: 127.0.0.1:${site.port}`, header, ...length].join('\r\n');
     const next = `GET /after HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n\r\n`;
@@ -335,7 +335,7 @@ describe('a kept connection', () => {
     expect(text.match(/^HTTP\/1\.1 /gm)).toHaveLength(2);
   });
 
-  it('stays in step after a chunked body that is too large', async () => {
+  it('continues with the next request after a chunked body that is too large', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const head = `POST /_report HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const next = `GET /after HTTP/1.1\r\nHost: 127.0.0.1:${site.port}\r\nConnection: close\r\n\r\n`;
@@ -345,15 +345,15 @@ describe('a kept connection', () => {
   });
 });
 
-describe('what is too large', () => {
-  it('is refused by what it decodes to', async () => {
+describe('a body', () => {
+  it('is rejected if it is too large after decoding', async () => {
     const bomb = gzipSync(Buffer.alloc(200 << 20));
     expect(bomb.length).toBeLessThan(1 << 20);
     expect((await post(bomb, { 'Content-Encoding': 'gzip' })).status).toBe(413);
     expect((await post(deflateSync(Buffer.alloc(5 << 20)), { 'Content-Encoding': 'deflate' })).status).toBe(413);
   });
 
-  it('is taken up to 4 MB decoded', async () => {
+  it('is accepted up to 4 MB after decoding', async () => {
     const envelope = writeEnvelope(own(), [{ type: 'attachment', length: 3 << 20 }, Buffer.alloc(3 << 20)]);
     expect((await post(gzipSync(envelope), { 'Content-Encoding': 'gzip' })).status).toBe(200);
   });
@@ -363,19 +363,19 @@ describe('what is too large', () => {
     ['Brotli', 'br', Buffer.from('x'), 415],
     ['zstd', 'zstd', Buffer.from('x'), 415],
     ['compress', 'compress', Buffer.from('x'), 415],
-    ['a name of the prototype', 'constructor', Buffer.from('x'), 415],
-    ['gzip in gzip', 'gzip', gzipSync(gzipSync('{}')), 400],
-    ['half of gzip', 'gzip', gzipSync(Buffer.alloc(999)).subarray(0, 20), 400],
-    ['gzip that is none', 'gzip', Buffer.from('hello'), 400],
-    ['deflate without its frame', 'deflate', deflateRawSync('{}'), 400],
-    ['gzip with a broken sum', 'gzip', Buffer.concat([gzipSync('{}').subarray(0, -8), Buffer.alloc(8, 1)]), 400],
-  ])('refuses %s', async (_name, coding, body, status) => {
+    ['a property name of Object.prototype', 'constructor', Buffer.from('x'), 415],
+    ['gzip inside gzip', 'gzip', gzipSync(gzipSync('{}')), 400],
+    ['half of a gzip body', 'gzip', gzipSync(Buffer.alloc(999)).subarray(0, 20), 400],
+    ['a body that is not gzip', 'gzip', Buffer.from('hello'), 400],
+    ['deflate without the zlib header', 'deflate', deflateRawSync('{}'), 400],
+    ['gzip with a wrong checksum', 'gzip', Buffer.concat([gzipSync('{}').subarray(0, -8), Buffer.alloc(8, 1)]), 400],
+  ])('is rejected: %s', async (_name, coding, body, status) => {
     const reply = await post(body, { 'Content-Encoding': coding });
     expect(reply.status).toBe(status);
     if (status === 415) expect(reply.headers.get('accept-encoding')).toBe('gzip, deflate');
   });
 
-  it('leaves alone what nobody waits for', async () => {
+  it('reports nothing if the sender has disconnected', async () => {
     const before = site.counts.get('spillway_tunnel_refused_total{status=gone}') ?? 0;
     await sendRaw(
       site.port,
@@ -384,14 +384,14 @@ describe('what is too large', () => {
     );
     await until(
       () => (site.counts.get('spillway_tunnel_refused_total{status=gone}') ?? 0) > before,
-      'the count of those who left',
+      'the count of disconnected senders',
     );
     expect(site.faults).toEqual([]);
   });
 });
 
 describe('limits', () => {
-  it('answers 429 in the headers that SDKs obey, by address and for all', async () => {
+  it('answer 429 with the headers that SDKs obey, per address and in total', async () => {
     const small = { burst: 2, perSecond: 0.01 };
     const options = {
       trustProxy: ['loopback'],
@@ -415,7 +415,7 @@ describe('limits', () => {
     limited.close();
   });
 
-  it('hold in a flood of forged events: what is kept and what is refused add up', async () => {
+  it('hold in a flood of forged events: accepted and rejected ones add up', async () => {
     const perAddress = { burst: 50, perSecond: 0.001 };
     const flooded = await startTunnelSite({ trustProxy: ['loopback'], limits: { perAddress } });
     const statuses = new Map<number, number>();

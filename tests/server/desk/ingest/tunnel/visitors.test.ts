@@ -7,16 +7,16 @@ import { Day, Hour, Minute } from '../../../../../src/shared/units.ts';
 const TODAY = 20_000;
 const ADDRESS = '192.0.2.1';
 
-/** A store that several processes ask, which may be away. */
+/** A store that several processes use, and that can become unavailable. */
 function createFakeStore() {
   const salts: Salt[] = [];
   const store = {
     salts,
     isAway: false,
-    /** The disk of the journal takes nothing. */
+    /** Set if the journal's disk accepts no writes. */
     isFull: false,
     now: TODAY * Day + 12 * Hour,
-    /** What processes wrote down, in order. */
+    /** The salts that processes recorded, in order. */
     kept: [] as Salt[],
     start: () =>
       createVisitors({
@@ -35,8 +35,8 @@ function createFakeStore() {
   return store;
 }
 
-describe('with the salts of the store', () => {
-  it('tells addresses apart for a day, ids wherever they come from, and alike on all replicas', async () => {
+describe('with salts from the store', () => {
+  it('gives an address a new hash each day, and an id the same hash from every address, on all replicas', async () => {
     const store = createFakeStore();
     const [one, two] = [store.start(), store.start()];
     for (const { refresh } of [one, two]) await refresh();
@@ -52,7 +52,7 @@ describe('with the salts of the store', () => {
     expect(one.toVisitor(ADDRESS, 'ann')).toBe(ann);
   });
 
-  it('knows that of the next day before it begins, and what visitors were called the day before', async () => {
+  it("has the salt of the next day before it begins, and knows the visitor's ids of the day before", async () => {
     const store = createFakeStore();
     const { toVisitor, listOthers, refresh } = store.start();
     store.now = (TODAY + 1) * Day - Hour;
@@ -70,7 +70,7 @@ describe('with the salts of the store', () => {
     expect(listOthers(ADDRESS)).toEqual([]);
   });
 
-  it('writes down a salt that the store lost', async () => {
+  it('records a salt that the store lost', async () => {
     const store = createFakeStore();
     const { toVisitor, listOthers, refresh } = store.start();
     await refresh();
@@ -84,8 +84,8 @@ describe('with the salts of the store', () => {
   });
 });
 
-describe('while the store is away', () => {
-  it('writes each salt of its own down before it is used, and uses those of the store from then on', async () => {
+describe('while the store is unavailable', () => {
+  it("records each local salt before using it, and switches to the store's salts when it can", async () => {
     const store = createFakeStore();
     store.isAway = true;
     const { toVisitor, listOthers, refresh } = store.start();
@@ -99,7 +99,7 @@ describe('while the store is away', () => {
 
     store.now += Minute;
     store.isAway = false;
-    // Another replica was first.
+    // Another replica stored its salts first.
     for (const day of [NO_DAY, TODAY]) store.salts.push({ day, salt: 'of the other' });
     await refresh();
     expect(toVisitor(ADDRESS)).not.toBe(mine);
@@ -107,7 +107,7 @@ describe('while the store is away', () => {
     expect(listOthers(ADDRESS, 'ann')).toEqual([ann]);
   });
 
-  it('goes on with its own where the store has no other', async () => {
+  it('keeps its local salts if the store has no others', async () => {
     const store = createFakeStore();
     const { toVisitor, listOthers, refresh } = store.start();
     const asked = refresh();
@@ -117,7 +117,7 @@ describe('while the store is away', () => {
     expect(listOthers(ADDRESS)).toEqual([]);
   });
 
-  it('writes down none that it did not use', async () => {
+  it('records no salt that it did not use', async () => {
     const store = createFakeStore();
     await store.start().refresh();
     await store.start().refresh();
@@ -125,7 +125,7 @@ describe('while the store is away', () => {
     expect(store.salts.map(({ day }) => day)).toEqual([NO_DAY, TODAY]);
   });
 
-  it('tries again to write one down where the journal could not', () => {
+  it('records a salt again if the journal could not store it', () => {
     const store = createFakeStore();
     const { toVisitor } = store.start();
     store.isFull = true;

@@ -9,7 +9,7 @@ import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../../s
 
 const digest = '7K3QM2XA';
 const ada = { author: 'ada' };
-/** After any change before, and in the same hour of the clock. The store and the test have the same clock. */
+/** Returns a time after all earlier changes, but in the same hour. The store and the test use the same clock. */
 const later = () => Math.min(Date.now() + Minute, (Math.floor(Date.now() / Hour) + 1) * Hour - 1);
 
 describeStores('the state of an incident', (open) => {
@@ -24,7 +24,7 @@ describeStores('the state of an incident', (open) => {
     return opened;
   }
 
-  it('is changed by somebody at a time, and the log tells both', async () => {
+  it('is changed by one operator at a time, and the log has author and time', async () => {
     const { store } = await openWith({});
     const before = Date.now() - Minute;
     await set(store, { state: 'resolved', in: 'next' });
@@ -48,7 +48,7 @@ describeStores('the state of an incident', (open) => {
     expect(await read(store)).not.toHaveProperty('assignee');
   });
 
-  it('is not changed by whoever saw another version, and tells what is there', async () => {
+  it('does not change if the caller saw another version, and the current one is returned', async () => {
     const { store } = await openWith({});
     const shown = (await read(store))?.version ?? -1;
     const first = await store.changeIncident(digest, { assignee: 'ada' }, { author: 'ada', expected: shown });
@@ -58,12 +58,12 @@ describeStores('the state of an incident', (open) => {
     const third = await store.changeIncident(digest, { assignee: 'bob' }, { author: 'bob' });
     expect(third).toMatchObject({ outcome: 'changed', before: { assignee: 'ada' }, after: { assignee: 'bob' } });
     expect(await store.changeIncident('00000000', {}, ada)).toEqual({ outcome: 'unknown' });
-    // What is counted changes nothing that people change.
+    // A new occurrence does not change the version.
     await takeIn(store, thinOf());
     expect((await read(store))?.version).toBe(shown + 2);
   });
 
-  it('lets one of several changes of one version through', async () => {
+  it('accepts one of several changes to the same version', async () => {
     const { store } = await openWith({});
     const outcomes = await Promise.all(
       ['a', 'b', 'c', 'd'].map((author) => store.changeIncident(digest, { assignee: author }, { author, expected: 0 })),
@@ -71,7 +71,7 @@ describeStores('the state of an incident', (open) => {
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'conflict', 'conflict', 'conflict']);
   });
 
-  it('is a regression where it returns after it was resolved', async () => {
+  it('is a regression if it happens again after it was resolved', async () => {
     const { store } = await openWith({});
     await set(store, { state: 'resolved', in: 'now' });
     await returns(store, { release: 'v2', build: 'build-2' });
@@ -90,18 +90,18 @@ describeStores('the state of an incident', (open) => {
     expect(await read(store)).not.toHaveProperty('regressed');
   });
 
-  it('stays resolved where what comes late happened before', async () => {
+  it('stays resolved if an occurrence that arrives late happened before', async () => {
     const { store } = await openWith({});
     await set(store, { state: 'resolved', in: 'now' });
     await takeIn(store, thinOf({ at: Date.now() - Hour }));
     expect((await read(store))?.state).toBe('resolved');
   });
 
-  it('resolved in the next release opens in one that is first published after that, and in no other', async () => {
+  it('resolved in the next release reopens only in a release first published after that', async () => {
     const { store, driver } = await openWith({});
     await store.useBuild({ id: 'build-1', release: 'v1' });
     await store.useBuild({ id: 'build-9', release: 'v9' });
-    // The clock of the store has gone on.
+    // Moves the builds into the past of the store's clock.
     await driver.run('UPDATE desk_builds SET first_at = first_at - ?', [Minute]);
     await set(store, { state: 'resolved', in: 'next' });
     await returns(store);
@@ -109,7 +109,7 @@ describeStores('the state of an incident', (open) => {
     await returns(store, { release: 'unknown', build: 'unknown' });
     expect((await read(store))?.state).toBe('resolved');
 
-    // Another build of an old release is no later one.
+    // Another build of an old release is not a later release.
     await store.useBuild({ id: 'build-1b', release: 'v1' });
     await store.useBuild({ id: 'build-2', release: 'v2' });
     await driver.run("UPDATE desk_builds SET first_at = first_at + ? WHERE id IN ('build-1b', 'build-2')", [Minute]);
@@ -119,7 +119,7 @@ describeStores('the state of an incident', (open) => {
     expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v2' } });
   });
 
-  it('is not opened by browsers or echoes where the server has seen it', async () => {
+  it('is not reopened by browsers or echoes if the server has seen the failure', async () => {
     const { failure } = wholeOf();
     const { store } = await openWith(failure);
     for (const to of [
@@ -130,7 +130,7 @@ describeStores('the state of an incident', (open) => {
       await returns(store, { side: 'browser' });
       await takeIn(store, wholeOf({ at: later(), side: 'browser', echoOf: `${digest}-${failure.occurrence}` }));
       expect((await read(store))?.state).toBe(to.state);
-      // Not with another failure's server occurrence in the same batch either.
+      // A server occurrence of another failure in the same batch does not change that.
       await takeIn(store, thinOf({ at: later(), side: 'browser' }), thinOf({ digest: '00000001' }));
       expect((await read(store))?.state).toBe(to.state);
       await returns(store);
@@ -138,14 +138,14 @@ describeStores('the state of an incident', (open) => {
     }
   });
 
-  it('is opened by browsers where only they have seen it', async () => {
+  it('is reopened by browsers if only they have seen the failure', async () => {
     const { store } = await openWith({ side: 'browser' });
     await set(store, { state: 'resolved', in: 'now' });
     await returns(store, { side: 'browser' });
     expect(await read(store)).toMatchObject({ state: 'open', regressed: { release: 'v1' } });
   });
 
-  it('ignored for ever stays so', async () => {
+  it('stays ignored if it is ignored forever', async () => {
     const { store } = await openWith({});
     await set(store, { state: 'ignored' });
     for (let count = 0; count < 5; count += 1) await returns(store);
@@ -153,7 +153,7 @@ describeStores('the state of an incident', (open) => {
     expect((await read(store))?.state).toBe('ignored');
   });
 
-  it('ignored until a time opens then, by itself', async () => {
+  it('reopens by itself if it was ignored until a time', async () => {
     const { store, driver } = await openWith({});
     await set(store, { state: 'ignored', until: Date.now() + Day });
     await returns(store);
@@ -166,13 +166,13 @@ describeStores('the state of an incident', (open) => {
     expect(await actions(store)).toEqual(['ignore-ended', 'ignored']);
   });
 
-  it('ignored until it happens so many times more in an hour opens there, and is no regression', async () => {
+  it('reopens after the given number of occurrences in an hour, which is not a regression', async () => {
     const { store } = await openWith({ at: thisHour }, { at: thisHour });
     await set(store, { state: 'ignored', growth: 3 });
     const inHour = (hours: number) => returns(store, { at: thisHour + hours * Hour });
     await inHour(0);
     await inHour(0);
-    // Two in each hour are no three in one.
+    // Two in each of two hours do not count as three in one.
     await inHour(1);
     await inHour(1);
     expect((await read(store))?.state).toBe('ignored');
@@ -182,7 +182,7 @@ describeStores('the state of an incident', (open) => {
     expect(await store.listChanges(digest, 1)).toMatchObject([{ action: 'grown', detail: { count: 3 } }]);
   });
 
-  it('of one that others are merged into is decided by all of them', async () => {
+  it('depends on all incidents that were merged into it', async () => {
     const { store } = await openWith({}, { digest: '00000002' });
     await store.mergeIncidents('00000002', digest, ada);
     await set(store, { state: 'resolved', in: 'now' }, '00000002');
@@ -206,7 +206,7 @@ describeStores('the state of an incident', (open) => {
     expect(await store.listChanges(digest, 1)).toMatchObject([{ author: 'bob', action: 'note-deleted' }]);
   });
 
-  it('tells by a number that grows that something changed', async () => {
+  it('increments a number whenever something changes', async () => {
     const { store } = await open();
     const numbers: number[] = [];
     const note = async () => void numbers.push(await store.readChanges());

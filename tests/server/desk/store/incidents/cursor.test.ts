@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isCursor, readCursor, writeCursor } from '../../../../../src/server/desk/store/incidents/cursor.ts';
 
-it('is read as it was written, and fits into a URL', () => {
+it('is read back unchanged, and fits into a URL', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), fc.stringMatching(/^[0-9A-Z]{0,16}$/), (key, id) => {
       const text = writeCursor({ order: 'count', key, id });
@@ -12,7 +12,7 @@ it('is read as it was written, and fits into a URL', () => {
   );
 });
 
-it('is refused where it is none, or of another order', () => {
+it('is rejected if it is invalid or has another sort order', () => {
   const text = writeCursor({ order: 'count', key: 1, id: 'A' });
   expect(isCursor(text, 'lastSeen')).toBe(false);
   for (const wrong of [

@@ -4,7 +4,7 @@ import type { Store } from '../../../../../src/server/desk/store/store.ts';
 import { Day, Hour } from '../../../../../src/shared/units.ts';
 import { describeStores, takeIn, thinOf, thisHour, wholeOf } from '../../../../support/stores.ts';
 
-/** `00000001` happened once, long ago, and so on: the higher, the later and the more often. */
+/** Adds incidents. The higher the digest, the later and the more often it happened. */
 async function fill(store: Store, count: number): Promise<string[]> {
   const digests = Array.from({ length: count }, (_, index) => String(index + 1).padStart(8, '0'));
   for (const [index, digest] of digests.entries()) {
@@ -32,19 +32,19 @@ describeStores('the list of incidents', (open) => {
   const listDigests = async (store: Store, filter: object) =>
     (await store.listIncidents({ limit: 20, ...filter })).incidents.map(({ digest }) => digest).sort();
 
-  it('is read page by page in each order, each incident once', async () => {
+  it('returns each incident once, page by page, in every sort order', async () => {
     const { store } = await open();
     const digests = await fill(store, 7);
     const down = digests.toReversed();
     for (const order of ['lastSeen', 'firstSeen', 'count'] as const) {
       for (const limit of [2, 3, 7, 50]) expect(await listAll(store, order, limit)).toEqual(down);
     }
-    // As many visitors in most of them: the digest decides.
+    // Most of them have the same number of visitors, so the digest decides.
     const byVisitors = ['00000003', '00000004', '00000005', '00000006', '00000007', '00000002', '00000001'];
     expect(await listAll(store, 'visitors', 2)).toEqual(byVisitors);
   });
 
-  it('goes on where a page ended while new ones come in', async () => {
+  it('continues after the last page while new incidents arrive', async () => {
     const { store } = await open();
     await fill(store, 5);
     const first = await store.listIncidents({ limit: 2 });
@@ -57,7 +57,7 @@ describeStores('the list of incidents', (open) => {
   });
 
   it.each(['lastSeen', 'count', 'visitors', 'firstSeen'] as const)(
-    'leaves nothing out and repeats nothing while incidents happen again, by %s',
+    'skips and repeats nothing while incidents happen again, sorted by %s',
     async (order) => {
       const { store } = await open();
       const digests = await fill(store, 9);
@@ -71,7 +71,7 @@ describeStores('the list of incidents', (open) => {
         const read = await store.listIncidents({ order, limit: 2, ...(cursor !== undefined && { cursor }) });
         found.push(...read.incidents.map(({ digest }) => digest));
         cursor = read.next;
-        // One that was listed, two that were not, one of which is merged, and a new one.
+        // One that was already listed, two that were not (one of them merged), and a new one.
         for (const digest of [found[0] ?? '', '00000001', '00000002', '00000005', `0000000${'ABCDEF'[page]}`]) {
           await again(digest, page * 5);
         }
@@ -80,7 +80,7 @@ describeStores('the list of incidents', (open) => {
     },
   );
 
-  it('shows what happened by hour and by day, with what was merged in', async () => {
+  it('counts occurrences by hour and by day, including merged incidents', async () => {
     const { store } = await open();
     const at = (hoursAgo: number, digest = '00000001') => thinOf({ digest, at: thisHour - hoursAgo * Hour });
     await takeIn(store, at(0), at(0), at(5), at(23), at(24), at(20 * 24), at(5, '00000002'));
@@ -93,7 +93,7 @@ describeStores('the list of incidents', (open) => {
     expect(days?.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
   });
 
-  it('is filtered by side, kind, route, release, assignee and time, also for what is merged', async () => {
+  it('is filtered by side, kind, route, release, assignee and time, including merged incidents', async () => {
     const { store } = await open();
     const old = thisHour - 50 * Hour;
     await takeIn(
@@ -135,7 +135,7 @@ describeStores('the list of incidents', (open) => {
     expect(await store.countStates({ route: '/nowhere' })).toEqual({ open: 0, resolved: 0, ignored: 0 });
   });
 
-  it('counts visitors once, also over what is merged', async () => {
+  it('counts each visitor once, also across merged incidents', async () => {
     const { store } = await open();
     const by = (digest: string, visitor: string) => thinOf({ digest, visitor });
     await takeIn(store, by('00000001', 'a'), by('00000001', 'b'), by('00000002', 'b'), by('00000002', 'c'));
@@ -198,7 +198,7 @@ describeStores('the list of incidents', (open) => {
     }
   });
 
-  it('is searched for what many have in common, in its order, also for what is merged', async () => {
+  it('finds words that many incidents share, in its sort order, including merged ones', async () => {
     const { store } = await open();
     const digests = Array.from({ length: 310 }, (_, index) => String(index).padStart(8, '0'));
     await takeIn(
@@ -215,7 +215,7 @@ describeStores('the list of incidents', (open) => {
     expect(await search('common other')).toEqual([]);
   });
 
-  it('finds what later occurrences add, what is merged where it was merged to, and nothing that was deleted', async () => {
+  it('finds text of later occurrences, finds merged incidents under their target, and finds nothing deleted', async () => {
     const { store } = await open();
     const request = (url: string) => ({ method: 'GET', url });
     await takeIn(store, wholeOf({ digest: '00000001', request: request('/first') }), wholeOf({ digest: '00000002' }));
@@ -228,7 +228,7 @@ describeStores('the list of incidents', (open) => {
     expect(await listDigests(store, { search: '/second' })).toEqual([]);
   });
 
-  it('leads straight to what a digest, an address, a request or a trace names', async () => {
+  it('resolves a digest, an address, a request id or a trace id', async () => {
     const { store } = await open();
     const traceId = 'ab'.repeat(16);
     const { failure } = wholeOf({ digest: '7K3QM2XA', traceId });

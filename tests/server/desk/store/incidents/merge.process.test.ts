@@ -5,7 +5,7 @@ import { describeStores, retain, takeIn, thinOf, thisHour, wholeOf } from '../..
 
 const ada = { author: 'ada' };
 
-/** All that is told of an incident, but for its version. */
+/** Reads everything about an incident except its version. */
 async function tell(store: Store, digest: string) {
   const { version: _version, ...incident } = (await store.find({ digest }))?.incident ?? {};
   return {
@@ -18,7 +18,7 @@ async function tell(store: Store, digest: string) {
   };
 }
 
-describeStores('incidents that are merged', (open) => {
+describeStores('merged incidents', (open) => {
   async function openThree(): Promise<Store> {
     const { store } = await open();
     for (const [index, digest] of ['00000001', '00000002', '00000003'].entries()) {
@@ -37,7 +37,7 @@ describeStores('incidents that are merged', (open) => {
     return store;
   }
 
-  it('are one: counts, hours, releases, occurrences, visitors, feedback and notes', async () => {
+  it('share counts, hours, releases, occurrences, visitors, feedback and notes', async () => {
     const store = await openThree();
     expect(await store.mergeIncidents('00000002', '00000001', ada)).toMatchObject({ outcome: 'merged' });
     const { incident, hours, releases, occurrences, feedback, notes } = await tell(store, '00000001');
@@ -54,7 +54,7 @@ describeStores('incidents that are merged', (open) => {
     ]);
   });
 
-  it('are what they were when they are taken apart, with what came meanwhile', async () => {
+  it('are the same as before after unmerging, plus what happened since', async () => {
     const store = await openThree();
     const before = await Promise.all(['00000001', '00000002', '00000003'].map((digest) => tell(store, digest)));
     await store.mergeIncidents('00000003', '00000002', ada);
@@ -75,7 +75,7 @@ describeStores('incidents that are merged', (open) => {
     expect(await tell(store, '00000001')).toEqual(before[0]);
   });
 
-  it('are not merged twice, with themselves, with nothing, or on another version', async () => {
+  it('cannot be merged twice, with themselves, with an unknown one, or at another version', async () => {
     const store = await openThree();
     expect(await store.mergeIncidents('00000001', '00000001', ada)).toMatchObject({ outcome: 'nothing-to-do' });
     expect(await store.mergeIncidents('00000001', '0000000Z', ada)).toEqual({ outcome: 'unknown' });
@@ -83,7 +83,7 @@ describeStores('incidents that are merged', (open) => {
     const stale = { author: 'ada', expected: 7 };
     expect(await store.mergeIncidents('00000001', '00000002', stale)).toMatchObject({ outcome: 'conflict' });
     await store.mergeIncidents('00000001', '00000002', ada);
-    // Each of two that are one leads to the one.
+    // Both digests of a merged pair lead to the same incident.
     expect(await store.mergeIncidents('00000002', '00000001', ada)).toMatchObject({ outcome: 'nothing-to-do' });
     expect(await store.unmerge('00000001', stale)).toMatchObject({ outcome: 'conflict' });
     expect(await store.listChanges('00000002', 10)).toMatchObject([
@@ -91,7 +91,7 @@ describeStores('incidents that are merged', (open) => {
     ]);
   });
 
-  it('are merged in either direction at once without waiting for each other for ever', async () => {
+  it('can be merged in both directions simultaneously without a deadlock', async () => {
     const store = await openThree();
     await Promise.all([
       store.mergeIncidents('00000001', '00000002', ada),
@@ -104,11 +104,11 @@ describeStores('incidents that are merged', (open) => {
   });
 });
 
-describeStores('the story of an incident', (open) => {
-  it('goes from one occurrence to the next, in the order of the list', async () => {
+describeStores('the details of an incident', (open) => {
+  it('lead from one occurrence to the next, in the order of the list', async () => {
     const { store } = await open();
     const at = (time: number, digest = '00000001') => thinOf({ digest, at: thisHour + time });
-    // Some at the same time: their names decide.
+    // Some happened at the same time, so their ids decide.
     const seen = [at(1), at(2), at(2), at(2), at(3, '00000002'), at(4)];
     const { failure } = wholeOf({ digest: '00000002', at: thisHour + 1000 });
     await takeIn(store, ...seen, wholeOf(failure));
@@ -137,7 +137,7 @@ describeStores('the story of an incident', (open) => {
     ]);
   });
 
-  it('leads from one that was thinned to the whole one that is nearest', async () => {
+  it('show the nearest full occurrence for one that was sampled out', async () => {
     const { store } = await open();
     const wholes = [0, 10, 20].map((minutes) => wholeOf({ at: thisHour + minutes * 1000 }));
     const [first, second, third] = wholes.map(({ failure }) => failure.occurrence);
@@ -153,7 +153,7 @@ describeStores('the story of an incident', (open) => {
     expect(await store.findNeighbours('00000000', '00000000')).toEqual({});
   });
 
-  it('names others of the same file, or whose messages have the same shape', async () => {
+  it('name incidents in the same file or with a similar message', async () => {
     const { store } = await open();
     const site = (path: string) => ({ path, function: 'f', detail: '' });
     const errors = (message: string) => [{ class: 'TypeError', message, frames: [] }];
@@ -170,7 +170,7 @@ describeStores('the story of an incident', (open) => {
     expect(await similar()).toEqual(['00000002']);
   });
 
-  it('has what visitors said: of its own, of echoes, of addresses alone, up to 4 KiB, until it is deleted', async () => {
+  it('contain the feedback of the incident, its echoes and bare addresses, up to 4 KiB, until it is deleted', async () => {
     const { store } = await open();
     const { failure } = wholeOf();
     const address = `${failure.digest}-${failure.occurrence}`;
@@ -194,8 +194,8 @@ describeStores('the story of an incident', (open) => {
   });
 });
 
-describeStores('what is deleted', (open) => {
-  it('of an incident is all of it, with what was merged into it; then it can begin anew', async () => {
+describeStores('deletion', (open) => {
+  it('of an incident removes all its data, merged incidents included, and it can start over', async () => {
     const { store, driver } = await open();
     const { failure } = wholeOf({ digest: '00000001', visitor: 'v' });
     const feedback = { id: 'a'.repeat(32), eventId: failure.id, text: 'x', at: 1 };
@@ -232,7 +232,7 @@ describeStores('what is deleted', (open) => {
     expect((await store.find({ digest: '00000001' }))?.incident).toMatchObject({ counts: { server: 1 }, version: 0 });
   });
 
-  it('of one occurrence is its row, its whole and what was said of it; the count stays', async () => {
+  it('of one occurrence removes its row, full record and feedback, but still counts it', async () => {
     const { store } = await open();
     const { failure } = wholeOf();
     const { digest, occurrence } = failure;
@@ -250,7 +250,7 @@ describeStores('what is deleted', (open) => {
     ]);
   });
 
-  it('of a visitor is what happened to them and what they said; the counts stay', async () => {
+  it('of a visitor removes their occurrences and feedback, but not the counts', async () => {
     const { store, driver } = await open();
     const mine = wholeOf({ visitor: 'me' });
     const say = (id: string, wanted: object) =>
@@ -268,7 +268,7 @@ describeStores('what is deleted', (open) => {
     expect(await store.forgetVisitor({})).toMatchObject({ occurrences: 0, feedback: 0 });
   });
 
-  it('is deleted with a record of who did it and when', async () => {
+  it('is recorded with author and time', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
     await store.mergeIncidents('00000002', '7K3QM2XA', { author: 'ada' });
@@ -279,7 +279,7 @@ describeStores('what is deleted', (open) => {
       expect(deletion?.author).toBe('grace');
       expect(deletion?.at).toBeGreaterThan(before);
     }
-    // It is a new one when it happens again, and its log says that there was another.
+    // If it happens again it is a new incident, whose log mentions the deleted one.
     await takeIn(store, wholeOf());
     expect((await store.find({ digest: '7K3QM2XA' }))?.incident.counts.server).toBe(1);
     expect(await store.listChanges('7K3QM2XA', 9)).toMatchObject([

@@ -17,10 +17,10 @@ const ok = { ok: true, words: 'It answered 200.' } as const;
 const no = { ok: false, words: 'It answered 500.' } as const;
 
 const nameOf = (index: number) => `A${String(index).padStart(7, '0')}`;
-/** After whatever was changed before. */
+/** Returns a time after all earlier changes. */
 const later = () => Date.now() + Minute;
 
-describeStores('what is told', (open) => {
+describeStores('notifications', (open) => {
   async function start(news: Partial<NotificationRules> = {}) {
     const { store, driver } = await open({ after: 1, targets: [hook], ...news });
     return { store, driver };
@@ -43,10 +43,10 @@ describeStores('what is told', (open) => {
     ]);
     await driver.run('UPDATE desk_targets SET paused_until = paused_until - ?', [ms]);
   };
-  /** Opens incidents of their own. */
+  /** Creates this many new incidents. */
   const open20 = (store: Store, count: number, from = 0) =>
     takeIn(store, ...Array.from({ length: count }, (_, index) => wholeOf({ digest: nameOf(from + index) })));
-  /** Sends all that is due, and answers what it was. */
+  /** Sends everything that is due, and returns it. */
   const sendAll = async (store: Store) => {
     const sent = [];
     for (;;) {
@@ -57,7 +57,7 @@ describeStores('what is told', (open) => {
     }
   };
 
-  it('is a new incident, once, to each target', async () => {
+  it('are sent once for a new incident, to each target', async () => {
     const { store } = await start({ targets: [hook, mail] });
     await takeIn(store, wholeOf());
     await takeIn(store, wholeOf(), thinOf());
@@ -68,14 +68,14 @@ describeStores('what is told', (open) => {
     expect(new Set((await told(store)).map(({ uid }) => uid)).size).toBe(2);
   });
 
-  it('is nothing where nobody is told, and nothing of it later either', async () => {
+  it('are not stored without a target, not even for later', async () => {
     const { store } = await start({ targets: [] });
     await takeIn(store, wholeOf());
     expect(await told(store)).toEqual([]);
     expect(await store.claimNotice(hook)).toBeUndefined();
   });
 
-  it('is what was new before the store knew of telling no more', async () => {
+  it('are not sent for incidents that were new before the store supported notifications', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     await driver.run('DELETE FROM desk_notices');
@@ -83,7 +83,7 @@ describeStores('what is told', (open) => {
     expect(await told(store)).toEqual([]);
   });
 
-  it('waits for the Nth time', async () => {
+  it('wait for the Nth occurrence', async () => {
     const { store } = await start({ after: 3 });
     await takeIn(store, wholeOf());
     await takeIn(store, thinOf());
@@ -93,7 +93,7 @@ describeStores('what is told', (open) => {
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
-  it('is a regression each time that one comes back', async () => {
+  it('are sent for every regression', async () => {
     const { store } = await start();
     await takeIn(store, wholeOf());
     for (const release of ['v2', 'v3']) {
@@ -104,7 +104,7 @@ describeStores('what is told', (open) => {
     expect(await kinds(store)).toEqual([`new ${digest}`, `regressed ${digest}`, `regressed ${digest}`]);
   });
 
-  it('is one that grew past what it was ignored until', async () => {
+  it('are sent for an incident that outgrew the limit until which it was ignored', async () => {
     const { store } = await start();
     await takeIn(store, wholeOf({ at: thisHour }));
     await store.changeIncident(digest, { to: { state: 'ignored', growth: 2 } }, ada);
@@ -116,7 +116,7 @@ describeStores('what is told', (open) => {
     expect(notices).toHaveLength(2);
   });
 
-  it('is nothing of what somebody ignored or resolved before its Nth time', async () => {
+  it('are not sent for an incident ignored or resolved before its Nth occurrence', async () => {
     const { store } = await start({ after: 2 });
     await takeIn(store, wholeOf());
     await store.changeIncident(digest, { to: { state: 'ignored' } }, ada);
@@ -126,13 +126,13 @@ describeStores('what is told', (open) => {
     expect(await told(store)).toEqual([]);
   });
 
-  it.each(['csp', 'deprecation', 'intervention', 'script-error'] as const)('is nothing of kind %s', async (kind) => {
+  it.each(['csp', 'deprecation', 'intervention', 'script-error'] as const)('are not sent for kind %s', async (kind) => {
     const { store } = await start();
     await takeIn(store, wholeOf({ kind }));
     expect(await told(store)).toEqual([]);
   });
 
-  it('is what browsers alone saw from the second visitor within a day on', async () => {
+  it('are sent for browser-only failures from the second visitor within a day', async () => {
     const { store } = await start();
     const seen = (wanted: Partial<Failure>) => takeIn(store, thinOf({ side: 'browser', ...wanted }));
     await seen({ visitor: 'one', at: Date.now() - 2 * Day });
@@ -156,7 +156,7 @@ describeStores('what is told', (open) => {
       ],
     ],
     [
-      'one visitor before and after midnight, told at once',
+      'one visitor before and after midnight, stored together',
       false,
       [
         ['a', -Minute, ['z']],
@@ -164,7 +164,7 @@ describeStores('what is told', (open) => {
       ],
     ],
     [
-      'one visitor whose last day is told late',
+      'one visitor whose last day arrives late',
       false,
       [
         ['A', Minute, ['a']],
@@ -172,7 +172,7 @@ describeStores('what is told', (open) => {
       ],
     ],
     [
-      'one visitor under a salt of its process and under that of all',
+      'one visitor with a local salt and with the common salt',
       false,
       [
         ['own', 0, []],
@@ -203,7 +203,7 @@ describeStores('what is told', (open) => {
         ['B', Day, ['b']],
       ],
     ],
-  ])('is what browsers alone saw, by the hashes of %s: %s', async (_name, isTold, seen) => {
+  ])('are sent for browser-only failures, by the hashes of %s: %s', async (_name, isTold, seen) => {
     const entries = seen.map(([visitor, at, sameVisitor]) => ({
       ...thinOf({ side: 'browser', visitor, at: midnight + at }),
       sameVisitor,
@@ -216,7 +216,7 @@ describeStores('what is told', (open) => {
     expect([await kinds(apart.store), await kinds(together.store)]).toEqual([wanted, wanted]);
   });
 
-  it('is what browsers alone brought back from the second visitor on too', async () => {
+  it('are sent for browser-only regressions from the second visitor too', async () => {
     const { store } = await start();
     const seen = (visitor: string) => takeIn(store, thinOf({ side: 'browser', visitor, at: later() }));
     await takeIn(store, thinOf({ side: 'browser', visitor: 'one', at: Date.now() - 3 * Day }));
@@ -227,7 +227,7 @@ describeStores('what is told', (open) => {
     expect(await kinds(store)).toEqual([`regressed ${digest}`]);
   });
 
-  it('of a flood of made-up errors is the one incident that others met too', async () => {
+  it('are sent in a flood of made-up errors only for the one that other visitors met too', async () => {
     const { store } = await start();
     const made = Array.from({ length: 50 }, (_, index) =>
       thinOf({ digest: nameOf(index), side: 'browser', visitor: `visitor ${index}` }),
@@ -236,18 +236,18 @@ describeStores('what is told', (open) => {
       thinOf({ side: 'browser', visitor: `visitor ${index % 100}` }),
     );
     await takeIn(store, ...made, ...rest);
-    // Nobody saw more of it in the hours before, so that it storms as well.
+    // It did not happen in the hours before, so it is also a storm.
     expect(await kinds(store)).toEqual([`new ${digest}`, `storming ${digest}`]);
   });
 
-  it('is what browsers alone saw at once where the server sees it too', async () => {
+  it('are sent immediately for a browser failure that the server also sees', async () => {
     const { store } = await start();
     await takeIn(store, thinOf({ side: 'browser', visitor: 'one' }));
     await takeIn(store, thinOf());
     expect(await kinds(store)).toEqual([`new ${digest}`]);
   });
 
-  it('is a storm, once a day', async () => {
+  it('are sent for a storm, once a day', async () => {
     const { store, driver } = await start();
     const times = (count: number, wanted: Partial<Failure> = {}) =>
       takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
@@ -262,7 +262,7 @@ describeStores('what is told', (open) => {
     expect((await told(store)).filter(({ kind }) => kind === 'storming')).toHaveLength(2);
   });
 
-  it('is no storm where it is as usual, or long ago, or one visitor makes it', async () => {
+  it('are not sent for the usual rate, for old occurrences, or for a storm by one visitor', async () => {
     const { store } = await start();
     const times = (count: number, wanted: Partial<Failure>) =>
       takeIn(store, ...Array.from({ length: count }, () => thinOf({ at: thisHour, ...wanted })));
@@ -271,7 +271,7 @@ describeStores('what is told', (open) => {
     await times(STORM.least, {});
     await times(STORM.least, { digest: '00000002', at: thisHour - 5 * Hour });
     await times(STORM.least, { digest: '00000003', side: 'browser', visitor: 'one' });
-    // The server has seen it once; what browsers say does not count then.
+    // The server has seen it once, so browser occurrences do not count.
     await times(1, { digest: '00000004' });
     await times(STORM.least, { digest: '00000004', side: 'browser' });
     expect((await told(store)).filter(({ kind }) => kind === 'storming')).toEqual([]);
@@ -281,7 +281,7 @@ describeStores('what is told', (open) => {
     ]);
   });
 
-  it('of what is merged is told of the one that stands for it', async () => {
+  it('are sent for the target of merged incidents', async () => {
     const { store } = await start();
     await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }));
     await store.mergeIncidents('00000002', digest, ada);
@@ -289,7 +289,7 @@ describeStores('what is told', (open) => {
     expect((await kinds(store)).slice(2)).toEqual([`storming ${digest}`]);
   });
 
-  it('is claimed by one alone, and again only after a minute', async () => {
+  it('are claimed by only one replica, and again only after a minute', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     const claims = await Promise.all([1, 2, 3, 4].map(() => store.claimNotice(hook)));
@@ -302,7 +302,7 @@ describeStores('what is told', (open) => {
     expect(claims.find(Boolean)?.notice.uid).toBe(again.uid);
   });
 
-  it('keeps how it ended, tells open pages of it, and sends it no more', async () => {
+  it('keep their result, update open pages, and are not sent again', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     const changes = await store.readChanges();
@@ -316,7 +316,7 @@ describeStores('what is told', (open) => {
     expect(done[0]?.doneAt).toBeGreaterThan(0);
   });
 
-  it('is tried again after a wait that doubles, and given up in the end', async () => {
+  it('are retried with a wait that doubles, and eventually dropped', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     const waits: number[] = [];
@@ -335,7 +335,7 @@ describeStores('what is told', (open) => {
     expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: MAX_NOTICE_TRIES }]);
   });
 
-  it('leaves a target that failed alone with everything else too, and goes on once it answers', async () => {
+  it('pause for a target that failed, and continue once it answers', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     await store.settleNotice(await claim(store), no);
@@ -347,7 +347,7 @@ describeStores('what is told', (open) => {
     expect((await store.listNotices(5)).done).toMatchObject([{ state: 'sent' }, { state: 'sent' }]);
   });
 
-  it('respects how long a receiver asks to be left alone', async () => {
+  it('respect Retry-After', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
@@ -361,14 +361,14 @@ describeStores('what is told', (open) => {
     expect(await store.claimNotice(hook)).toBeDefined();
   });
 
-  it('is given up at once where another try would end the same', async () => {
+  it('are dropped immediately after a permanent failure', async () => {
     const { store } = await start();
     await takeIn(store, wholeOf());
     await store.settleNotice(await claim(store), { ...no, isFinal: true });
     expect((await store.listNotices(1)).done).toMatchObject([{ state: 'failed', tries: 1 }]);
   });
 
-  it('is ended by nobody but whoever claimed it last', async () => {
+  it('can be ended only by the replica that claimed them last', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     const slow = await claim(store);
@@ -380,7 +380,7 @@ describeStores('what is told', (open) => {
     expect((await store.listNotices(1)).done).toMatchObject([{ state: 'sent' }]);
   });
 
-  it('is left out where somebody has seen to it meanwhile', async () => {
+  it('are skipped if an operator has handled the incident first', async () => {
     const { store } = await start();
     await open20(store, 4);
     await store.changeIncident(nameOf(0), { to: { state: 'resolved', in: 'now' } }, ada);
@@ -390,7 +390,7 @@ describeStores('what is told', (open) => {
     expect((await told(store)).map(({ state }) => state)).toEqual(['dropped', 'dropped', 'dropped', 'sent']);
   });
 
-  it('is twenty messages an hour at most, and then one summary of the rest', async () => {
+  it('are limited to twenty an hour, then one summary of the rest', async () => {
     const { store, driver } = await start();
     await open20(store, 35);
     const sent = await sendAll(store);
@@ -406,7 +406,7 @@ describeStores('what is told', (open) => {
     expect(summary?.summed?.notices).toHaveLength(10);
     expect(summary?.summed?.notices[0]).toMatchObject({ digest: `${nameOf(42)}@production`, state: 'summed' });
 
-    // No second summary within the hour, and single ones again after it.
+    // No second summary within the hour. After that, single messages again.
     await open20(store, 2, 50);
     await pass(driver, 50 * Minute);
     expect(await sendAll(store)).toEqual([]);
@@ -416,7 +416,7 @@ describeStores('what is told', (open) => {
     expect(await sendAll(store)).toMatchObject([{ incident: { digest: nameOf(60) } }]);
   });
 
-  it('keeps to the bound where several claim at once', async () => {
+  it('stay within the limit if several replicas claim simultaneously', async () => {
     const { store } = await start();
     await open20(store, 30);
     const lines = await Promise.all([sendAll(store), sendAll(store), sendAll(store)]);
@@ -424,7 +424,7 @@ describeStores('what is told', (open) => {
     expect(new Set(lines.flat().map(({ incident }) => incident?.digest)).size).toBe(20);
   });
 
-  it('is given up after a day, and its record after a month', async () => {
+  it('are dropped after a day, and their records deleted after a month', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf());
     await store.settleNotice(await claim(store), no);
@@ -439,7 +439,7 @@ describeStores('what is told', (open) => {
     expect(await driver.all('SELECT * FROM desk_targets')).toEqual([]);
   });
 
-  it('is listed with the name of its incident, and with when its target is tried next', async () => {
+  it('are listed with the title of their incident and the time of the next attempt', async () => {
     const { store, driver } = await start();
     await takeIn(store, wholeOf(), wholeOf({ digest: '00000002', title: '<b>' }));
     await store.settleNotice(await claim(store), { ...no, retryAfter: 10 * Minute });
@@ -450,7 +450,7 @@ describeStores('what is told', (open) => {
     expect((await store.listNotices(5)).waiting.filter(({ incident }) => incident)).toHaveLength(1);
   });
 
-  it('keeps tests beside what was told', async () => {
+  it('include test messages in the list', async () => {
     const { store } = await start();
     await store.storeTestNotice(mail, { uid: '0123', ok: false, words: 'It answered 500.' });
     expect((await store.listNotices(5)).done).toMatchObject([
@@ -458,16 +458,16 @@ describeStores('what is told', (open) => {
     ]);
   });
 
-  it('is written down with the batch, or not at all', async () => {
+  it('are stored together with the batch, or not at all', async () => {
     const { store } = await start();
-    const from = { run: 'run-1', next: { segment: null as never, offset: 0 } }; // refused by the last statement
+    const from = { run: 'run-1', next: { segment: null as never, offset: 0 } }; // the last statement rejects this
     await expect(store.takeIn({ entries: [wholeOf()], from })).rejects.toThrow(QueryFailedError);
     expect(await told(store)).toEqual([]);
   });
 });
 
 describe('the wait after a failure', () => {
-  it('doubles up to an hour, a fifth less at most', () => {
+  it('doubles up to an hour, minus at most a fifth', () => {
     expect([1, 2, 3, 11, 1000].map((failures) => toWait(failures, 0))).toEqual(
       [5, 10, 20, 3600, 3600].map((s) => s * Second),
     );

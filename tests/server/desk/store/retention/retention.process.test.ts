@@ -10,7 +10,7 @@ const DIGEST = '7K3QM2XA';
 const noise = () => Array.from({ length: 400 }, () => Math.random().toString(36)).join('');
 const nameOf = (index: number) => String(index).padStart(8, '0');
 
-/** What is stored beside the files of builds. */
+/** Returns the stored bytes, without the files of builds. */
 async function measure(store: Store): Promise<number> {
   const { bytes } = await retain(store);
   return Object.entries(bytes).reduce((sum, [table, size]) => sum + (BUILD_TABLES.includes(table) ? 0 : size), 0);
@@ -21,7 +21,7 @@ async function count(driver: SqlDriver, table: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Feedback as a stranger sends it: 4 KB each. */
+/** Feedback as a stranger sends it, 4 KB each. */
 const said = (index: number): Intake => ({
   entry: 'feedback',
   feedback: { id: nameOf(index), address: DIGEST, text: noise().slice(0, 4000), at: thisHour + index },
@@ -49,7 +49,7 @@ describeStores('retention', (open) => {
     expect(grouped.toSorted()).toEqual(tables.toSorted());
   });
 
-  it('shrinks what is over its share, and nothing else', async () => {
+  it('shrinks only what exceeds its share', async () => {
     const { store, driver } = await open();
     await takeIn(store, ...Array.from({ length: 50 }, (_, index) => wholeOf({ at: thisHour + index })));
     // Visitors write far more than their share.
@@ -60,13 +60,13 @@ describeStores('retention', (open) => {
     expect(await count(driver, 'desk_occurrences')).toBe(50);
     const left = await store.listFeedback(DIGEST, 2000);
     expect(left.length).toBeGreaterThan(10);
-    expect(left[0]?.id).toBe(nameOf(1199)); // the oldest went first
+    expect(left[0]?.id).toBe(nameOf(1199)); // the oldest were deleted first
     expect(await measure(store)).toBeLessThan(maxBytes);
-    // What fits already stays.
+    // A second pass deletes nothing, because everything fits.
     expect((await retain(store, { maxBytes })).deleted).toEqual([]);
   });
 
-  it('leaves the files of builds to their own limit', async () => {
+  it('does not touch the files of builds, which have a separate limit', async () => {
     const { store } = await open();
     await store.useBuild({ id: 'build-1', release: 'v1' });
     for (let index = 0; index < 20; index += 1) {
@@ -79,7 +79,7 @@ describeStores('retention', (open) => {
     expect((await retain(store, { maxBytes: 2 * MiB })).deleted).toEqual([]);
   });
 
-  it('deletes hourly samples before the first and newest occurrences, and those of browsers before those of servers', async () => {
+  it('deletes hourly samples before the first and newest occurrences, and browser ones before server ones', async () => {
     const { store } = await open();
     const sent = (at: number, side: 'server' | 'browser') =>
       Array.from({ length: 60 }, (_, index) => wholeOf({ at: at + index, side, extra: { noise: noise() } }));
@@ -98,13 +98,13 @@ describeStores('retention', (open) => {
     expect(left.length).toBeGreaterThan(30);
     const ofServers = left.filter(({ side }) => side === 'server').length;
     expect(ofServers).toBeGreaterThan(left.length - ofServers);
-    // The first ten are the oldest that are left.
+    // The first ten are the oldest that remain.
     const oldest = left.slice(-10).map(({ at }) => at);
     expect(Math.max(...oldest)).toBeLessThan(thisHour - 3 * Hour + 60);
     expect(await store.find({ digest: DIGEST })).toMatchObject({ incident: { counts: { server: 180, browser: 180 } } });
   });
 
-  it('makes room among incidents by those that strangers made up', async () => {
+  it('makes room by deleting made-up incidents first', async () => {
     const { store } = await open();
     const madeUp = Array.from({ length: 900 }, (_, index) =>
       wholeOf({ digest: nameOf(index), side: 'browser', at: thisHour + index, title: noise() }),
@@ -119,7 +119,7 @@ describeStores('retention', (open) => {
     expect(await store.find({ digest: nameOf(899) })).toBeDefined();
   });
 
-  it('removes what belongs to nothing any more', async () => {
+  it('removes orphaned rows', async () => {
     const { store, driver } = await open();
     await takeIn(store, wholeOf(), wholeOf({ digest: '00000002' }), said(1));
     await driver.run('DELETE FROM desk_incidents WHERE digest = ?', [DIGEST]);
@@ -134,7 +134,7 @@ describeStores('retention', (open) => {
     }
   });
 
-  it('goes by the clock of the store, and deletes nothing where the two differ', async () => {
+  it('uses the clock of the store, and deletes nothing if the clocks differ', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf());
     for (const ahead of [91 * Day, -91 * Day, 6 * Minute]) {
@@ -146,7 +146,7 @@ describeStores('retention', (open) => {
     expect((await store.listOccurrences(DIGEST, { limit: 9 })).occurrences).toHaveLength(1);
   });
 
-  it('keeps the position of a process that lives, however quiet it was', async () => {
+  it('keeps the position of a live process, even one that stored nothing for long', async () => {
     const { store, driver } = await open();
     const at = { segment: 3, offset: 700 };
     for (const run of ['alive', 'ended', 'unknown']) {

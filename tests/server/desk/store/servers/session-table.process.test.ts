@@ -6,7 +6,7 @@ const ada = { name: 'ada', role: 'operator', fingerprint: 'f1' } as const;
 const bob = { name: 'bob', role: 'viewer', fingerprint: 'f2' } as const;
 
 describeStores('sessions', (open) => {
-  it('hold until they end or their time is over', async () => {
+  it('are valid until they end or expire', async () => {
     const { store, driver } = await open();
     const before = Date.now() - Minute;
     await store.createSession('hash 1', ada, 12 * Hour);
@@ -25,7 +25,7 @@ describeStores('sessions', (open) => {
     expect(await driver.all('SELECT 1 FROM desk_sessions')).toEqual([]);
   });
 
-  it('end with the token that they rest on, and so do its links', async () => {
+  it('end with their token, and so do its links', async () => {
     const { store } = await open();
     await store.createSession('hash 1', ada, Hour);
     await store.createSession('hash 2', bob, Hour);
@@ -38,7 +38,7 @@ describeStores('sessions', (open) => {
     expect(await store.keepSessions([])).toBe(2);
   });
 
-  it('are begun by a link once, within 15 minutes', async () => {
+  it('are created once per link, within 15 minutes', async () => {
     const { store, driver } = await open();
     await store.createLink('link 1', ada);
     const taken = await Promise.all([store.takeLink('link 1'), store.takeLink('link 1')]);
@@ -48,9 +48,9 @@ describeStores('sessions', (open) => {
     expect(await store.takeLink('link 2')).toBeUndefined();
   });
 
-  it('are tried for in counts by sender and in total, within a minute', async () => {
+  it('count attempts by sender and in total, within a minute', async () => {
     const { store, driver } = await open();
-    // The minute may end in the middle: then all is one minute later.
+    // The minute can end in the middle of this test. Then all counts move to the next minute.
     const countAgain = async () => {
       await driver.run('DELETE FROM desk_attempts');
       const counts = [];
@@ -78,7 +78,7 @@ describeStores('sessions', (open) => {
     expect(await driver.all('SELECT 1 FROM desk_attempts')).toHaveLength(2);
   });
 
-  it('are counted by replicas at once', async () => {
+  it('count attempts of several replicas simultaneously', async () => {
     const { store, driver } = await open();
     const senders = Array.from({ length: 200 }, (_, index) => [`sender ${index}`, 1] as const);
     const countTogether = async () => {

@@ -6,8 +6,8 @@ import { describeStores, retain, takeIn, thinOf, wholeOf } from '../../../../sup
 const digest = '00000001';
 const id = 'a'.repeat(32);
 
-describeStores('whom the desk was told to forget', (open) => {
-  it('is not taken in from a journal that comes later, and counted all the same', async () => {
+describeStores('a forgotten visitor', (open) => {
+  it('is not stored from journals that arrive later, but still counted', async () => {
     const { store } = await open();
     await takeIn(store, wholeOf({ digest, visitor: 'ada' }), wholeOf({ digest, visitor: 'grace' }));
     expect(await store.forgetVisitor({ visitors: ['ada'] })).toMatchObject({ occurrences: 1, feedback: 0 });
@@ -26,7 +26,7 @@ describeStores('whom the desk was told to forget', (open) => {
     expect(await store.listFeedback(digest, 9)).toEqual([]);
   });
 
-  it('is a new incident, as far as its name goes, where it is the first of it', async () => {
+  it('creates an incident with a kind but no message if they are the first to see it', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
     await takeIn(store, wholeOf({ digest, visitor: 'ada', kind: 'load', title: 'load /x.js' }));
@@ -37,7 +37,7 @@ describeStores('whom the desk was told to forget', (open) => {
     });
   });
 
-  it('leaves an incident its kind and place, until a full record of somebody else tells the rest', async () => {
+  it("leaves an incident's kind and place until another visitor's full record adds the rest", async () => {
     const { store } = await open();
     const site = { path: 'src/cart.ts', function: 'load', detail: 'words of ada' };
     const named = { digest, kind: 'load' as const, title: 'load /of/ada.js', errors: [], site };
@@ -51,14 +51,14 @@ describeStores('whom the desk was told to forget', (open) => {
     expect((await store.find({ digest }))?.incident).toMatchObject({ title: 'load /of/grace.js', site });
   });
 
-  it('is somebody who may come again', async () => {
+  it('is stored again on a later visit', async () => {
     const { store } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
     await takeIn(store, wholeOf({ digest, visitor: 'ada', at: Date.now() + 5 * Minute }));
     expect((await store.listOccurrences(digest, { limit: 9 })).occurrences).toHaveLength(1);
   });
 
-  it('may be told by an e-mail address, which is not kept', async () => {
+  it('can be named by an email address, which is not stored', async () => {
     const { store, driver } = await open();
     await store.forgetVisitor({ visitors: ['the hash of ada'], email: 'Ada@Example.com' });
     await takeIn(store, wholeOf({ digest }));
@@ -70,11 +70,11 @@ describeStores('whom the desk was told to forget', (open) => {
     expect((await store.listFeedback(digest, 9)).map(({ email }) => email)).toEqual(['grace@example.com']);
     const marks = await driver.all<{ mark: string }>('SELECT mark FROM desk_forgotten');
     expect(marks).toHaveLength(2);
-    // Random letters may make a short name.
+    // Random letters can contain a short name.
     expect(JSON.stringify(marks)).not.toMatch(/hash of|example/i);
   });
 
-  it('may have been told to an earlier release, which wrote marks of another kind', async () => {
+  it('can have been forgotten by an earlier release, which wrote another kind of mark', async () => {
     const { store, driver } = await open();
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");
     await retain(store);
@@ -91,7 +91,7 @@ describeStores('whom the desk was told to forget', (open) => {
     expect(await store.listFeedback(digest, 9)).toEqual([]);
   });
 
-  it('is remembered for as long as anything else of that time is kept', async () => {
+  it('is remembered as long as any data from before can be kept', async () => {
     const { store, driver } = await open();
     await store.forgetVisitor({ visitors: ['ada'] });
     await retain(store);

@@ -19,8 +19,8 @@ const age = (driver: SqlDriver, days: number) =>
 const list = async (store: Store) =>
   (await store.listSecrets()).map(({ name, day, common }) => `${name} ${day === 0 ? '' : day - today} ${common}`);
 
-describeStores('what visitors are hashed with', (open) => {
-  it('is random, and the same for all who ask', async () => {
+describeStores('a visitor salt', (open) => {
+  it('is random, and the same for all replicas', async () => {
     const { store } = await open();
     const salts = await store.readSalts([NO_DAY, today, today + 1].map(offer));
     expect(salts.map(({ day }) => day).sort()).toEqual([NO_DAY, today, today + 1]);
@@ -29,14 +29,14 @@ describeStores('what visitors are hashed with', (open) => {
     expect(await store.readSalts([NO_DAY, today, today + 1].map(offer))).toEqual(salts);
   });
 
-  it('is what a process made itself, where that is the first', async () => {
+  it('is that of a process if it is the first', async () => {
     const { store } = await open();
     await takeIn(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
     expect(await listSalts(store, today)).toEqual(['mine']);
     expect(await listSalts(store, NO_DAY)).toEqual(['for ids']);
   });
 
-  it('is that beside the common one, where another was first', async () => {
+  it('of a process is kept with the common one if another was first', async () => {
     const { store } = await open();
     const [common = ''] = await listSalts(store, today);
     await takeIn(store, saltOf(today, 'mine'));
@@ -44,7 +44,7 @@ describeStores('what visitors are hashed with', (open) => {
     expect(await listSalts(store, today)).toEqual([common, 'mine']);
   });
 
-  it('goes two days later, and what ids are hashed with stays', async () => {
+  it('is deleted after two days, except the one for ids', async () => {
     const { store, driver } = await open();
     await store.readSalts([NO_DAY, today].map(offer));
     await takeIn(store, saltOf(today, 'mine'), saltOf(NO_DAY, 'for ids'));
@@ -53,7 +53,7 @@ describeStores('what visitors are hashed with', (open) => {
     await retain(store);
     expect(await list(store)).toEqual(['mark  1', 'visitor  1', 'visitor  0', 'visitor -1 1', 'visitor -1 0']);
     await age(driver, 1);
-    // A new day begins: nobody has to wait for the retention.
+    // A new day also deletes it, without waiting for retention.
     await store.readSalts([NO_DAY, today].map(offer));
     expect(await list(store)).toEqual(['mark  1', 'visitor  1', 'visitor  0', 'visitor 0 1']);
     await age(driver, 90);
@@ -61,14 +61,14 @@ describeStores('what visitors are hashed with', (open) => {
     expect(await list(store)).toEqual(['mark  1', 'visitor  1']);
   });
 
-  it('of a clock that is wrong by months goes too', async () => {
+  it('from a clock that is wrong by months is deleted too', async () => {
     const { store } = await open();
     await takeIn(store, saltOf(today + 91, 'ahead'), saltOf(today - 91, 'behind'));
     await retain(store);
     expect(await list(store)).toEqual([]);
   });
 
-  it('of earlier releases stays for as long as what they stored, and none is made for them', async () => {
+  it('of earlier releases is kept as long as their data, and never created', async () => {
     const { store, driver } = await open();
     expect(await store.readMeta()).not.toHaveProperty('salt');
     await driver.run("INSERT INTO desk_meta (name, value) VALUES ('salt', 'pepper')");

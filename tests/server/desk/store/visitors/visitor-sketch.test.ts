@@ -16,17 +16,17 @@ it('counts few visitors exactly, and each once', () => {
   expect(countVisitors(addVisitors(sketch(0, 240), visitors(100, 240)))).toBe(240);
 });
 
-it.each([300, 1000, 5000, 50_000, 500_000])('counts %d visitors within a tenth, in about 1 KB', (count) => {
+it.each([300, 1000, 5000, 50_000, 500_000])('counts %d visitors with an error under 10%, in about 1 KB', (count) => {
   const many = sketch(0, count);
   expect(Math.abs(countVisitors(many) - count)).toBeLessThan(count / 10);
   expect(many.length).toBeLessThanOrEqual(1025);
 });
 
-it('is the same object where nobody is new, few or many', () => {
+it('returns the same object if no visitor is new', () => {
   for (const known of [sketch(0, 10), sketch(0, 1000)]) expect(addVisitors(known, visitors(3, 9))).toBe(known);
 });
 
-it('unites to what it would be of all of them together, in any order', () => {
+it('merges to the same sketch as counting all visitors together, in any order', () => {
   const size = fc.integer({ min: 0, max: 600 });
   fc.assert(
     fc.property(size, size, size, (first, second, shared) => {
@@ -40,7 +40,7 @@ it('unites to what it would be of all of them together, in any order', () => {
   );
 });
 
-it('leaves what it unites as it was', () => {
+it('does not change the sketches that it merges', () => {
   const [few, many] = [sketch(0, 5), sketch(0, 1000)];
   const before = Uint8Array.from(many);
   uniteSketches([few, many, sketch(900, 3000)]);

@@ -4,7 +4,7 @@ import { parseComponentStack } from '../../../../../src/server/desk/worker/maps/
 const component = (name: string, file = '', line = 0, column = 0) => ({ function: name, file, line, column });
 
 describe('parseComponentStack', () => {
-  it('reads what V8 writes, in browsers and in the server', () => {
+  it('reads the format of V8, in browsers and on the server', () => {
     const stack = `
     at p (<anonymous>)
     at main
@@ -18,14 +18,14 @@ describe('parseComponentStack', () => {
     ]);
   });
 
-  it('reads what Firefox and Safari write', () => {
+  it('reads the format of Firefox and Safari', () => {
     expect(parseComponentStack('Cart@https://shop.example/assets/cart-X7K2QM2X.js:1:200\nmain@\n')).toEqual([
       component('Cart', 'client/assets/cart-X7K2QM2X.js', 1, 200),
       component('main'),
     ]);
   });
 
-  it('tells no path of the machine, and no file of others', () => {
+  it('omits local paths and files of other sites', () => {
     const stack =
       'at A (/home/ada/shop/secret.js:1:2)\nat B (https://cdn.example/lib.js:1:2)\nat C (/x/dist/../etc.js:1:1)';
     expect(parseComponentStack(stack)).toEqual([component('A'), component('B'), component('C')]);

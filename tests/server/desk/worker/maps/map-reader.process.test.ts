@@ -31,7 +31,7 @@ const withFrames = (frames: readonly StackFrame[], build = 'build-1') =>
   createFailure({ build, errors: [{ class: 'RangeError', message: '', frames }] });
 
 describe('the map reader', () => {
-  it('tells file, line, column and the lines around', async () => {
+  it('returns file, line, column and the surrounding lines', async () => {
     const { dist, fail } = await bundleProject(createFolder(onTestFinished), files);
     const frames = fail();
     const maps = createMapReader({
@@ -54,7 +54,7 @@ describe('the map reader', () => {
     expect(stored.resolved?.[0]?.[1]).toMatchObject({ file: 'src/main.ts', line: 2 });
   });
 
-  it('tells the line of the property that was read, where a minifier has joined two lines', async () => {
+  it('returns the line of the accessed property, even if a minifier joined two lines', async () => {
     const source = 'export function show(page) {\n  const target = page.find("share");\n  target.scroll();\n}\n';
     const options = { minify: true, sourcemap: 'external', format: 'cjs', sourcefile: 'src/share.ts' } as const;
     const { code, map } = await transform(source, options);
@@ -73,7 +73,7 @@ describe('the map reader', () => {
     expect(stored.resolved?.[0]?.[0]).toMatchObject({ line: 3, column: 10 });
   });
 
-  it('leaves frames that no map knows as they are', async () => {
+  it('does not change frames without a map', async () => {
     const maps = createMapReader({ readMap: async () => ({ path: 'maps/server/main.js.map', text: '{"broken' }) });
     const frames = [
       { file: 'server/main.js', line: 1, column: 1, function: 'a' },
@@ -85,7 +85,7 @@ describe('the map reader', () => {
     expect(stored.resolved?.[0]).toEqual(frames.map((frame) => ({ ...frame, own: false })));
   });
 
-  it('keeps the maps that were used last within its bound, and lets go of idle ones', async () => {
+  it('keeps the most recently used maps within its limit, and releases idle ones', async () => {
     const read: string[] = [];
     const clock = { now: 0 };
     const maps = createMapReader({
@@ -108,7 +108,7 @@ describe('the map reader', () => {
     expect(read.at(-1)).toBe('a');
   });
 
-  it('asks once for a map that there is not', async () => {
+  it('reads a missing map only once', async () => {
     let asked = 0;
     const maps = createMapReader({
       readMap: async () => {

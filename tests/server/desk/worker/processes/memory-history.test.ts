@@ -12,8 +12,8 @@ function setUp() {
   return { history, add };
 }
 
-describe('the history of memory', () => {
-  it('tells nothing before the first heartbeat, and each one after it', () => {
+describe('the memory history', () => {
+  it('is undefined before the first heartbeat, then contains each one', () => {
     const { history, add } = setUp();
     expect(history.tell()).toBeUndefined();
     expect([add(10), add(20)]).toEqual([true, true]);
@@ -26,7 +26,7 @@ describe('the history of memory', () => {
     });
   });
 
-  it('is halved when it is full, and keeps what was most', () => {
+  it('is halved when it is full, and keeps the maxima', () => {
     const { history, add } = setUp();
     for (let beat = 0; beat < MEMORY_POINTS; beat += 1) add(beat % 2 === 0 ? 100 : beat);
     expect(history.tell()?.points).toHaveLength(MEMORY_POINTS);
@@ -35,7 +35,7 @@ describe('the history of memory', () => {
     expect(history.tell()?.points).toEqual([...new Array(MEMORY_POINTS / 2).fill([100, 50]), [7, 3.5]]);
   });
 
-  it('changes once a step, and keeps the most of what came within', () => {
+  it('changes once per step, and keeps the maximum of the step', () => {
     const { history, add } = setUp();
     for (let beat = 0; beat <= MEMORY_POINTS; beat += 1) add(1);
     expect([add(9), add(2), add(5), add(4)]).toEqual([false, true, false, true]);
@@ -46,7 +46,7 @@ describe('the history of memory', () => {
     ]);
   });
 
-  it('is as long after a month, and fills the time in which nothing came', () => {
+  it('has a bounded length after a month, and fills gaps', () => {
     const { history, add } = setUp();
     add(10);
     add(30, 10 * BEAT_INTERVAL);

@@ -10,7 +10,7 @@ import { createFolder, createTestLog } from '../../../../support/desk.ts';
 
 const digester = createDigester({ namespace: 'test' });
 
-/** A replica's view of a store that others write to as well. */
+/** A replica's view of a store that others also write to. */
 async function setUp({ isShared = true } = {}) {
   const driver: SqlDriver = openSqlite(':memory:', createTestLog());
   const sqlite = await openStore(driver, { rule: 1, environment: 'production' });
@@ -49,7 +49,7 @@ async function setUp({ isShared = true } = {}) {
 }
 
 describe('a replica', () => {
-  it('tells of another one that was not heard of for 60 s', async () => {
+  it('reports another one that has sent no heartbeat for 60 s', async () => {
     const { runs, beat, deaths } = await setUp();
     await beat('silent', DEAD_AFTER + 1000);
     await beat('alive', DEAD_AFTER - 5000);
@@ -59,7 +59,7 @@ describe('a replica', () => {
     expect(await deaths()).toBe(1);
   });
 
-  it('waits for 60 s after the store was away: then all heartbeats are old', async () => {
+  it('waits for 60 s after an outage of the store, because all heartbeats are old then', async () => {
     const { runs, state, beat, deaths } = await setUp();
     await beat('silent', DEAD_AFTER + 1000);
     state.reachableSince = performance.now() - DEAD_AFTER / 2;
@@ -72,14 +72,14 @@ describe('a replica', () => {
     expect(await deaths()).toBe(1);
   });
 
-  it('that is alone tells at once of whoever was there before', async () => {
+  it('without others immediately reports the process before it', async () => {
     const { runs, beat, deaths } = await setUp({ isShared: false });
     await beat('before');
     await runs.tellSilent();
     expect(await deaths()).toBe(1);
   });
 
-  it('writes its heartbeat beside its journal while the store is away', async () => {
+  it('writes its heartbeat next to its journal while the store is unavailable', async () => {
     const { runs, store, state, folder } = await setUp();
     const inFlight = [{ requestId: 'r', method: 'GET', route: '/', ms: 1 }];
     state.away = true;
@@ -97,7 +97,7 @@ describe('a replica', () => {
     expect(readHeartbeatFile(folder)).toMatchObject({ isEnd: true });
   });
 
-  it('is told of by what stood beside its journal, unless it ended on purpose', async () => {
+  it('is reported by the heartbeat next to its journal, unless it ended cleanly', async () => {
     const { runs, store, deaths } = await setUp();
     const beside = {
       id: 'a',
@@ -118,7 +118,7 @@ describe('a replica', () => {
     expect(await store.readUnended('c')).toBeUndefined();
   });
 
-  it('names every unclean death alike', async () => {
+  it('gives every unclean death the same title', async () => {
     const { runs, beat, store } = await setUp();
     await beat('a', DEAD_AFTER);
     await beat('b', DEAD_AFTER);

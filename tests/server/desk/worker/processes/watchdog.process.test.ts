@@ -31,7 +31,7 @@ function setUp() {
     watchdog,
     reports,
     asked: () => asked,
-    /** Lets time pass, and looks at the end of it. */
+    /** Lets time pass, then runs one check. */
     look(ms: number = PULSE_INTERVAL) {
       clock.now += ms;
       watchdog.look();
@@ -40,7 +40,7 @@ function setUp() {
 }
 
 describe('the watchdog', () => {
-  it('asks for the stack once, and reports once when it is over', async () => {
+  it('asks for the stack once, and reports once when the block is over', async () => {
     const { signals, watchdog, reports, asked, look } = setUp();
     for (let ms = 0; ms < 3 * BLOCKED_AFTER; ms += PULSE_INTERVAL) look();
     await Promise.resolve();
@@ -54,7 +54,7 @@ describe('the watchdog', () => {
     expect(watchdog.blocked).toBeUndefined();
   });
 
-  it('leaves a thread that comes round in peace', () => {
+  it('ignores a thread that keeps sending pulses', () => {
     const { signals, asked, look } = setUp();
     for (let turn = 0; turn < 100; turn += 1) {
       signals.pulses += 1;
@@ -63,20 +63,20 @@ describe('the watchdog', () => {
     expect(asked()).toBe(0);
   });
 
-  it('does not take a machine that slept for a thread that stands still', () => {
+  it('does not mistake a suspended machine for a blocked thread', () => {
     const { asked, look } = setUp();
     look(60_000);
     expect(asked()).toBe(0);
   });
 
-  it('does not count a thread that waits for it', () => {
+  it('ignores a thread that waits for the watchdog', () => {
     const { signals, asked, look } = setUp();
     signals.waiting = true;
     for (let ms = 0; ms < 3 * BLOCKED_AFTER; ms += PULSE_INTERVAL) look();
     expect(asked()).toBe(0);
   });
 
-  it('does not count a program that is still being loaded', () => {
+  it('ignores a program that is still loading', () => {
     const { signals, asked, look } = setUp();
     signals.pulses = 0;
     look();
@@ -87,7 +87,7 @@ describe('the watchdog', () => {
 
 const childFile = fileURLToPath(new URL('../../../../support/blocked-child.ts', import.meta.url));
 
-/** Tests that run at once each have their own. */
+/** Tests that run concurrently each have their own context. */
 type Context = Pick<TestContext, 'expect' | 'onTestFinished'>;
 
 function start({ onTestFinished }: Context, env: Record<string, string>) {
@@ -104,33 +104,29 @@ function start({ onTestFinished }: Context, env: Record<string, string>) {
   return { child, output, ended };
 }
 
-// At once: each of them mostly waits.
-describe.concurrent('a process that stands still', () => {
+// Concurrent, because each test mostly waits.
+describe.concurrent('a blocked process', () => {
   it.for([
     ['loop', 'spinInALoop'],
     ['regexp', 'matchForEver'],
     ['native', 'callAnotherProgram'],
-  ])(
-    'in a %s is told of with the function that does it',
-    { timeout: 60_000 },
-    async ([how = '', name = ''], context) => {
-      const { expect, onTestFinished } = context;
-      const { output, ended } = start(context, { DATA_DIR: createFolder(onTestFinished), HOW: how });
-      await ended;
-      const [report]: BlockedLoop[] = JSON.parse(output.out);
-      expect(report?.ms).toBeGreaterThanOrEqual(1000);
-      expect(report?.frames).toContainEqual({
-        file: expect.stringMatching(/blocked-child\.ts$/),
-        line: expect.any(Number),
-        column: expect.any(Number),
-        function: name,
-      });
-      // Node writes there where a session is still attached at the end.
-      expect(output.err).toBe('');
-    },
-  );
+  ])('in a %s is reported with the blocking function', { timeout: 60_000 }, async ([how = '', name = ''], context) => {
+    const { expect, onTestFinished } = context;
+    const { output, ended } = start(context, { DATA_DIR: createFolder(onTestFinished), HOW: how });
+    await ended;
+    const [report]: BlockedLoop[] = JSON.parse(output.out);
+    expect(report?.ms).toBeGreaterThanOrEqual(1000);
+    expect(report?.frames).toContainEqual({
+      file: expect.stringMatching(/blocked-child\.ts$/),
+      line: expect.any(Number),
+      column: expect.any(Number),
+      function: name,
+    });
+    // Node writes to stderr if a debugger session is still attached at the end.
+    expect(output.err).toBe('');
+  });
 
-  it('and is killed is told of with its stack', async (context) => {
+  it('that is killed is reported with its stack', async (context) => {
     const { expect, onTestFinished } = context;
     const dataDir = createFolder(onTestFinished);
     const { child, output, ended } = start(context, { DATA_DIR: dataDir, HOW: 'forEver' });
@@ -140,7 +136,7 @@ describe.concurrent('a process that stands still', () => {
       store.prepare('SELECT blocked FROM desk_runs').get()?.blocked?.toString().includes('"frames":[{');
     await expect.poll(isKnown, { timeout: 20_000 }).toBe(true);
     store.close();
-    // As an orchestrator does with one that does not answer.
+    // As an orchestrator does with an unresponsive process.
     child.kill('SIGKILL');
     await ended;
 

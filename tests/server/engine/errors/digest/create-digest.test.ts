@@ -13,7 +13,7 @@ interface Told {
   readonly message?: string;
   readonly code?: string;
   readonly members?: readonly string[];
-  /** `name file`, from the throw outwards. */
+  /** Entries look like `name file`, from the throw outwards. */
   readonly at?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const CART = 'checkout src/shared/product/cart.ts';
 const TILL = 'checkout src/shared/product/till.ts';
 
 describe('the site', () => {
-  it('is the first frame of the application, whatever stands around it', () => {
+  it('is the first product frame, with any frames around it', () => {
     const alone = digestOf([{ at: [CART] }]);
     expect(digestOf([{ at: ['parse node_modules/zod/index.js', 'x node:fs', CART, TILL] }]).digest).toBe(alone.digest);
     expect(digestOf([{ at: [TILL] }]).digest).not.toBe(alone.digest);
@@ -44,7 +44,7 @@ describe('the site', () => {
     expect(alone.weak).toBeUndefined();
   });
 
-  it('is not in the engine, where the application called it', () => {
+  it('is not in Spillway if the product called it', () => {
     const engine = 'href src/shared/engine/routing/href.ts';
     expect(digestOf([{ at: [engine, CART] }]).site?.path).toBe('src/shared/product/cart.ts');
     expect(digestOf([{ at: [engine] }]).site?.path).toBe('src/shared/engine/routing/href.ts');
@@ -56,12 +56,12 @@ describe('the site', () => {
     );
   });
 
-  it('makes route and side count for nothing', () => {
+  it('does not depend on route or side', () => {
     const errors = [{ at: [CART] }];
     expect(digestOf(errors, { route: '/a', side: 'browser' }).digest).toBe(digestOf(errors, { route: '/b' }).digest);
   });
 
-  it('of endless recursion does not depend on where the stack ended', () => {
+  it('of endless recursion does not depend on where the stack was cut', () => {
     const told = { class: 'RangeError', message: 'Maximum call stack size exceeded' };
     const [even, odd] = ['even src/shared/product/a.ts', 'odd src/shared/product/a.ts'];
     const left = digestOf([{ ...told, at: [even, odd, even, odd] }]);
@@ -76,8 +76,8 @@ describe('the site', () => {
   });
 });
 
-describe('of a chain of causes', () => {
-  it('the outermost that the application threw counts, with the innermost for its root', () => {
+describe('the digest of a chain of causes', () => {
+  it('uses the outermost error that the product threw, with the innermost as its root', () => {
     const wrapper = { class: 'AppError', message: 'not loaded', at: [CART] };
     const digests = [
       digestOf([wrapper]),
@@ -88,7 +88,7 @@ describe('of a chain of causes', () => {
     expect(new Set(digests).size).toBe(4);
   });
 
-  it("React's wrapper and the component stack of an SDK do not count", () => {
+  it("ignores React's wrapper and an SDK's component stack", () => {
     const thrown = { class: 'TypeError', message: "Cannot read properties of undefined (reading 'a')", at: [CART] };
     const wrapper = { message: 'Minified React error #422; visit https://react.dev/errors/422' };
     const components = {
@@ -99,7 +99,7 @@ describe('of a chain of causes', () => {
     expect(digestOf([wrapper, thrown, components]).digest).toBe(digestOf([thrown]).digest);
   });
 
-  it('an AggregateError stands for itself, with the classes of its errors', () => {
+  it('uses an AggregateError itself, with the classes of its errors', () => {
     const told = { class: 'AggregateError', message: 'All promises were rejected' };
     const types = digestOf([{ ...told, members: ['TypeError'] }]);
     expect(digestOf([{ ...told, message: '', members: ['TypeError'] }]).digest).toBe(types.digest);
@@ -108,7 +108,7 @@ describe('of a chain of causes', () => {
 });
 
 describe('without a place in the source', () => {
-  it('the words and the route decide, and it is said so', () => {
+  it('message and route decide, and the digest is marked as weak', () => {
     const told = { message: 'No order 7 for "ann"' };
     const known = digestOf([told], { route: '/orders/:id' });
     expect(known.weak).toBe(true);
@@ -117,20 +117,20 @@ describe('without a place in the source', () => {
     expect(digestOf([{ message: 'No cart 7 for "ann"' }], { route: '/orders/:id' }).digest).not.toBe(known.digest);
   });
 
-  it('a foreign script differs from another one', () => {
+  it('foreign scripts are distinguished by origin', () => {
     const at = (origin: string) => digestOf([{ at: [`f ${origin}/tag.js`] }]).digest;
     expect(at('https://a.example')).not.toBe(at('https://b.example'));
   });
 
-  it('frames of an unknown build are told from none, with a place among the known ones too', () => {
+  it('frames of an unknown build are reported as unresolved, even among known ones', () => {
     expect(digestOf([{ at: ['f client/assets/main-OLD.js'] }]).unresolved).toBe(true);
     expect(digestOf([{ at: ['f client/assets/home-OLD.js', CART] }])).toMatchObject({ site: {}, unresolved: true });
     expect(digestOf([{ at: ['f https://a.example/tag.js'] }]).unresolved).toBeUndefined();
   });
 });
 
-describe('what a dependency threw', () => {
-  it('differs by code, else by its words', () => {
+describe('an error thrown by a dependency', () => {
+  it('is distinguished by code, or by its message if it has none', () => {
     const at = ['query node_modules/pg/lib/client.js', CART];
     const digests = [
       digestOf([{ code: '23505', message: 'duplicate key', at }]),
@@ -162,7 +162,7 @@ describe('special classes', () => {
       ],
     ],
     ['script-error', ['Script error.', 'Script error']],
-  ])('%s has one digest whatever the engine says', (kind, messages) => {
+  ])('%s has one digest in all engines', (kind, messages) => {
     const results = messages.map((message) =>
       digestOf([{ class: kind === 'network' ? 'TypeError' : 'Error', message }], { route: '/a' }),
     );
@@ -171,7 +171,7 @@ describe('special classes', () => {
     expect(results[0]?.weak).toBeUndefined();
   });
 
-  it('hydration and time-outs differ by route, requests by the called route', () => {
+  it('hydration errors and timeouts differ by route, requests by the called route', () => {
     const hydration = (route: string) => digestOf([{ message: 'Minified React error #418;' }], { route }).digest;
     expect(hydration('/a')).not.toBe(hydration('/b'));
     const aborted = (name: string, route: string) => digestOf([{ class: name }], { route });
@@ -184,7 +184,7 @@ describe('special classes', () => {
     expect(request('/api/x', '/a')).not.toBe(request('/api/y', '/a'));
   });
 
-  it('what is known from elsewhere has a digest without an error', () => {
+  it('kinds that have no error get a digest too', () => {
     const csp = (blocked: string) => digestOf([], { kind: 'csp', details: { directive: 'script-src', blocked } });
     expect(csp('https://a.example').digest).not.toBe(csp('https://b.example').digest);
     expect(csp('https://a.example').title).toBe('csp script-src https://a.example');
@@ -195,7 +195,7 @@ describe('special classes', () => {
     );
   });
 
-  it('an error of the application around a failed request is its own', () => {
+  it('a product error around a failed request has its own digest', () => {
     const request = { class: 'TypeError', message: 'fetch failed' };
     expect(digestOf([{ class: 'AppError', at: [CART] }, request]).kind).toBe('exception');
     expect(digestOf([{ class: 'LoadError', at: ['load src/client/engine/load.ts'] }, request]).kind).toBe('network');
@@ -204,7 +204,7 @@ describe('special classes', () => {
 });
 
 describe('the key', () => {
-  it('is what it was in earlier releases: a change needs another DIGEST_RULE', () => {
+  it('is the same as in earlier releases (a change needs a new DIGEST_RULE)', () => {
     expect(DIGEST_RULE).toBe(2);
     const digests = [
       digestOf([{ at: [CART] }]),
@@ -221,7 +221,7 @@ describe('the key', () => {
     expect(of('1:a', 'x')).not.toBe(of('1:', 'ax'));
   });
 
-  it('depends on the namespace and on what is split on purpose, and not on how text is composed', () => {
+  it('depends on the namespace and on splitBy, and not on Unicode normalization', () => {
     const errors = [{ message: 'caf\u00e9' }];
     const { digest } = digestOf(errors);
     expect(digestOf([{ message: 'cafe\u0301' }]).digest).toBe(digest);
@@ -231,7 +231,7 @@ describe('the key', () => {
     );
   });
 
-  it('does not hold the name that a minifier gave to a class', () => {
+  it('does not contain the name that a minifier gave to a class', () => {
     expect(digestOf([{ class: 't', at: [CART] }]).digest).toBe(digestOf([{ class: 'xe', at: [CART] }]).digest);
     expect(digestOf([{ class: 'CartError', at: [CART] }]).digest).not.toBe(
       digestOf([{ class: 'TillError', at: [CART] }]).digest,

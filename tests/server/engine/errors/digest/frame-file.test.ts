@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toFrameFile } from '../../../../../src/server/engine/errors/digest/frame-file.ts';
 
-describe('a script is named', () => {
+describe('the name of a script', () => {
   it.each([
     ['file:///app/dist/server/main.js', 'server/main.js'],
     ['/app/dist/client/assets/home-X7K2QM2X.js', 'client/assets/home-X7K2QM2X.js'],
@@ -20,17 +20,17 @@ describe('a script is named', () => {
     ['<anonymous>', ''],
     ['[native code]', ''],
     ['file:///%E0%A4', '../%E0%A4'],
-  ])('%s', (location, file) => {
+  ])('is normalized: %s', (location, file) => {
     expect(toFrameFile(location, { dist: '/app/dist', origins: ['https://shop.example'] })).toBe(file);
   });
 
-  it('on Windows too', () => {
+  it('is normalized on Windows too', () => {
     const paths = { dist: 'C:\\app\\dist' };
     expect(toFrameFile('C:\\app\\dist\\server\\main.js', paths)).toBe('server/main.js');
     expect(toFrameFile('file:///C:/app/src/server/app.ts', paths)).toBe('src/server/app.ts');
   });
 
-  it('by its path alone where our origins are not known', () => {
+  it("is its path if the site's origins are not known", () => {
     expect(toFrameFile('https://any.example/assets/home.js', { dist: '/app/dist' })).toBe('client/assets/home.js');
   });
 });

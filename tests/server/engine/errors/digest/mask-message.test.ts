@@ -10,6 +10,6 @@ it.each([
   ['mail to ann@example.com bounced', 'mail to ? bounced'],
   ["it can't be read because ann doesn't own it", "it can't be read because ann doesn't own it"],
   ['first line\nsecond line', 'first line'],
-])('masks what differs between visits: %s', (message, masked) => {
+])('masks what differs between requests: %s', (message, masked) => {
   expect(maskMessage(message)).toBe(masked);
 });

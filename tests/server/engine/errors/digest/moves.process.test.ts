@@ -17,7 +17,7 @@ const CART = `export function run() {
 class CartError extends Error {}`;
 const STATEMENT = 'throw new CartError("The cart is empty.")';
 
-/** Of what the project throws, told as an engine tells it. */
+/** Returns the digest of the error that the project throws, with its stack in the format of an engine. */
 async function digestOf(path: string, text: string, moves: readonly Move[] = []): Promise<DigestResult> {
   const root = createFolder(onTestFinished);
   writeFileSync(join(root, 'moves.json'), JSON.stringify(moves));
@@ -73,7 +73,7 @@ describe('a digest stays the same', () => {
       [['src/server/product/cart.ts#run.cart.check', 'src/shared/product/basket.ts#run.basket.check']],
     ],
     [
-      'its words and its class change',
+      'its message and its class change',
       'server/product/cart.ts',
       CART.replace('The cart is empty.', 'Put something in.').replaceAll('CartError', 'EmptyError'),
       [
@@ -87,7 +87,7 @@ describe('a digest stays the same', () => {
     const before = await digestOf('server/product/cart.ts', CART);
     const after = await digestOf(path, text, moves);
     expect(after.digest).toBe(before.digest);
-    // The desk names what is there now.
+    // The desk shows the current place.
     expect(after.site?.path).toBe(`src/${path}`);
     expect((await digestOf(path, text)).digest).not.toBe(before.digest);
   });
@@ -105,7 +105,7 @@ describe('a digest stays the same', () => {
 });
 
 it.each([[['src/a.ts']], [['src/a.ts', 'src/b.ts#f']], [['src/a.ts#f', 'src/b.ts#f#throw x']], ['src/a.ts']])(
-  'a move that is none ends the build: %j',
+  'an invalid move stops the build: %j',
   (move) => {
     expect(() => createSites('/nowhere', [], { moves: [move] as never })).toThrow(/is no move\. Write/);
   },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readNativeDetail, unifyClass } from '../../../../../src/server/engine/errors/digest/native-error.ts';
 
-/** Of V8, SpiderMonkey and JSC, in this order. */
+/** Messages of V8, SpiderMonkey and JSC, in this order. */
 it.each([
   [
     '.total',
@@ -72,15 +72,15 @@ it.each([
     "can't access private field or method: object is not the right class",
     "Cannot access invalid private field (evaluating 'e.#t')",
   ],
-])('%s is what all engines say', (detail, ...messages) => {
+])('reads %s from the message of every engine', (detail, ...messages) => {
   expect(messages.map((message) => readNativeDetail(message)?.detail)).toEqual([detail, detail, detail]);
 });
 
-it('says nothing of words that no engine uses', () => {
+it('returns undefined for a message that no engine uses', () => {
   expect(readNativeDetail('The order was not found')).toBeUndefined();
 });
 
-it('calls endless recursion what the language calls it', () => {
+it('calls endless recursion a RangeError, as the language does', () => {
   expect(unifyClass('InternalError', 'too much recursion')).toBe('RangeError');
   expect(unifyClass('InternalError', 'allocation size overflow')).toBe('InternalError');
 });

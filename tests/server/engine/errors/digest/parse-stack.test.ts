@@ -4,7 +4,7 @@ import { parseStack } from '../../../../../src/server/engine/errors/digest/parse
 
 const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
 
-/** `function file:line:column`, with `async` in front of frames that only waited. */
+/** Returns `function file:line:column`, with `async` in front of frames that only waited. */
 function framesOf(stack: string, message = ''): string[] {
   return parseStack(stack, PATHS, message).map(({ function: name, file, line, column, async }) =>
     `${async ? 'async ' : ''}${name} ${file}:${line}:${column}`.trim(),
@@ -37,7 +37,7 @@ describe("V8's frames", () => {
     expect(framesOf(`Error: x\n    ${line}`)).toEqual([frame]);
   });
 
-  it('are not taken from the message', () => {
+  it('are not read from the message', () => {
     const message = 'no\n    at forged (/app/dist/server/main.js:1:1)';
     expect(framesOf(`Error: ${message}\n    at real (/app/dist/server/main.js:2:2)`, message)).toEqual([
       'real server/main.js:2:2',
@@ -69,11 +69,11 @@ it.each([
   ['at signs', '@'.repeat(1_000_000)],
   ['evaluated text', `f@${'a line 1 > '.repeat(100_000)}`],
   ['line ends', '\n'.repeat(1_000_000)],
-])('reads no more than a bounded part of a megabyte of %s', (_what, stack) => {
+])('reads only a bounded part of a megabyte of %s', (_what, stack) => {
   expect(parseStack(stack, PATHS).length).toBeLessThanOrEqual(100);
 });
 
-it('makes frames of any text', () => {
+it('returns valid frames for any text', () => {
   const piece = fc.constantFrom(
     'at ',
     '    at ',

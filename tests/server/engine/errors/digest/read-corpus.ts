@@ -21,7 +21,7 @@ interface CollectedMap {
 
 type Collected = readonly [engine: string, kind: string, release: number, bug: string, times: CollectedError[][]];
 
-/** A bug that was seen: in one build on one engine, with one value. */
+/** A bug as one engine reported it, in one build and with one value. */
 export interface Sighting {
   readonly bug: string;
   readonly engine: string;
@@ -33,7 +33,9 @@ export interface Sighting {
 
 const PATHS = { dist: '/app/dist', origins: ['https://shop.example'] };
 
-/** All that `corpus/collect.mjs` has collected, with the tables of sites that the build makes of its maps. */
+/**
+ * Reads everything that `corpus/collect.mjs` has collected, with the site tables that the build makes from its maps.
+ */
 export function readCorpus(): Sighting[] {
   const tables = readTables();
   return read<Collected[]>('stacks.json').flatMap(([engine, kind, release, bug, times]) => {

@@ -21,7 +21,7 @@ function throwing(): Error {
   return error;
 }
 
-describe('whatever is thrown', () => {
+describe('a thrown value', () => {
   it.each([
     ['a string', 'boom', 'NonError', 'boom'],
     ['null', null, 'NonError', 'null'],
@@ -29,19 +29,19 @@ describe('whatever is thrown', () => {
     ['a symbol', Symbol('s'), 'NonError', 'Symbol(s)'],
     ['a function', () => 1, 'NonError', 'a function'],
     ['an object with a message', { message: 'locked' }, 'NonError', 'locked'],
-    ['an object without one', { a: 1 }, 'NonError', 'an object that is no Error'],
+    ['an object without a message', { a: 1 }, 'NonError', 'an object that is no Error'],
     ['a revoked Proxy', revoked(), 'NonError', 'an object that is no Error'],
     ['an error whose getters throw', throwing(), 'Error', ''],
     ['a frozen error', Object.freeze(new TypeError('cold')), 'TypeError', 'cold'],
-    ['an error with a number for a name', Object.assign(new Error('n'), { name: 7 }), 'Error', 'n'],
+    ['an error whose name is a number', Object.assign(new Error('n'), { name: 7 }), 'Error', 'n'],
     ['a DOMException', new DOMException('late', 'TimeoutError'), 'TimeoutError', 'late'],
-  ])('%s is read', (_what, thrown, className, message) => {
+  ])('can be %s', (_what, thrown, className, message) => {
     const [record, ...causes] = readErrors(thrown, PATHS);
     expect(record).toMatchObject({ class: className, message });
     expect(causes).toEqual([]);
   });
 
-  it('is cut, a message of a megabyte and a stack of one', () => {
+  it('is cut if its message or stack is a megabyte long', () => {
     const error = new Error('m'.repeat(1_000_000));
     error.stack = `Error: ${error.message}\n${'    at f (/app/dist/server/main.js:1:1)\n'.repeat(30_000)}`;
     const [record] = readErrors(error, PATHS);
@@ -58,14 +58,14 @@ describe('causes', () => {
     expect(readErrors(outer, PATHS).map(({ message }) => message)).toEqual(['outer', 'middle', 'inner']);
   });
 
-  it('are ten at most, and null is none', () => {
+  it('are limited to ten, and null is not a cause', () => {
     let error = new Error('0');
     for (let depth = 1; depth < 30; depth += 1) error = new Error(`${depth}`, { cause: error });
     expect(readErrors(error, PATHS)).toHaveLength(10);
     expect(causesOf(new Error('x', { cause: null }))).toHaveLength(1);
   });
 
-  it('may be anything', () => {
+  it('can be any value', () => {
     expect(readErrors(new Error('x', { cause: 'words' }), PATHS)[1]).toMatchObject({
       class: 'NonError',
       message: 'words',
@@ -80,11 +80,11 @@ it.each([
   ['ann@example.com', undefined],
   ['customer_17', undefined],
   [404, undefined],
-])('takes %s for a code: %s', (code, read) => {
+])('reads the code %s as %s', (code, read) => {
   expect(readErrors(Object.assign(new Error('x'), { code }), PATHS)[0]?.code).toBe(read);
 });
 
-it('tells the classes of an AggregateError, each once', () => {
+it('returns the classes of an AggregateError, each once', () => {
   const error = new AggregateError([new TypeError('a'), new RangeError('b'), new TypeError('c'), 'd']);
   expect(readErrors(error, PATHS)[0]?.members).toEqual(['NonError', 'RangeError', 'TypeError']);
 });

@@ -6,7 +6,7 @@ function frame(file: string, name = '', line = 1, column = 1): StackFrame {
   return { file, line, column, function: name };
 }
 
-describe('a source file that runs as it is', () => {
+describe('a source file that runs without a build', () => {
   it.each([
     ['Object.loader', 'loader'],
     ['new Cart', 'Cart'],
@@ -14,7 +14,7 @@ describe('a source file that runs as it is', () => {
     ['pay/<', 'pay'],
     ['Cart.<anonymous>', 'Cart'],
     ['', ''],
-  ])('is a site by itself, with the function %s', (name, known) => {
+  ])('is its own site, with the function %s', (name, known) => {
     expect(emptySiteTable.find(frame('src/server/product/cart.ts', name))).toMatchObject({
       path: 'src/server/product/cart.ts',
       function: known,
@@ -34,7 +34,7 @@ describe('a source file that runs as it is', () => {
     expect(emptySiteTable.find(frame(file))?.home).toBe(home);
   });
 
-  it('passes helpers over by file and by function', () => {
+  it('skips helpers by file and by function', () => {
     const isHelper = (file: string, name: string) => emptySiteTable.find(frame(file, name))?.isHelper;
     expect(isHelper('src/shared/product/invariant.ts', 'check')).toBe(true);
     expect(isHelper('src/shared/product/cart.ts', 'assertDefined')).toBe(true);
@@ -42,11 +42,11 @@ describe('a source file that runs as it is', () => {
   });
 });
 
-it('knows nothing of bundles without a table', () => {
+it('knows nothing about bundles without a table', () => {
   expect(emptySiteTable.find(frame('server/main.js'))).toBeUndefined();
   expect(emptySiteTable.has('server/main.js')).toBe(false);
 });
 
-it('refuses a table of another version with what to do', () => {
+it('rejects a table of another version, and says what to do', () => {
   expect(() => parseSiteTable('{"version":99}')).toThrow('Build again');
 });

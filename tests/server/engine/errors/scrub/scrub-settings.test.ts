@@ -10,12 +10,12 @@ describe('keys', () => {
     ['a;b', undefined],
     ['/x/', undefined],
     ['x'.repeat(101), undefined],
-  ])('%j', (text, keys) => {
+  ])('parses %j', (text, keys) => {
     expect(parseScrubKeys(text)).toEqual(keys);
   });
 });
 
-/** A busy machine takes its time for what is fast (ms). */
+/** A busy machine can be slow even for fast patterns (ms). */
 const PATIENCE = 20_000;
 
 describe('patterns', () => {
@@ -32,18 +32,15 @@ describe('patterns', () => {
     ['/a*/', undefined],
     ['/^|x/', undefined],
     [`/${'a'.repeat(501)}/`, undefined],
-  ])('%j', (text, patterns) => {
+  ])('parses %j', (text, patterns) => {
     expect(parseScrubPatterns(text, PATIENCE)).toEqual(patterns);
   });
 
-  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/'])(
-    '%s takes too long',
-    (text) => {
-      expect(parseScrubPatterns(text)).toBeUndefined();
-    },
-  );
+  it.each(['/(a+)+$/', '/(?:foo|fo+o)+!/', '/\\d+\\d+\\d+x/', '/([A-Z]+)*-/', '/(.*)*;/'])('%s is too slow', (text) => {
+    expect(parseScrubPatterns(text)).toBeUndefined();
+  });
 
-  it('reads back what was written', () => {
+  it('parses what was formatted', () => {
     const sources = fc.constantFrom('a', ',', '\\/', '[/]', '[\\],/]', '\\d{2}', 'é', ' ', '(?:b|c)', '\\\\');
     const pattern = fc.tuple(fc.array(sources, { minLength: 1, maxLength: 6 }), fc.constantFrom('', 'i', 'u', 'si'));
     fc.assert(

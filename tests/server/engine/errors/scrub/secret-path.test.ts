@@ -9,7 +9,7 @@ import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts
 
 const scrubber = createScrubber();
 
-describe('parameters with the name of a secret', () => {
+describe('parameters named like a secret', () => {
   it.each([
     ['/reset/abc', '/reset/:token', '/reset/[redacted]'],
     ['/reset/abc?page=2', '/reset/:token', '/reset/[redacted]?page=2'],
@@ -19,18 +19,18 @@ describe('parameters with the name of a secret', () => {
     ['/reset', '/reset/:token?', '/reset'],
     ['/orders/abc', '/orders/:id', '/orders/abc'],
     ['/orders/abc', undefined, '/orders/abc'],
-  ])('are left out of %s', (url, route, expected) => {
+  ])('are redacted in %s', (url, route, expected) => {
     expect(hidePathSecrets(url, route, scrubber)).toBe(expected);
   });
 
-  it('are known by their values, encoded and not', () => {
+  it('are known by their values, encoded and decoded', () => {
     expect(listPathSecrets('/reset/a%20b', '/reset/:token', scrubber)).toEqual(['a%20b', 'a b']);
     expect(listPathSecrets('/reset/%', '/reset/:token', scrubber)).toEqual(['%', '%']);
     expect(listPathSecrets('/orders/7', '/orders/:id', scrubber)).toEqual([]);
   });
 });
 
-it('takes what is a secret by its shape or its value out of a path, each time', () => {
+it('redacts secrets in a path by pattern and by value, every time', () => {
   const scrubPath = createPathScrubber(createScrubber({ literals: ['known-secret'] }));
   for (let time = 0; time < 2; time += 1) {
     expect(scrubPath('/a/known-secret', undefined)).toBe('/a/[redacted]');
@@ -41,7 +41,7 @@ it('takes what is a secret by its shape or its value out of a path, each time', 
   for (let number = 0; number < 3000; number += 1) expect(scrubPath(`/orders/${number}`, '')).toBe(`/orders/${number}`);
 });
 
-it('knows such parameters of pages wherever an address of one stands', () => {
+it('finds such parameters in every URL of a page', () => {
   const routes = ['/reset/:token', '/users/:id/keys/:accessKey/use', '/:secret', '/orders/:id'];
   const patterns = listPathPatterns(routes, scrubber);
   expect(patterns).toHaveLength(2);
@@ -57,7 +57,7 @@ it('knows such parameters of pages wherever an address of one stands', () => {
   }
 });
 
-it('takes no longer on a text that is made for it', () => {
+it('takes no longer for text that is crafted to be slow', () => {
   const own = createScrubber({ patterns: listPathPatterns(['/users/:id/keys/:accessKey'], scrubber) });
   const times = ['/users/', '/users/a/keys', 'a', '/'].map((part) => {
     const text = part.repeat(16_000 / part.length);

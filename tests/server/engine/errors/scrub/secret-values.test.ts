@@ -8,7 +8,7 @@ import { createScrubber } from '../../../../../src/server/engine/errors/scrub.ts
 
 const scrubber = createScrubber();
 
-it('finds the secrets of the environment by name, and in addresses', () => {
+it('finds the secrets of the environment by name, and in URLs', () => {
   const env = {
     SESSION_SECRET: 'one-long-secret',
     DATABASE_URL: 'postgres://app:p%40ss@db/x',
@@ -23,7 +23,7 @@ it('finds the secrets of the environment by name, and in addresses', () => {
   expect(secrets).not.toContain('/srv/the-folder-of-the-app');
 });
 
-it('finds those of a request', () => {
+it('finds the secrets of a request', () => {
   const nested = encodeURIComponent(
     `https://a.example/?back=${encodeURIComponent('/b?sig=twice-nested')}&token=nested-once`,
   );

@@ -29,7 +29,7 @@ describe('formAction', () => {
     }),
   );
 
-  it('hands the parsed form to the handler, with everything else', async () => {
+  it('passes the parsed form and all other arguments to the handler', async () => {
     expect(await action(post(['_action', 'x.y'], ['name', ' Grace '], ['age', '36']))).toEqual({
       name: 'Grace',
       age: 36,
@@ -37,20 +37,20 @@ describe('formAction', () => {
     });
   });
 
-  it('refuses with 422 and the first message for each field', async () => {
+  it('answers 422 with the first message for each field', async () => {
     expect(await action(post(['name', ' '], ['age', '1.5']))).toEqual({
       status: 422,
       errors: { name: 'Who are you?', age: 'Whole years, please.' },
     });
   });
 
-  it('leaves out the name of the action, for schemas that know all fields', async () => {
+  it("removes the action's name, so that strict schemas accept the form", async () => {
     const strict = formAction(z.strictObject({ a: z.string() }), ({ data }) => data);
     expect(await strict(post(['_action', 'x.y'], ['a', '1']) as never)).toEqual({ a: '1' });
     expect(await strict(post(['a', '1'], ['b', '2']) as never)).toMatchObject({ status: 422 });
   });
 
-  it('takes a field that is there twice for a list, and others where it is told to', async () => {
+  it('reads a repeated field as a list, and other fields if they are listed in `lists`', async () => {
     const schema = z.object({ tags: z.array(z.string()), ids: z.array(z.string()), none: z.array(z.string()) });
     const lists = formAction(schema, ({ data }) => data, { lists: ['ids', 'none'] });
     const answer = await lists(post(['tags', 'a'], ['tags', 'b'], ['ids', '1']) as never);
@@ -65,13 +65,13 @@ describe('formAction', () => {
     });
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('knows a field %s as any other', async (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('treats the field name %s like any other', async (name) => {
     const any = formAction(z.record(z.string(), z.string()), ({ data }) => Object.keys(data));
     expect(await any(post([name, 'x']) as never)).toEqual(name === '__proto__' ? [] : [name]);
     expect(({} as { x?: string }).x).toBeUndefined();
   });
 
-  it('takes any Standard Schema, which may be asynchronous and name fields by objects', async () => {
+  it('accepts any Standard Schema, also asynchronous ones and paths of objects', async () => {
     const schema = {
       '~standard': {
         validate: async () => ({ issues: [{ message: 'Taken.', path: [{ key: 'name' }, 0] }, { message: 'All.' }] }),
@@ -84,14 +84,14 @@ describe('formAction', () => {
     });
   });
 
-  it('lets a failure of the handler be one', async () => {
+  it('rethrows an error of the handler', async () => {
     const fails = formAction(Person, () => {
       throw new Error('boom');
     });
     await expect(fails(post(['name', 'A'], ['age', '1']) as never)).rejects.toThrow('boom');
   });
 
-  it('types the data, the context and the answer', () => {
+  it('types the data, the context and the result', () => {
     const page = {
       actions: {
         save: formAction(Person, async ({ data, context }) => {

@@ -15,7 +15,7 @@ function readForm(request: Request, limit: number): Promise<FormData> {
   return readFormOf({ request, response, limit, bodies: createBodyReader() });
 }
 
-/** A request whose body is still to be read, beside what a parser has put on it. */
+/** A request with an unread body, and the `body` that a parser has set on it. */
 function unread(text: string | Buffer, body: unknown, type = FORM): Request {
   return Object.assign(Readable.from([Buffer.from(text as string)]), {
     headers: { 'content-type': type },
@@ -30,7 +30,7 @@ async function read(text: string, body: unknown): Promise<Request> {
 }
 
 describe('a form that a step has parsed', () => {
-  it('has its fields as they were sent, nested ones too', async () => {
+  it('has its fields as they were sent, including nested ones', async () => {
     const request = await read('…', { name: 'Ada', tags: ['a', 'b'], address: { city: 'Rome', lines: ['1', '2'] } });
     expect([...(await readForm(request, 1000))]).toEqual([
       ['name', 'Ada'],
@@ -42,16 +42,16 @@ describe('a form that a step has parsed', () => {
     ]);
   });
 
-  it('is empty where it was sent empty', async () => {
+  it('is empty if an empty form was sent', async () => {
     expect([...(await readForm(await read('', {}), 1000))]).toEqual([]);
   });
 
-  it('is read where the parser left it alone and put an empty object there', async () => {
+  it('is read from the stream if the parser skipped it and set an empty object', async () => {
     expect([...(await readForm(unread('a=1', {}), 1000))]).toEqual([['a', '1']]);
   });
 });
 
-describe('a form as it comes', () => {
+describe('a form as the browser sends it', () => {
   it.each([
     [
       'a=1&b=%C3%A9&c=100%',
@@ -60,7 +60,7 @@ describe('a form as it comes', () => {
         ['b', 'é'],
         ['c', '100%'],
       ],
-    ], // a bare % is what it is in browsers
+    ], // like browsers, keeps a bare %
     [
       'a[b][c]=1&__proto__=2',
       [
@@ -84,11 +84,11 @@ describe('a form as it comes', () => {
     [PART.repeat(1002), 413, 'multipart/form-data; boundary="x"'],
     ['--x\r\n', 400, 'multipart/form-data; boundary=x'],
     ['a=1', 400, 'multipart/form-data'],
-  ])('is refused, case %#', async (text, status, type) => {
+  ])('is rejected, case %#', async (text, status, type) => {
     await expect(readForm(unread(text, undefined, type), 1e6)).rejects.toMatchObject({ status });
   });
 
-  it('has its fields counted before they are parsed, which takes seconds for what fits in a form', async () => {
+  it('has its fields counted before parsing, which can take seconds for a valid size', async () => {
     await expect(readForm(unread('%ff&'.repeat(1001), undefined), 1e6)).rejects.toMatchObject({ status: 413 });
   });
 });

@@ -79,7 +79,7 @@ const outputOf = (html: string): unknown =>
   JSON.parse((/<output>(.*?)<\/output>/.exec(html)?.[1] ?? 'null').replaceAll('&quot;', '"'));
 
 describe('an action without JavaScript', () => {
-  it('that has nothing to say leads back to the page by GET, with its search', async () => {
+  it('redirects to the page with GET, keeping its query string, if it returns nothing', async () => {
     const seen: unknown[] = [];
     const app = await startPages(
       table({ save: ({ form, params, signal }) => void seen.push([...form], params, signal.aborted) }),
@@ -99,7 +99,7 @@ describe('an action without JavaScript', () => {
     ]);
   });
 
-  it('that redirects does so, with 303 unless it says otherwise', async () => {
+  it('redirects with 303 unless another status is given', async () => {
     const app = await startPages(
       table({ save: () => redirect('/plain#a'), other: () => redirect('/plain', { status: 307 }) }),
     );
@@ -108,7 +108,7 @@ describe('an action without JavaScript', () => {
     expect((await app.ask('/page', post('_action=page.other'))).status).toBe(307);
   });
 
-  it('that returns data shows them in the page, which has fresh data of its own', async () => {
+  it('shows its result in the page, which has fresh data', async () => {
     let count = 1;
     const app = await startPages(table({ save: () => ({ saved: ++count, at: [1] }) }, { loader: () => count }));
     const { status, headers, text } = await app.ask('/page', post('_action=page.save&name=Ada'));
@@ -124,7 +124,7 @@ describe('an action without JavaScript', () => {
   it.each([
     [422, invalid],
     [409, conflict],
-  ])('that refuses is %s: the page again with what was wrong and what was typed', async (status, refuse) => {
+  ])('that rejects the form with %s shows the page with the errors and the entered values', async (status, refuse) => {
     const app = await startPages(table({ save: () => refuse({ errors: { name: 'Too short.', '': 'No.' } }) }));
     const body =
       '_action=page.save&name=%3Cb%3E%22A&tag=1&tag=2&password=secret1&new_pwd=secret2&token=secret3&cardNumber=secret4';
@@ -142,7 +142,7 @@ describe('an action without JavaScript', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('comes whole, late values too: nobody is there to put them in their place', async () => {
+  it('sends the page with its deferred values, because no script can insert them later', async () => {
     const app = await startPages(
       table(
         { save: () => ({ done: true }) },
@@ -168,7 +168,7 @@ describe('an action without JavaScript', () => {
     ['forbidden()', forbidden, 403, 'forbidden'],
     ['unauthorized()', unauthorized, 401, 'unauthorized'],
     ['publicError()', () => publicError(402, 'Pay first.'), 402, 'public'],
-  ])('that ends with %s shows its page in the place of the route', async (_name, end, status, kind) => {
+  ])('that ends with %s shows the error page in the route', async (_name, end, status, kind) => {
     let loads = 0;
     const app = await startPages(table({ save: () => end() }, { loader: () => ++loads }));
     const reply = await app.ask('/page', post('_action=page.save'));
@@ -179,7 +179,7 @@ describe('an action without JavaScript', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('that fails shows its address alone', async () => {
+  it('that fails shows only the digest', async () => {
     const app = await startPages(table({ save: () => Promise.reject(new CanaryError()) }));
     const { status, headers, text } = await app.ask('/page', {
       ...post('_action=page.save&name=Ada'),
@@ -198,7 +198,7 @@ describe('an action without JavaScript', () => {
 });
 
 describe('an action with JavaScript', () => {
-  it('is answered with what became of it and the fresh data of the page, kept by nobody', async () => {
+  it('answers with its result and the fresh data of the page, without caching', async () => {
     let count = 1;
     const app = await startPages(table({ save: () => ({ saved: ++count }) }, { loader: () => count }));
     const { status, headers, text } = await app.ask('/page', post('_action=page.save', DATA));
@@ -216,7 +216,7 @@ describe('an action with JavaScript', () => {
     });
   });
 
-  it('has its data even where it says nothing', async () => {
+  it('answers with data even if it returns nothing', async () => {
     const app = await startPages(table({ save: () => undefined }, { loader: () => 'fresh' }));
     const { status, text } = await app.ask('/page', post('_action=page.save', DATA));
     expect(status).toBe(200);
@@ -229,7 +229,7 @@ describe('an action with JavaScript', () => {
   it.each([
     [422, invalid],
     [409, conflict],
-  ])('that refuses is %s, with fresh data in the same answer', async (status, refuse) => {
+  ])('that rejects the form with %s sends fresh data in the same response', async (status, refuse) => {
     const app = await startPages(table({ save: () => refuse({ errors: { name: 'No.' } }) }, { loader: () => 'fresh' }));
     const reply = await app.ask('/page', post('_action=page.save&name=A&password=secret1', DATA));
     expect(reply.status).toBe(status);
@@ -240,7 +240,7 @@ describe('an action with JavaScript', () => {
     });
   });
 
-  it('that redirects says where, with 200', async () => {
+  it('that redirects answers 200 with the location', async () => {
     const app = await startPages(
       table({
         save: () => redirect('/plain?a=1', { status: 307 }),
@@ -256,7 +256,7 @@ describe('an action with JavaScript', () => {
     });
   });
 
-  it('that fails has its address in header and data, and nothing else', async () => {
+  it('that fails sends its digest in header and data, and nothing else', async () => {
     const app = await startPages(table({ save: () => Promise.reject(new CanaryError()) }));
     const { status, headers, text } = await app.ask('/page', post('_action=page.save', DATA));
     expect(status).toBe(500);
@@ -266,18 +266,18 @@ describe('an action with JavaScript', () => {
     expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
   });
 
-  it('streams what is late in the page', async () => {
+  it('streams the deferred values of the page', async () => {
     const app = await startPages(table({ save: () => 1 }, { loader: () => ({ late: sleep(20, 'late') }) }));
     const { text } = await app.ask('/page', post('_action=page.save', DATA));
     expect(parseData(text).late).toHaveLength(1);
   });
 });
 
-describe('what an action is called with', () => {
+describe('the arguments of an action', () => {
   it.each([
     ['without JavaScript', FORM],
     ['with JavaScript', DATA],
-  ])('is the request as a post, and the fields in its form, %s', async (_name, headers) => {
+  ])('are the request as a POST, and the fields in `form`, %s', async (_name, headers) => {
     const seen = createGate<unknown[]>();
     const app = await startPages(
       table({
@@ -316,7 +316,7 @@ describe('what an action is called with', () => {
     ]);
   });
 
-  it('has a signal that is aborted when the visitor leaves, in its request too', async () => {
+  it('have a signal that is aborted when the visitor leaves, also in the request', async () => {
     const called = createGate<ActionArgs>();
     const app = await startPages(
       table({
@@ -337,7 +337,7 @@ describe('what an action is called with', () => {
     expect(signal.reason).toMatchObject({ name: 'VisitorGone' });
   });
 
-  it('is a POST for the guards before it and for itself, and a GET for those and the loaders behind it', async () => {
+  it('have method POST for guards before the action and for itself, and GET for guards and loaders after it', async () => {
     const methods: string[] = [];
     const app = await startPages(
       table(
@@ -354,14 +354,14 @@ describe('what an action is called with', () => {
 });
 
 describe('the name of an action', () => {
-  it('is that of the button which was pressed, where both it and its form name one', async () => {
+  it('is that of the pressed button, if both the button and its form have one', async () => {
     const { Form, submitAs } = createActionUses<{ page: { save(): void; drop(): void } }>();
     const html = renderToStaticMarkup(
       <Form action="page.save">
         <button {...submitAs('page.drop')}>Drop</button>
       </Form>,
     );
-    // The fields of a form are sent in the order in which they stand in it.
+    // The fields of a form are sent in document order.
     const names = [...html.matchAll(/value="([^"]*)"/g)].map(([, value]) => value);
     const body = names.map((name) => `_action=${name}`).join('&');
     expect(body).toBe('_action=page.save&_action=page.drop');
@@ -374,7 +374,7 @@ describe('the name of an action', () => {
 
   const layout: TestPage['server'] = { actions: { subscribe: ({ form }) => ({ mail: form.get('mail') }) } };
 
-  it('that fails keeps the layout, with the error in the place of the page', async () => {
+  it('of an action that fails keeps the layout and shows the error in the page', async () => {
     const fails: TestPage['server'] = {
       actions: {
         subscribe() {
@@ -388,7 +388,7 @@ describe('the name of an action', () => {
     expect(text).toContain('<main><b>null</b><section data-error="failure">');
   });
 
-  it('leads to the layout that owns it, whatever page the form was posted to', async () => {
+  it('selects the layout that defines it, from any page', async () => {
     const app = await startPages(table({}, {}, layout));
     for (const path of ['/page', '/plain']) {
       const { status, text } = await app.ask(path, post('_action=root.subscribe&mail=a%40b'));
@@ -397,7 +397,7 @@ describe('the name of an action', () => {
     }
   });
 
-  it('may be left out where the page has a default', async () => {
+  it('is optional if the page has a default action', async () => {
     let calls = 0;
     const app = await startPages(table({ default: () => void calls++ }));
     expect((await app.ask('/page', post('name=a'))).status).toBe(303);
@@ -405,7 +405,7 @@ describe('the name of an action', () => {
   });
 
   it.each(['page.gone', 'page.constructor', 'page.__proto__', 'other.save', 'plain.save', 'save', 'page.', '.', ''])(
-    'that nobody has (%j) is 409, with the build and what was typed',
+    'without an action (%j) is answered with 409, the build and the entered values',
     async (name) => {
       const app = await startPages(table({ save: () => 1 }));
       const body = `_action=${encodeURIComponent(name)}&name=Ada&password=secret1`;
@@ -422,7 +422,7 @@ describe('the name of an action', () => {
     },
   );
 
-  it('is missing where a page has no action: 405, with what is allowed', async () => {
+  it('is not allowed if the page has no action: 405 with Allow', async () => {
     const app = await startPages(table({ save: () => 1 }));
     for (const path of ['/plain', '/page']) {
       const reply = await app.ask(path, post('name=Ada'));
@@ -431,7 +431,7 @@ describe('the name of an action', () => {
   });
 });
 
-describe('a form that was posted to an address that no page claims', () => {
+describe('a form posted to a path without a page', () => {
   const acted: string[] = [];
   const layout: TestPage['server'] = {
     actions: {
@@ -450,7 +450,7 @@ describe('a form that was posted to an address that no page claims', () => {
   const NOT_FOUND = { '@not-found': { kind: 'not-found', status: 404 } };
   const refused = { action: 'root.subscribe', status: 422, errors: { mail: 'No.' }, values: { mail: 'bad' } };
 
-  it('is for the layout that owns it: the page for what is not found, with what was wrong and what was typed', async () => {
+  it("runs the layout's action, and shows the not-found page with errors and entered values", async () => {
     const app = await start();
     const { status, text } = await app.ask('/nope?a=1', post('_action=root.subscribe&mail=bad&password=secret1'));
     expect([status, acted]).toEqual([404, ['bad']]);
@@ -460,7 +460,7 @@ describe('a form that was posted to an address that no page claims', () => {
     expect(parseDocument(text).payload).toMatchObject({ action: refused, errors: NOT_FOUND });
   });
 
-  it('is answered as data where it was posted with JavaScript', async () => {
+  it('is answered with data if a script posted it', async () => {
     const app = await start();
     const reply = await app.ask('/nope', post('_action=root.subscribe&mail=bad', DATA));
     expect(reply.status).toBe(404);
@@ -471,7 +471,7 @@ describe('a form that was posted to an address that no page claims', () => {
     expect(JSON.parse((await app.ask('/nope', post('_action=root.move', DATA))).text).d.redirect).toBe('/plain');
   });
 
-  it('leads on as at a page, where it has nothing to say or says where', async () => {
+  it('redirects as on a page, to the same URL or the one that the action returns', async () => {
     const app = await start();
     const done = await app.ask('/nope?a=1', post('_action=root.leave'));
     expect([done.status, done.headers.location, acted]).toEqual([303, '/nope?a=1', ['left']]);
@@ -481,15 +481,15 @@ describe('a form that was posted to an address that no page claims', () => {
   it.each([
     ['JSON', '{}', { 'Content-Type': 'application/json' }],
     ['nothing', '', {}],
-    ['a form that names no action', 'log=admin', FORM],
-  ])('is the page for what is not found and no more where it is %s', async (_name, body, headers) => {
+    ['a form without an action name', 'log=admin', FORM],
+  ])('only shows the not-found page for %s', async (_name, body, headers) => {
     const app = await start();
     const reply = await app.ask('/nope', post(body, headers as Record<string, string>));
     expect([reply.status, reply.headers.allow, acted]).toEqual([404, undefined, []]);
     expect(reply.text).toContain('<section data-error="not-found">');
   });
 
-  it('comes behind the routes of the owner and an existing app', async () => {
+  it('is handled after product routes and an existing app', async () => {
     const app = await start({
       routes: express.Router().post('/webhook', (_req, res) => void res.send('theirs')),
       existingApp: { app: express().post('/old', (_req, res) => void res.send('old')) },
@@ -504,8 +504,8 @@ describe('a form that was posted to an address that no page claims', () => {
 
   it.each([
     ['', {}],
-    [' behind an existing app, which is asked first', { existingApp: { app: express() } }],
-  ])('does nothing where it comes from another site%s', async (_name, options) => {
+    [' in an app with an existing app, which is asked first', { existingApp: { app: express() } }],
+  ])('is ignored if it comes from another site%s', async (_name, options) => {
     const app = await start(options);
     for (const headers of [FORM, DATA]) {
       const foreign = { ...headers, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' };
@@ -516,11 +516,11 @@ describe('a form that was posted to an address that no page claims', () => {
   });
 });
 
-describe('an action on a page that then fails', () => {
+describe('an action on a page that fails afterwards', () => {
   it.each([
-    ['by an outcome', () => notFound(), 404, 'not-found'],
-    ['by a failure', () => Promise.reject(new CanaryError()), 500, 'failure'],
-  ])('is answered with both, %s', async (_name, end, status, kind) => {
+    ['with a control-flow response', () => notFound(), 404, 'not-found'],
+    ['with a failure', () => Promise.reject(new CanaryError()), 500, 'failure'],
+  ])('is answered with both results, %s', async (_name, end, status, kind) => {
     const app = await startPages(
       table({}, { loader: end }, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } }),
     );
@@ -538,7 +538,7 @@ describe('an action on a page that then fails', () => {
     expect(html.text).toContain('<b>{&quot;action&quot;:&quot;root.subscribe&quot;,&quot;status&quot;:422');
   });
 
-  it('is answered with both where its render fails', async () => {
+  it('is answered with both results if rendering fails', async () => {
     const [root] = table({}, {}, { actions: { subscribe: () => invalid({ errors: { mail: 'No.' } }) } });
     const broken = {
       id: 'broken',
@@ -558,7 +558,7 @@ describe('an action on a page that then fails', () => {
 });
 
 describe('guards', () => {
-  it('of the whole branch stand before an action, and before its loaders', async () => {
+  it('of the whole branch run before an action, and before its loaders', async () => {
     const calls: string[] = [];
     const app = await startPages(
       table(
@@ -575,7 +575,7 @@ describe('guards', () => {
     expect(calls).toEqual([]);
   });
 
-  it('may let be read what they do not let be changed', async () => {
+  it('can allow reading and forbid changes', async () => {
     const calls: string[] = [];
     const guard = ({ request }: { request: Request }) => (request.method === 'POST' ? forbidden() : undefined);
     const app = await startPages(table({ save: () => void calls.push('action') }, {}, { guard }));
@@ -586,7 +586,7 @@ describe('guards', () => {
     expect(calls).toEqual([]);
   });
 
-  it('do not stand before an open action, which is how a visitor gets past them', async () => {
+  it('do not run before an open action, so that a visitor can sign in', async () => {
     const calls: string[] = [];
     const actions = {
       enter: () => void calls.push('enter'),
@@ -599,13 +599,13 @@ describe('guards', () => {
     expect((await app.ask('/page', post('_action=root.enter'))).status).toBe(303);
     expect((await app.ask('/page', post('_action=root.change'))).status).toBe(401);
     expect(calls).toEqual(['enter']);
-    // What the guards say of the page itself stands.
+    // The guards' result for the page itself is still used.
     const refused = await app.ask('/page', post('_action=root.refuse', DATA));
     expect(refused.status).toBe(401);
     expect(JSON.parse(refused.text).d).toMatchObject({ action: { status: 422, errors: { token: 'No.' } } });
   });
 
-  it('that redirect do so for a form too', async () => {
+  it('that redirect also redirect a form', async () => {
     const app = await startPages(table({ save: () => 1 }, { guard: () => redirect('/plain') }));
     expect((await app.ask('/page', post('_action=page.save'))).headers.location).toBe('/plain');
     expect(JSON.parse((await app.ask('/page', post('_action=page.save', DATA))).text).d.redirect).toBe('/plain');
@@ -615,7 +615,7 @@ describe('guards', () => {
 describe('the body of a form', () => {
   const count = (form: FormData): number => [...form.keys()].length;
 
-  it('may be multipart, with files', async () => {
+  it('can be multipart, with files', async () => {
     const seen = createGate<unknown[]>();
     const app = await startPages(
       table({
@@ -645,13 +645,13 @@ describe('the body of a form', () => {
   it.each([
     ['without a boundary', 'multipart/form-data', 'x'],
     [
-      'that ends in the middle',
+      'with an early end',
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1',
     ],
-    ['of another boundary', 'multipart/form-data; boundary=b', '--c\r\n\r\n--c--\r\n'],
+    ['with another boundary', 'multipart/form-data; boundary=b', '--c\r\n\r\n--c--\r\n'],
     ['of nothing', 'multipart/form-data; boundary=b', ''],
-  ])('is 400 where it is multipart %s', async (_name, type, body) => {
+  ])('is answered with 400 if it is multipart %s', async (_name, type, body) => {
     const app = await startPages(table({ save: () => 1 }));
     for (const accept of ['text/html', ACTION_ACCEPT]) {
       const reply = await app.ask('/page', post(body, { 'Content-Type': type, Accept: accept }));
@@ -664,10 +664,10 @@ describe('the body of a form', () => {
   it.each([
     ['JSON', { 'Content-Type': 'application/json' }],
     ['text', { 'Content-Type': 'text/plain' }],
-    ['no type at all', {}],
+    ['without a type', {}],
     ['gzip', { ...FORM, 'Content-Encoding': 'gzip' }],
     ['br', { ...FORM, 'Content-Encoding': 'br' }],
-  ])('is 415 as %s', async (_name, headers) => {
+  ])('is answered with 415 as %s', async (_name, headers) => {
     const app = await startPages(table({ default: () => 1 }));
     const plain = await app.ask('/page', post('a=1', headers as Record<string, string>));
     expect(plain.status).toBe(415);
@@ -678,7 +678,7 @@ describe('the body of a form', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('is refused with 413 by its announced length, before it is read', async () => {
+  it('is rejected with 413 by its announced length, before it is read', async () => {
     const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
     const head = [
       'POST /page HTTP/1.1',
@@ -693,9 +693,9 @@ describe('the body of a form', () => {
   });
 
   it.each([
-    ['with its length', ['Content-Length: 50000'], `a=${'x'.repeat(49_998)}`],
+    ['with Content-Length', ['Content-Length: 50000'], `a=${'x'.repeat(49_998)}`],
     ['in chunks', ['Transfer-Encoding: chunked'], `${'3e8\r\n'}${'x'.repeat(1000)}\r\n`.repeat(50).concat('0\r\n\r\n')],
-  ])('is refused with 413 where it is too large, %s', async (_name, headers, body) => {
+  ])('is rejected with 413 if it is too large, %s', async (_name, headers, body) => {
     const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
     for (const accept of ['text/html', ACTION_ACCEPT]) {
       const reply = await askRaw(
@@ -710,13 +710,13 @@ describe('the body of a form', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('is refused with 413 while more of it is still to come', async () => {
+  it('is rejected with 413 while more of it is still arriving', async () => {
     const app = await startPages(table({ default: () => 1 }), { maxActionBytes: 1000 });
     const head =
       'POST /page HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Type: application/x-www-form-urlencoded';
     const socket = connect(app.port, '127.0.0.1');
     await once(socket, 'connect');
-    socket.on('error', () => {}); // what is sent after the answer may be refused
+    socket.on('error', () => {}); // data sent after the response can be refused
     let text = '';
     socket.on('data', (bytes) => {
       text += bytes.toString('latin1');
@@ -733,7 +733,7 @@ describe('the body of a form', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('may be as large as the limit, to the byte', async () => {
+  it('can be as large as the limit, to the byte', async () => {
     const app = await startPages(table({ default: ({ form }) => ({ size: String(form.get('a')).length }) }), {
       maxActionBytes: 1000,
     });
@@ -741,13 +741,13 @@ describe('the body of a form', () => {
     expect((await app.ask('/page', post(`a=${'x'.repeat(999)}`, DATA))).status).toBe(413);
   });
 
-  it('has a limit of fields', async () => {
+  it('has a maximum number of fields', async () => {
     const app = await startPages(table({ default: ({ form }) => count(form) }));
     expect((await app.ask('/page', post('a=1&'.repeat(1000), DATA))).status).toBe(200);
     expect((await app.ask('/page', post('a=1&'.repeat(1001), DATA))).status).toBe(413);
   });
 
-  it('may have been parsed by a step before', async () => {
+  it('can have been parsed by a step', async () => {
     const app = await startPages(table({ save: ({ form }) => ({ all: [...form] }) }), {
       steps: [express.urlencoded({ extended: false })],
     });
@@ -761,7 +761,7 @@ describe('the body of a form', () => {
     ]);
   });
 
-  it('that never comes whole is no failure: the visitor left', async () => {
+  it('that never arrives completely is not a failure, because the visitor left', async () => {
     let calls = 0;
     const app = await startPages(table({ default: () => void calls++ }));
     const head = `POST /page HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\na=1`;
@@ -771,7 +771,7 @@ describe('the body of a form', () => {
     await sleep(30);
     socket.resetAndDestroy();
     await until(() => app.lines.some((line) => line.msg === 'request'), 'the line of the request');
-    await sendRaw(app.port, head, { half: true, patience: 300 }); // closes its side before all has come
+    await sendRaw(app.port, head, { half: true, patience: 300 }); // closes its side before everything is sent
     await sendRaw(app.port, `${head.replace('Content-Length: 500', 'Transfer-Encoding: chunked')}\r\n`, {
       patience: 100,
     });
@@ -782,7 +782,7 @@ describe('the body of a form', () => {
 });
 
 describe('a form of another site', () => {
-  it('is refused, but where the page takes posts of that origin', async () => {
+  it('is rejected, unless the page accepts posts from that origin', async () => {
     let calls = 0;
     const actions = { default: () => void calls++ };
     const app = await startPages(
@@ -803,7 +803,7 @@ describe('a form of another site', () => {
   });
 });
 
-it('a form that is posted to a static page is answered for this one visitor', async () => {
+it('a form posted to a static page is answered only for this visitor', async () => {
   const app = await startPages([
     {
       id: 'page',

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { createEarlyScript } from '../../../../../src/server/engine/pages/render/early-script.ts';
 
 describe('the first script of a document', () => {
-  it('cannot be ended by what it is told', () => {
+  it('cannot be ended by its settings', () => {
     const script = createEarlyScript({ tunnel: '/_report', build: 'a', release: '</script><script>alert(1)//<!--' });
     expect(script).not.toMatch(/<\/script|<script|<!--/);
     expect(script).toContain('"build":"a"');
   });
 
-  it('is the same for the same settings, so that a policy can name it by its hash', () => {
+  it('is the same for the same settings, so that a policy can contain its hash', () => {
     const settings = { tunnel: '/_report', build: 'a' };
     expect(createEarlyScript(settings)).toBe(createEarlyScript({ ...settings }));
   });

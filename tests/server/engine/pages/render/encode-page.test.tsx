@@ -19,7 +19,7 @@ function Layout() {
   );
 }
 
-/** A layout around a section around a page; the loaders of the inner two are given. */
+/** A layout around a section around a page. The loaders of the inner two are parameters. */
 function within(section: TestPage['server'], page: TestPage['server']): readonly TestPage[] {
   return [
     {
@@ -60,29 +60,26 @@ const PLACES = [
 ] as const;
 
 describe.each(UNSENDABLE)('data with %s', (_name, loader, words) => {
-  it.each(PLACES)(
-    'is the failure of its loader in %s, and costs no other route its data',
-    async (_place, path, parse) => {
-      const app = await startPages(within({ loader: () => ({ section: 1 }) }, { loader }));
-      const { status, headers, text } = await app.ask(path);
-      expect(status).toBe(500);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(headers.etag).toBeUndefined();
-      const digest = String(headers['x-error-digest']);
-      expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
-      const { payload } = parse(text);
-      expect(payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
-      expect(payload.data).toEqual({ '@frame': null, root: { site: 'Weir' }, section: { section: 1 } });
-      expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
-      expect(app.failures()).toHaveLength(1);
-      expect(app.failures()[0]).toMatchObject({ digest: digest.slice(0, 8), origin: 'loader', routeId: 'page' });
-      expect(String(app.failures()[0]?.stack)).toMatch(/^WireError/);
-      expect(String(app.failures()[0]?.stack)).toContain(words);
-    },
-  );
+  it.each(PLACES)('is a failure of its loader in %s, and does not affect other routes', async (_place, path, parse) => {
+    const app = await startPages(within({ loader: () => ({ section: 1 }) }, { loader }));
+    const { status, headers, text } = await app.ask(path);
+    expect(status).toBe(500);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers.etag).toBeUndefined();
+    const digest = String(headers['x-error-digest']);
+    expect(digest).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}-[0-9A-HJKMNP-TV-Z]{8}$/);
+    const { payload } = parse(text);
+    expect(payload.errors).toEqual({ page: { kind: 'failure', status: 500, digest } });
+    expect(payload.data).toEqual({ '@frame': null, root: { site: 'Weir' }, section: { section: 1 } });
+    expect(leakIn(text + JSON.stringify(headers))).toBeUndefined();
+    expect(app.failures()).toHaveLength(1);
+    expect(app.failures()[0]).toMatchObject({ digest: digest.slice(0, 8), origin: 'loader', routeId: 'page' });
+    expect(String(app.failures()[0]?.stack)).toMatch(/^WireError/);
+    expect(String(app.failures()[0]?.stack)).toContain(words);
+  });
 });
 
-it('data that cannot be sent leaves the layout around its place, which shows the digest', async () => {
+it('data that cannot be encoded keeps the layout around its route, which shows the digest', async () => {
   const app = await startPages(within({}, { loader: () => new Canary() }));
   const { headers, text } = await app.ask('/page');
   expect(text).toContain('<h2>Weir</h2><section><section data-error="failure">');
@@ -91,7 +88,7 @@ it('data that cannot be sent leaves the layout around its place, which shows the
   expect(text.endsWith('</body></html>')).toBe(true);
 });
 
-it.each(PLACES)('where two routes cannot be sent, the outer one is shown in %s', async (_name, path, parse) => {
+it.each(PLACES)('if two routes cannot be encoded, the outer one is shown in %s', async (_name, path, parse) => {
   const app = await startPages(within({ loader: () => () => 1 }, { loader: () => new Canary() }));
   const { status, headers, text } = await app.ask(path);
   expect(status).toBe(500);
@@ -101,7 +98,7 @@ it.each(PLACES)('where two routes cannot be sent, the outer one is shown in %s',
   expect(payload.data).toEqual({ '@frame': null, root: { site: 'Weir' } });
 });
 
-it.each(PLACES)('a late value of another route comes all the same in %s', async (_name, path, parse) => {
+it.each(PLACES)('a deferred value of another route is still sent in %s', async (_name, path, parse) => {
   const app = await startPages(
     within({ loader: () => ({ late: Promise.resolve('late') }) }, { loader: () => ({ canary: () => 1 }) }),
   );
@@ -111,14 +108,17 @@ it.each(PLACES)('a late value of another route comes all the same in %s', async 
   expect(app.failures()).toHaveLength(1);
 });
 
-it.each(PLACES)('a late value that cannot be sent costs its own place in %s', async (_name, path, parse) => {
-  const app = await startPages(within({}, { loader: () => ({ late: Promise.resolve(new Canary()) }) }));
-  const { status, headers, text } = await app.ask(path);
-  expect([status, headers['x-error-digest']]).toEqual([200, undefined]);
-  const { payload } = parse(text);
-  await expect((payload.data.page as { late: Promise<unknown> }).late).rejects.toMatchObject({
-    pageError: { kind: 'failure', status: 500, digest: expect.stringMatching(/^.{8}-.{8}$/) },
-  });
-  expect(leakIn(text)).toBeUndefined();
-  expect(String(app.failures()[0]?.stack)).toContain('data.page.late is an instance of Canary');
-});
+it.each(PLACES)(
+  'a deferred value that cannot be encoded affects only its own place in %s',
+  async (_name, path, parse) => {
+    const app = await startPages(within({}, { loader: () => ({ late: Promise.resolve(new Canary()) }) }));
+    const { status, headers, text } = await app.ask(path);
+    expect([status, headers['x-error-digest']]).toEqual([200, undefined]);
+    const { payload } = parse(text);
+    await expect((payload.data.page as { late: Promise<unknown> }).late).rejects.toMatchObject({
+      pageError: { kind: 'failure', status: 500, digest: expect.stringMatching(/^.{8}-.{8}$/) },
+    });
+    expect(leakIn(text)).toBeUndefined();
+    expect(String(app.failures()[0]?.stack)).toContain('data.page.late is an instance of Canary');
+  },
+);

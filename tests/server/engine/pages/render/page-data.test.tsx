@@ -21,7 +21,7 @@ const page = (server: TestPage['server'], rest: Partial<TestPage> = {}): readonl
 const etagIn = (html: string): string | undefined => /data-etag="([^"]*)"/.exec(html)?.[1]?.replaceAll('&quot;', '"');
 
 describe('GET of page data', () => {
-  it('brings the data of every matched route in a line, which may be kept to ask with', async () => {
+  it('sends the data of every matched route in one line, cacheable with revalidation', async () => {
     const app = await startPages(page({ loader: () => ({ when: new Date(7) }) }));
     const { status, headers, text } = await app.ask('/_data/page');
     expect(status).toBe(200);
@@ -41,7 +41,7 @@ describe('GET of page data', () => {
     });
   });
 
-  it('is the line that the document carries, with the validator that stands there', async () => {
+  it('sends the line that the document contains, with the ETag that the document names', async () => {
     const app = await startPages(page({ loader: () => ({ a: 'ä & "b"' }) }));
     const html = (await app.ask('/page')).text;
     const data = await app.ask('/_data/page');
@@ -49,7 +49,7 @@ describe('GET of page data', () => {
     expect(etagIn(html)).toBe(data.headers.etag);
   });
 
-  it('stands for the start page as /_data and as /_data/', async () => {
+  it('is available for the start page as /_data and /_data/', async () => {
     const app = await startPages([
       { id: 'home', path: '/', view: Outlet, server: { loader: ({ request }) => request.url } },
     ]);
@@ -62,8 +62,8 @@ describe('GET of page data', () => {
 
   it.each([
     ['the same', (etag: string) => etag],
-    ['one of a list', (etag: string) => `"x", ${etag} , "y"`],
-    ['the same as a strong one', (etag: string) => etag.replace('W/', '')],
+    ['one ETag of a list', (etag: string) => `"x", ${etag} , "y"`],
+    ['the same ETag as a strong one', (etag: string) => etag.replace('W/', '')],
     ['any', () => '*'],
   ])('answers 304 to If-None-Match with %s', async (_name, toHeader) => {
     const app = await startPages(page({ loader: () => 'same' }));
@@ -73,7 +73,7 @@ describe('GET of page data', () => {
     expect(reply.headers['x-build-id']).toBe(BUILD_ID);
   });
 
-  it('answers anew where the data changed, or the validator is another', async () => {
+  it('answers 200 if the data has changed, or for another ETag', async () => {
     let count = 0;
     const app = await startPages(page({ loader: () => ++count }));
     const etag = String((await app.ask('/_data/page')).headers.etag);
@@ -82,7 +82,7 @@ describe('GET of page data', () => {
     expect(reply.headers.etag).not.toBe(etag);
   });
 
-  it('may not be kept where a value is late', async () => {
+  it('cannot be cached if a value is deferred', async () => {
     const app = await startPages(page({ loader: () => ({ late: sleep(20, 'late') }) }));
     const { headers, text } = await app.ask('/_data/page', { headers: { 'If-None-Match': '*' } });
     expect([headers['cache-control'], headers.etag]).toEqual(['no-store', undefined]);
@@ -92,8 +92,8 @@ describe('GET of page data', () => {
   });
 });
 
-describe('page data that is compressed', () => {
-  it.each(['gzip', 'br'])('streams: the first line is there before a late value is, with %s', async (encoding) => {
+describe('compressed page data', () => {
+  it.each(['gzip', 'br'])('streams: the first line arrives before a deferred value, with %s', async (encoding) => {
     const gates = [createGate<string>(), createGate<string>()];
     const app = await startPages(
       page({ loader: () => ({ first: gates[0]?.promise, second: gates[1]?.promise, text: 'words '.repeat(400) }) }),
@@ -113,7 +113,7 @@ describe('page data that is compressed', () => {
     expect(parseData(text).decoder.pending).toBe(0);
   });
 
-  it('waits for a visitor who reads slowly, without a listener for each line', async () => {
+  it('waits for a visitor who reads slowly, without adding a listener per line', async () => {
     const warnings: string[] = [];
     const note = (warning: Error): void => void warnings.push(warning.name);
     process.on('warning', note);
@@ -128,7 +128,7 @@ describe('page data that is compressed', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('is so in the answer to a form too', async () => {
+  it('is also sent in the response to a form', async () => {
     const app = await startPages(page({ loader: () => 'words '.repeat(400), actions: { default: () => 1 } }), {
       compression: true,
     });
@@ -147,11 +147,11 @@ describe('page data that is compressed', () => {
   });
 });
 
-describe('page data with a late value that never settles', () => {
+describe('page data with a deferred value that never settles', () => {
   const never = new Promise<never>(() => {});
   type Late = Record<'late' | 'soon', Promise<string>>;
 
-  it('ends at the deadline, with the failure in the place of that value', async () => {
+  it('ends at the deadline, with a failure instead of the value', async () => {
     const app = await startPages(page({ loader: () => ({ late: never, soon: sleep(5, 'soon') }) }), { deadlineMs: 50 });
     const { status, headers, text } = await app.ask('/_data/page');
     expect(status).toBe(200);
@@ -170,7 +170,7 @@ describe('page data with a late value that never settles', () => {
     expect(leakIn(text)).toBeUndefined();
   });
 
-  it('keeps what has settled, where the deadline came while another route was loaded', async () => {
+  it('keeps values that have settled if the deadline passes while another route loads', async () => {
     const app = await startPages(
       [
         {
@@ -192,7 +192,7 @@ describe('page data with a late value that never settles', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('says nothing of a value that comes after its deadline', async () => {
+  it('ignores a value that settles after the deadline', async () => {
     const gate = createGate<unknown>();
     const app = await startPages(page({ loader: () => ({ late: gate.promise }) }), { deadlineMs: 50 });
     const { text } = await app.ask('/_data/page');
@@ -214,9 +214,9 @@ describe('HEAD of page data', () => {
   it.each([
     ['settled data', { loader: () => 'same' }, 200],
     ['data with a version', { loader: () => 'same', version: () => '7' }, 200],
-    ['late data', { loader: () => ({ late: sleep(20, 'late') }) }, 200],
-    ['a refusal', { guard: () => forbidden() }, 403],
-    ['a refusal, with a version', { guard: () => forbidden(), loader: () => 1, version: () => '7' }, 403],
+    ['deferred data', { loader: () => ({ late: sleep(20, 'late') }) }, 200],
+    ['a control-flow response', { guard: () => forbidden() }, 403],
+    ['a control-flow response, with a version', { guard: () => forbidden(), loader: () => 1, version: () => '7' }, 403],
   ] satisfies [string, TestPage['server'], number][])(
     'has the headers of GET, for %s',
     async (_name, server, status) => {
@@ -225,12 +225,12 @@ describe('HEAD of page data', () => {
       const head = await app.ask('/_data/page', { method: 'HEAD' });
       expect([get.status, head.status, head.text]).toEqual([status, status, '']);
       const expected = rest(get.headers) as Record<string, unknown>;
-      delete expected['x-accel-buffering']; // speaks of the body
+      delete expected['x-accel-buffering']; // this one describes the body
       expect(rest(head.headers)).toEqual(expected);
     },
   );
 
-  it('stops late work, and that is no failure', async () => {
+  it('stops deferred work, which is not a failure', async () => {
     const stopped = createGate();
     const app = await startPages(
       page({
@@ -270,7 +270,7 @@ describe('a version', () => {
     return { table, calls, change };
   }
 
-  it('spares HEAD and conditional requests the loader, not the guard', async () => {
+  it('lets HEAD and conditional requests skip the loader, but not the guard', async () => {
     const { table, calls, change } = withVersion();
     const app = await startPages(table);
     const { headers } = await app.ask('/_data/page');
@@ -287,7 +287,7 @@ describe('a version', () => {
     expect(calls.at(-1)).toBe('loader');
   });
 
-  it('is the validator that stands in the document: HEAD alone tells that it still holds', async () => {
+  it('is the ETag in the document, so that HEAD is enough to check it', async () => {
     const { table, calls, change } = withVersion();
     const app = await startPages(table);
     const inDocument = etagIn((await app.ask('/page')).text);
@@ -299,7 +299,7 @@ describe('a version', () => {
     expect(etagIn((await app.ask('/page')).text)).not.toBe(inDocument);
   });
 
-  it('that changes while the document is loaded does not stand for what was loaded before', async () => {
+  it('that changes while the document loads does not apply to the data loaded before', async () => {
     let version = 1;
     const app = await startPages(page({ loader: () => version++, version: () => `${version}` }));
     const inDocument = etagIn((await app.ask('/page')).text);
@@ -308,13 +308,13 @@ describe('a version', () => {
 
   it.each([
     ['failed', { loader: () => forbidden(), version: () => '1' }],
-    ['has late values', { loader: () => ({ late: sleep(5, 'late') }), version: () => '1' }],
-  ])('stands in no document that %s', async (_name, server) => {
+    ['has deferred values', { loader: () => ({ late: sleep(5, 'late') }), version: () => '1' }],
+  ])('is not in a document that %s', async (_name, server) => {
     const app = await startPages(page(server));
     expect((await app.ask('/page')).text).not.toContain('data-etag');
   });
 
-  it('opens nothing that a guard has closed since', async () => {
+  it('does not bypass a guard that denies access later', async () => {
     let open = true;
     const { table } = withVersion(() => {
       if (!open) forbidden();
@@ -327,7 +327,7 @@ describe('a version', () => {
     expect((await app.ask('/_data/page', { method: 'HEAD' })).status).toBe(403);
   });
 
-  it('is not asked for where a guard refuses, whatever the visitor says to have', async () => {
+  it('is not called if a guard rejects, with any If-None-Match', async () => {
     const calls: string[] = [];
     const app = await startPages([
       {
@@ -366,7 +366,7 @@ describe('a version', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('that never returns is none by the deadline: the loader tells', async () => {
+  it('that does not return by the deadline is ignored, and the loader runs', async () => {
     const app = await startPages(page({ loader: () => 'data', version: () => new Promise<never>(() => {}) }), {
       deadlineMs: 50,
     });
@@ -374,7 +374,7 @@ describe('a version', () => {
     expect(parseData((await app.ask('/_data/page')).text).payload.data.page).toBe('data');
   });
 
-  it('counts only where every loader of the branch has one', async () => {
+  it('counts only if every loader of the branch has one', async () => {
     let loads = 0;
     const app = await startPages([
       {
@@ -388,7 +388,7 @@ describe('a version', () => {
     expect(loads).toBe(1);
   });
 
-  it('that throws is none', async () => {
+  it('that throws is ignored', async () => {
     const app = await startPages(
       page({
         loader: () => 'data',
@@ -406,13 +406,13 @@ describe('a version', () => {
 describe('a redirect as data', () => {
   it.each([
     ['a page', () => redirect('/page?a=1#b'), { redirect: '/page?a=1#b' }],
-    ['what is no page', () => redirect('/export.csv'), { redirect: '/export.csv', reload: true }],
+    ['a path without a page', () => redirect('/export.csv'), { redirect: '/export.csv', reload: true }],
     [
       'another site',
       () => redirect('https://pay.example/x', { external: true }),
       { redirect: 'https://pay.example/x', reload: true },
     ],
-  ])('to %s comes with 200', async (_name, loader, expected) => {
+  ])('to %s is sent with 200', async (_name, loader, expected) => {
     const app = await startPages([...page({}), { id: 'from', path: '/from', view: Outlet, server: { loader } }]);
     const { status, headers, text } = await app.ask('/_data/from');
     expect(status).toBe(200);
@@ -422,8 +422,8 @@ describe('a redirect as data', () => {
   });
 });
 
-describe('what has no data', () => {
-  it('is answered as no page, for the browser to load a document', async () => {
+describe('a path without data', () => {
+  it('is answered with `notPage`, so that the browser loads a document', async () => {
     const app = await startPages(page({}));
     for (const path of ['/_data/nothing', '/_data/page/', '/_data/PAGE', '/_data/_data/page']) {
       const { status, headers, text } = await app.ask(path);
@@ -433,18 +433,18 @@ describe('what has no data', () => {
     }
   });
 
-  it('is not /_database: that is a page, or none', async () => {
+  it('does not include /_database, which can be a page', async () => {
     const app = await startPages([{ id: 'page', path: '/_database', view: () => <p>page</p> }]);
     expect((await app.ask('/_database')).text).toContain('<p>page</p>');
   });
 
-  it.each(['POST', 'PUT', 'DELETE'])('takes no %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE'])('rejects %s', async (method) => {
     const app = await startPages(page({}));
     const { status, headers } = await app.ask('/_data/page', { method });
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
-  it('says which methods it takes', async () => {
+  it('lists its methods', async () => {
     const app = await startPages(page({ actions: { default: () => 1 } }));
     const { status, headers, text } = await app.ask('/_data/page', { method: 'OPTIONS' });
     expect([status, headers.allow, text]).toEqual([204, 'GET, HEAD, OPTIONS', '']);

@@ -34,7 +34,7 @@ const ENCODINGS = [
 ] as const;
 
 describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
-  it('sends the shell, then each late value as it settles', async () => {
+  it('sends the shell, then each deferred value when it settles', async () => {
     const slow = createGate<string>();
     const quick = createGate<string>();
     const app = await startPages(
@@ -52,7 +52,7 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     const { text, headers: answered } = await app.ask('/page', {
       headers,
       onText(soFar) {
-        // Each value settles only when what comes before it has arrived.
+        // Each value settles only after everything before it has arrived.
         if (stages.length === 0 && soFar.includes('src="/assets/main-A1.js"')) {
           stages.push(soFar);
           quick.resolve('quick is here');
@@ -75,7 +75,7 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
     expect(text.match(/<\/body>/g)).toHaveLength(1);
   });
 
-  it('sends page data line by line as it settles', async () => {
+  it('sends page data line by line as values settle', async () => {
     const slow = createGate<string>();
     const quick = createGate<string>();
     const app = await startPages(
@@ -107,7 +107,7 @@ describe.each(ENCODINGS)('a stream with %s', (encoding, headers) => {
   });
 });
 
-it('a late value that no component waits for comes before the document ends', async () => {
+it('a deferred value that no component awaits is sent before the document ends', async () => {
   const app = await startPages([
     {
       id: 'page',
@@ -125,7 +125,7 @@ it('a late value that no component waits for comes before the document ends', as
   expect(text.match(/<\/body>/g)).toHaveLength(1);
 });
 
-it('values within late values come too, and so do those that were there from the start', async () => {
+it('nested deferred values are sent too, and so are values that were settled from the start', async () => {
   const nested = sleep(10).then(() => ({ deeper: sleep(20, new Date(7)) }));
   const app = await startPages([
     {
@@ -142,7 +142,7 @@ it('values within late values come too, and so do those that were there from the
   expect(decoder.pending).toBe(0);
 });
 
-describe('a large page with many late parts', () => {
+describe('a large page with many deferred parts', () => {
   const ROWS = 60;
   const text = (row: number): string => `row ${row} <"&'> ${'😀é'.repeat(1200)} end ${row}`;
 
@@ -171,7 +171,7 @@ describe('a large page with many late parts', () => {
   ];
 
   it.each(['/page', '/page?_whole=1'])(
-    'has every script between two tags, and every character whole: %s',
+    'has every script between two tags, and no broken character: %s',
     async (path) => {
       const app = await startPages(table, { compression: true });
       const { text: html } = await app.ask(path, { headers: { 'Accept-Encoding': 'gzip' } });
@@ -183,7 +183,7 @@ describe('a large page with many late parts', () => {
       const rows = (payload.data.page as { rows: Promise<string>[] }).rows;
       expect(await Promise.all(rows)).toEqual(Array.from({ length: ROWS }, (_, row) => text(row)));
 
-      // Without our blocks, what is left is what React wrote: every tag closes, and every row is there once.
+      // Without Spillway's blocks, the rest is React's output. Every tag is closed, and every row occurs once.
       const rest = html
         .replace(/<script type="application\/json"[^>]*>.*?<\/script>/gs, '')
         .replace(/<script[^>]*>.*?<\/script>/gs, '');
@@ -235,7 +235,7 @@ describe('PageSink', () => {
     return { target, sink, ends: () => ends };
   }
 
-  it('puts the tail behind the shell, and the closing tags at the very end', () => {
+  it('puts the tail after the shell, and the closing tags at the very end', () => {
     const { sink, target, ends } = open();
     sink.write('<html><body><p>a</p>');
     sink.flush();
@@ -251,14 +251,14 @@ describe('PageSink', () => {
     ['<html><head><link rel="stylesheet" href="/a.css"/>', '<html><head>[lead]<link rel="stylesheet" href="/a.css"/>'],
     ['<html lang="en"><head><meta charSet="utf-8"/><b/>', '<html lang="en"><head><meta charSet="utf-8"/>[lead]<b/>'],
     ['<html><head class="a"></head><body><header>', '<html><head class="a">[lead]</head><body><header>'],
-  ])('puts the lead where the head begins: %s', (written, sent) => {
+  ])('puts the lead at the start of the head: %s', (written, sent) => {
     const { sink, target } = open(undefined, '[lead]');
     sink.write(written);
     sink.flush();
     expect(target.text).toBe(`${sent}[tail]`);
   });
 
-  it('puts the lead in front of the tail where it finds no head', () => {
+  it('puts the lead before the tail if there is no head', () => {
     const { sink, target } = open(undefined, '[lead]');
     sink.write('<html><body><p>a</p>');
     sink.flush();
@@ -271,7 +271,7 @@ describe('PageSink', () => {
     expect(target.text).toMatch(/^<html><head>\[lead\]<title>a/);
   });
 
-  it('sends a page that is complete at once in one piece', () => {
+  it('sends a page that is complete immediately in one piece', () => {
     const { sink, target } = open();
     sink.write('<html><body><p>a</p></body></html>');
     sink.flush();
@@ -279,7 +279,7 @@ describe('PageSink', () => {
     expect(target.parts).toEqual(['<html><body><p>a</p>[tail]</body></html>']);
   });
 
-  it('keeps what is injected until React stands between two tags', () => {
+  it("holds injected HTML back until React's output is between two tags", () => {
     const { sink, target } = open();
     sink.write('<html><body>');
     sink.flush();
@@ -293,7 +293,7 @@ describe('PageSink', () => {
     expect(target.text).toMatch(/\[late\]\[now\]$/);
   });
 
-  it('tells React to wait from when the target does until there is room again, however little is written', () => {
+  it('returns false from write() while the target is full, however little is written', () => {
     const { sink, target } = open();
     let drained = 0;
     sink.on('drain', () => drained++);
@@ -307,7 +307,7 @@ describe('PageSink', () => {
     expect([drained, sink.write('<b>late</b>')]).toEqual([1, true]);
   });
 
-  it('joins characters that come in two halves, at whatever place it hands on', () => {
+  it('joins characters that are split in two, at any chunk boundary', () => {
     const { sink, target } = open();
     const whole = `<html><body>${'😀'.repeat(70_000)}x${'😀'.repeat(70_000)}</body></html>`;
     for (let at = 0; at < whole.length; at += 33_333) sink.write(whole.slice(at, at + 33_333));
@@ -322,7 +322,7 @@ describe('PageSink', () => {
     expect(bytes.target.text.replace('[tail]', '')).toBe(whole);
   });
 
-  it('ends once, and writes nothing more when the visitor is gone', () => {
+  it('ends once, and writes nothing after the visitor has left', () => {
     const { sink, target, ends } = open();
     sink.write('<html><body>');
     sink.flush();

@@ -51,9 +51,9 @@ function Wait({ children }: { children: (value: string) => ReactNode }) {
   return children(use(useData<{ late: Promise<string> }>().late));
 }
 
-describe('an outcome of a component', () => {
+describe('a control-flow response of a component', () => {
   it.each(OUTCOMES)(
-    'in the shell: %s has its status and its page within the layout',
+    'in the shell: %s has its status, and shows its page within the layout',
     async (_name, end, status, kind) => {
       const app = await startPages(within({ view: () => end() }));
       const reply = await app.ask('/page');
@@ -68,7 +68,7 @@ describe('an outcome of a component', () => {
   );
 
   it.each(OUTCOMES)(
-    'in a boundary before anything was sent: %s has its status all the same',
+    'in a boundary before anything was sent: %s still has its status',
     async (_name, end, status, kind) => {
       const Ends = (): ReactNode => end();
       const app = await startPages(
@@ -88,30 +88,27 @@ describe('an outcome of a component', () => {
     },
   );
 
-  it.each(OUTCOMES)(
-    'behind the shell: %s asks not to be indexed, and the fallback stays',
-    async (_name, end, _status, kind) => {
-      const app = await startPages(
-        within({
-          view: () => (
-            <Suspense fallback={<i>waiting</i>}>
-              <Wait>{() => end()}</Wait>
-            </Suspense>
-          ),
-          server: { loader: () => ({ late: sleep(40, 'late') }) },
-        }),
-      );
-      const { status, text } = await app.ask('/page');
-      expect(status).toBe(200);
-      expect(text).toContain('<i>waiting</i>');
-      expect(text.match(/<meta name="robots" content="noindex">/g)).toHaveLength(1);
-      expect(text).toContain(`"${kind}"`);
-      expect(text.endsWith('</body></html>')).toBe(true);
-      expect(app.failures()).toEqual([]);
-    },
-  );
+  it.each(OUTCOMES)('after the shell: %s adds noindex, and the fallback stays', async (_name, end, _status, kind) => {
+    const app = await startPages(
+      within({
+        view: () => (
+          <Suspense fallback={<i>waiting</i>}>
+            <Wait>{() => end()}</Wait>
+          </Suspense>
+        ),
+        server: { loader: () => ({ late: sleep(40, 'late') }) },
+      }),
+    );
+    const { status, text } = await app.ask('/page');
+    expect(status).toBe(200);
+    expect(text).toContain('<i>waiting</i>');
+    expect(text.match(/<meta name="robots" content="noindex">/g)).toHaveLength(1);
+    expect(text).toContain(`"${kind}"`);
+    expect(text.endsWith('</body></html>')).toBe(true);
+    expect(app.failures()).toEqual([]);
+  });
 
-  it('redirect() in the shell, or in a boundary before anything was sent, is a redirect', async () => {
+  it('redirect() in the shell, or in a boundary before anything was sent, is an HTTP redirect', async () => {
     const Ends = (): ReactNode => redirect('/elsewhere?a=1&b=2');
     for (const view of [
       Ends,
@@ -127,7 +124,7 @@ describe('an outcome of a component', () => {
     }
   });
 
-  it('redirect() behind the shell asks the browser to go, with the address escaped', async () => {
+  it('redirect() after the shell makes the browser redirect, with the URL escaped', async () => {
     const app = await startPages(
       within({
         view: () => (
@@ -148,7 +145,7 @@ describe('an outcome of a component', () => {
     expect(text).not.toContain('<script>&');
   });
 
-  it('comes to a crawler with its status, even where it was late', async () => {
+  it('is sent to a crawler with its status, even if it is deferred', async () => {
     const app = await startPages(
       within({
         view: () => (
@@ -165,7 +162,7 @@ describe('an outcome of a component', () => {
   });
 });
 
-describe('a late value that ends with an outcome before anything was sent', () => {
+describe('a deferred value that ends with a control-flow response before anything was sent', () => {
   const CRAWLER = { headers: { 'User-Agent': 'Googlebot/2.1' } };
   function Awaits() {
     return (
@@ -177,7 +174,7 @@ describe('a late value that ends with an outcome before anything was sent', () =
   const endingBy = (end: () => unknown): TestPage['server'] => ({ loader: () => ({ late: sleep(20).then(end) }) });
 
   it.each(OUTCOMES.filter(([name]) => name !== 'publicError()'))(
-    'has the status and the page of %s, where everything is waited for',
+    'has the status and the page of %s, if the response waits for everything',
     async (_name, end, status, kind) => {
       const app = await startPages(within({ view: Awaits, server: endingBy(end) }));
       const crawler = await app.ask('/page', CRAWLER);
@@ -193,7 +190,7 @@ describe('a late value that ends with an outcome before anything was sent', () =
     },
   );
 
-  it('has its status in a page that would stream, where its shell is not ready', async () => {
+  it('has its status in a streamed page whose shell is not ready', async () => {
     const Slow = (): ReactNode => use(useData<{ slow: Promise<string> }>().slow);
     const SlowShell = (): ReactNode => [<Awaits key="late" />, <Slow key="slow" />];
     const loader = () => ({ late: sleep(20).then(() => notFound()), slow: sleep(80, 'slow') });
@@ -201,14 +198,14 @@ describe('a late value that ends with an outcome before anything was sent', () =
     expect((await app.ask('/page')).status).toBe(404);
   });
 
-  it('is redirected where it says so', async () => {
+  it('redirects if it is a redirect', async () => {
     const app = await startPages(within({ view: Awaits, server: endingBy(() => redirect('/elsewhere?a=1&b=2')) }));
     for (const reply of [await app.ask('/page', CRAWLER), await app.ask('/page?_whole=1')]) {
       expect([reply.status, reply.headers.location, reply.text]).toEqual([303, '/elsewhere?a=1&b=2', '']);
     }
   });
 
-  it('in a layout takes the place of that layout', async () => {
+  it('in a layout replaces that layout', async () => {
     const [root] = within({ view: () => <p>page</p> });
     const app = await startPages([
       {
@@ -226,7 +223,7 @@ describe('a late value that ends with an outcome before anything was sent', () =
   it.each([
     ['a failure', fail, 'Digest: <code>'],
     ['publicError()', () => publicError(451, 'Closed for the flood.'), 'Closed for the flood.'],
-  ])('keeps the page of %s, which costs its own place', async (_name, end, words) => {
+  ])('keeps the page for %s, which replaces only its own place', async (_name, end, words) => {
     const app = await startPages(within({ view: Awaits, server: endingBy(end) }));
     const { status, text } = await app.ask('/page', CRAWLER);
     expect(status).toBe(200);
@@ -235,7 +232,7 @@ describe('a late value that ends with an outcome before anything was sent', () =
   });
 });
 
-describe('a late value that is rejected', () => {
+describe('a rejected deferred value', () => {
   function LatePage() {
     const { late, other } = useData<{ late: Promise<string>; other: Promise<string> }>();
     return (
@@ -253,7 +250,7 @@ describe('a late value that is rejected', () => {
     loader: () => ({ late: sleep(40).then(end), other: sleep(60, 'stands') }),
   });
 
-  it('by a failure costs its own place, with a digest', async () => {
+  it('by a failure replaces only its own place, with a digest', async () => {
     const app = await startPages(within({ view: LatePage, server: lateOf(fail) }));
     const { status, text, headers } = await app.ask('/page');
     expect(status).toBe(200);
@@ -272,7 +269,7 @@ describe('a late value that is rejected', () => {
     expect(text).not.toContain('content="noindex"');
   });
 
-  it.each(OUTCOMES)('by %s says so in its place', async (_name, end, status, kind) => {
+  it.each(OUTCOMES)('by %s shows it in its place', async (_name, end, status, kind) => {
     const app = await startPages(within({ view: LatePage, server: lateOf(end) }));
     const { text } = await app.ask('/page');
     expect(text).toContain('<em>stands</em>');
@@ -286,7 +283,7 @@ describe('a late value that is rejected', () => {
     expect(app.failures()).toEqual([]);
   });
 
-  it('by redirect() asks the browser to go', async () => {
+  it('by redirect() makes the browser redirect', async () => {
     const app = await startPages(within({ view: LatePage, server: lateOf(() => redirect('/elsewhere?a=1&b=2')) }));
     const { text } = await app.ask('/page');
     expect(text).toContain('<meta http-equiv="refresh" content="0;url=/elsewhere?a=1&amp;b=2"/>');
@@ -313,7 +310,7 @@ describe('a late value that is rejected', () => {
       ),
     ],
     ['an error with toJSON', Object.assign(new Error('canary'), { toJSON: () => 'canary', toString: () => 'canary' })],
-  ])('as %s tells nothing of it', async (_name, thrown) => {
+  ])('as %s reveals nothing of it', async (_name, thrown) => {
     const app = await startPages(within({ view: LatePage, server: lateOf(() => Promise.reject(thrown)) }));
     const { status, text } = await app.ask('/page');
     expect(status).toBe(200);
@@ -324,7 +321,7 @@ describe('a late value that is rejected', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('three times by one error is one incident', async () => {
+  it('used three times is one incident', async () => {
     const shared = new CanaryError();
     const Three = (): ReactNode => {
       const { all } = useData<{ all: Promise<string>[] }>();
@@ -347,7 +344,7 @@ describe('a late value that is rejected', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('and a value that its component cannot show costs its own place too', async () => {
+  it('and a value that its component cannot render also affect only their own place', async () => {
     const Breaks = (): ReactNode => {
       const { late } = useData<{ late: Promise<string> }>();
       return (
@@ -366,8 +363,8 @@ describe('a late value that is rejected', () => {
   });
 });
 
-describe('a failure of a component', () => {
-  it('in the shell costs the place of its route: the layout around it stands', async () => {
+describe('a component that fails', () => {
+  it('in the shell replaces its route and keeps the layout around it', async () => {
     const app = await startPages(within({ view: fail }));
     const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
     expect(status).toBe(500);
@@ -384,7 +381,7 @@ describe('a failure of a component', () => {
     expect(app.failures()[0]).toMatchObject({ origin: 'render' });
   });
 
-  it('in a layout, below the place of its page, costs the place of the layout', async () => {
+  it('in a layout, outside its page, replaces the layout', async () => {
     const app = await startPages([
       {
         id: 'root',
@@ -412,7 +409,7 @@ describe('a failure of a component', () => {
     expect(Object.keys(parseDocument(text).payload.errors ?? {})).toEqual(['inner']);
   });
 
-  it('in a boundary keeps the page and names its digest alone', async () => {
+  it('in a boundary keeps the page and shows only its digest', async () => {
     const Broken = (): ReactNode => fail();
     const app = await startPages(
       within({
@@ -431,7 +428,7 @@ describe('a failure of a component', () => {
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('is shown by the boundary of the route, where it has one of its own', async () => {
+  it("is shown by the route's error boundary, if it has one", async () => {
     const ErrorBoundary = (): ReactNode => {
       const { kind, digest } = usePageError();
       return <aside>{`${kind} ${digest}`}</aside>;
@@ -445,7 +442,7 @@ describe('a failure of a component', () => {
     }
   });
 
-  it('in an error page leads to the next boundary further out', async () => {
+  it('in an error page leads to the next outer boundary', async () => {
     const app = await startPages([
       {
         id: 'root',
@@ -473,7 +470,7 @@ describe('a failure of a component', () => {
         },
       },
     ],
-  ])('in %s leads to the page that needs nothing', async (_name, options) => {
+  ])('in %s leads to the built-in error page', async (_name, options) => {
     const app = await startPages(within({ view: fail }), options);
     const { status, headers, text } = await app.ask('/page', { headers: { Host: 'weir.example' } });
     expect(status).toBe(500);
@@ -489,7 +486,7 @@ describe('a failure of a component', () => {
     expect(addresses).toContain(headers['x-error-digest']);
   });
 
-  it('leaves the document as the owner wrote it, where only a page failed', async () => {
+  it("keeps the product's document if only a page failed", async () => {
     const app = await startPages(within({ view: fail }), {
       document: (props) => <TestDocument {...props} lang="de" />,
     });
@@ -503,7 +500,7 @@ describe('the deadline', () => {
     return use(never);
   }
 
-  it('ends a shell that never stands, with a failure', async () => {
+  it('ends a shell that is never ready, with a failure', async () => {
     const app = await startPages(within({ view: Hang }), { deadlineMs: 80 });
     const { status, headers, text } = await app.ask('/page');
     expect(status).toBe(500);
@@ -545,7 +542,7 @@ describe('the deadline', () => {
     expect(leakIn(text)).toBeUndefined();
   });
 
-  it('ends a page whose late value no component waits for', async () => {
+  it('ends a page with a deferred value that no component awaits', async () => {
     const app = await startPages(within({ view: Layout, server: { loader: () => ({ late: never }) } }), {
       deadlineMs: 80,
     });
@@ -560,7 +557,7 @@ describe('the deadline', () => {
     expect(String(app.failures()[0]?.stack)).toMatch(/^PageTimeout/);
   });
 
-  it('is over when the page is: nothing is recorded later', async () => {
+  it('ends with the page, so that nothing is recorded later', async () => {
     const app = await startPages(within({ view: () => <p>quick</p> }), { deadlineMs: 50 });
     await app.ask('/page');
     await sleep(80);

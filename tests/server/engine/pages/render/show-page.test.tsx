@@ -58,7 +58,7 @@ const TABLE: readonly TestPage[] = [
 const nonceOf = (policy = ''): string | undefined => /'nonce-([^']+)'/.exec(policy)?.[1];
 
 describe('the document', () => {
-  it('says how it may be kept, and by which build it was made', async () => {
+  it('has headers for caching, and names its build', async () => {
     const app = await startPages(TABLE);
     const { status, headers, text } = await app.ask('/orders');
     expect(status).toBe(200);
@@ -73,7 +73,7 @@ describe('the document', () => {
     expect(text.match(/<\/body>/g)).toHaveLength(1);
   });
 
-  it('has a nonce of its own on every script, the one that its policy names', async () => {
+  it('has a new nonce on every script, the same as in its policy', async () => {
     const app = await startPages(TABLE);
     const replies = await Promise.all([app.ask('/orders'), app.ask('/orders'), app.ask('/orders')]);
     const nonces = replies.map(({ headers }) => nonceOf(String(headers['content-security-policy'])));
@@ -88,12 +88,12 @@ describe('the document', () => {
     });
   });
 
-  it('never answers 304, whatever the visitor says to have', async () => {
+  it('never answers 304, with any If-None-Match', async () => {
     const app = await startPages(TABLE);
     expect((await app.ask('/orders', { headers: { 'If-None-Match': '*' } })).status).toBe(200);
   });
 
-  it('carries the data of every matched route, before the entry script', async () => {
+  it('contains the data of every matched route, before the entry script', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const { payload } = parseDocument(text);
@@ -109,14 +109,14 @@ describe('the document', () => {
     expect(text.indexOf('id="spillway-payload"')).toBeLessThan(text.indexOf('src="/assets/main-A1.js"'));
   });
 
-  it('keeps a key for each route that returns nothing at all', async () => {
+  it('has a key for each route, even if its loader returns undefined', async () => {
     const app = await startPages([
       { id: 'a', view: Outlet, server: { loader: () => undefined }, children: [{ id: 'b', path: '/b', view: Outlet }] },
     ]);
     expect(parseDocument((await app.ask('/b')).text).payload.data).toEqual({ '@frame': null, a: null, b: null });
   });
 
-  it('has title, meta and style sheets in its head, and preloads what this page needs alone', async () => {
+  it('has title, meta and style sheets in its head, and preloads only what this page needs', async () => {
     const app = await startPages(TABLE);
     const { text } = await app.ask('/orders');
     const head = text.slice(0, text.indexOf('</head>'));
@@ -138,7 +138,7 @@ describe('the document', () => {
     expect(head.indexOf('charSet="utf-8"')).toBeLessThan(head.indexOf('<title>'));
   });
 
-  it('hands the search to the page, and the checked origin to its loader', async () => {
+  it('passes the query string to the page, and the verified origin to its loader', async () => {
     const urls: string[] = [];
     const app = await startPages(
       [{ id: 'a', path: '/a', view: Outlet, server: { loader: ({ request }) => void urls.push(request.url) } }],
@@ -148,7 +148,7 @@ describe('the document', () => {
     expect(urls).toEqual(['https://weir.example/a?b=1']);
   });
 
-  it('refuses other methods with what is allowed', async () => {
+  it('rejects other methods with Allow', async () => {
     const app = await startPages(TABLE);
     const reply = await app.ask('/orders', { method: 'DELETE' });
     expect([reply.status, reply.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
@@ -159,7 +159,7 @@ describe('the document', () => {
     ['/post', 'GET, HEAD, POST, OPTIONS'],
     ['/post/within', 'GET, HEAD, POST, OPTIONS'],
     ['/nothing', 'GET, HEAD, POST, OPTIONS'],
-  ])('says which methods %s takes: %s', async (path, allow) => {
+  ])('lists the methods of %s: %s', async (path, allow) => {
     const calls: string[] = [];
     const server = { guard: () => void calls.push('guard') };
     const app = await startPages([
@@ -206,13 +206,13 @@ describe('HEAD of a page', () => {
     );
   });
 
-  it('has the status of what a loader ends with', async () => {
+  it('has the status with which a loader ends', async () => {
     const app = await startPages([{ id: 'a', path: '/a', view: Outlet, server: { loader: () => notFound() } }]);
     expect((await app.ask('/a', { method: 'HEAD' })).status).toBe(404);
     expect((await app.ask('/nothing', { method: 'HEAD' })).status).toBe(404);
   });
 
-  it('stops late work, and tells nobody of a failure', async () => {
+  it('stops deferred work, and reports no failure', async () => {
     const stopped = createGate();
     const app = await startPages([
       {
@@ -255,7 +255,7 @@ function Plain({ value }: { value: Promise<string> }) {
   return <em>{use(value)}</em>;
 }
 
-describe('a page for whoever has no scripts', () => {
+describe('a page for clients without scripts', () => {
   const table: readonly TestPage[] = [
     {
       id: 'late',
@@ -282,8 +282,8 @@ describe('a page for whoever has no scripts', () => {
       '/late',
       { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' },
     ],
-    ['a visitor who was sent there', '/late?_whole=1', { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
-  ])('comes at once for %s, with nothing hidden and nowhere else to go', async (_name, path, headers) => {
+    ['a visitor who was redirected there', '/late?_whole=1', { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
+  ])('is sent complete to %s, with nothing hidden and no further redirect', async (_name, path, headers) => {
     const app = await startPages(table);
     const { text, status } = await app.ask(path, { headers });
     expect(status).toBe(200);
@@ -295,7 +295,7 @@ describe('a page for whoever has no scripts', () => {
     expect(await (payload.data.late as { never: Promise<string> }).never).toBe('plain');
   });
 
-  it('is where the streamed page sends them, in an element that nobody else reads', async () => {
+  it("is the target of the streamed page's noscript redirect", async () => {
     const app = await startPages(table);
     const { text } = await app.ask('/late?a=1&b=%22', { headers: { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' } });
     expect(text).toContain('<i>waiting</i>');

@@ -8,7 +8,7 @@ import { useData } from '../../../../../src/shared/engine/rendering/hooks.ts';
 import { startPages } from '../../../../support/pages-app.tsx';
 import { until } from '../../../../support/until.ts';
 
-/** More than the system's own buffers take on a machine's inner network (a count of 10 kB each). */
+/** The number of parts of 10 kB each. More than the kernel buffers on a loopback connection. */
 const PARTS = 2000;
 const PART = 'a part of a page that is much too long. '.repeat(250);
 
@@ -29,7 +29,7 @@ function Long() {
   ));
 }
 
-it('hands a page on no faster than it is read, and all of it in the end', async () => {
+it('sends a page no faster than it is read, and completely', async () => {
   let reply: ServerResponse | undefined;
   const app = await startPages(
     [
@@ -37,7 +37,7 @@ it('hands a page on no faster than it is read, and all of it in the end', async 
         id: 'long',
         path: '/long',
         view: Long,
-        // The parts themselves are short: what the page makes of them is long.
+        // The parts themselves are short. The page makes long text of them.
         server: {
           loader: () => ({
             parts: Array.from({ length: PARTS }, (_, part) => sleep(part, `part ${part}`)),

@@ -33,13 +33,13 @@ const TABLE: readonly TestPage[] = [
 ];
 
 describe.skipIf(!hasNginx)(
-  `behind nginx as it is installed${hasNginx ? '' : ' (skipped: there is no nginx on the PATH)'}`,
+  `behind nginx in its installed configuration${hasNginx ? '' : ' (skipped: there is no nginx on the PATH)'}`,
   () => {
     it.each([
       ['without compression', undefined, {}],
       ['with gzip', 'gzip', { 'Accept-Encoding': 'gzip' }],
       ['with br', 'br', { 'Accept-Encoding': 'br' }],
-    ])('the shell comes before what is late, %s', async (_name, encoding, headers) => {
+    ])('the shell arrives before deferred values, %s', async (_name, encoding, headers) => {
       const app = await startPages(TABLE, { compression: encoding !== undefined });
       const { port, stop } = await startNginx({ upstream: `127.0.0.1:${app.port}` });
       onTestFinished(stop);

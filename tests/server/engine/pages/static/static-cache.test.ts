@@ -25,13 +25,13 @@ function createCache({ maxBytes = 1000 } = {}) {
 }
 
 describe('createStaticCache', () => {
-  it('renders once for all who ask at the same time', async () => {
+  it('renders once for all simultaneous requests', async () => {
     const { ask, render } = createCache();
     expect(await Promise.all(Array.from({ length: 20 }, () => ask()))).toEqual(Array(20).fill('render 1'));
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  it('serves a page as it is for 300 seconds', async () => {
+  it('serves a page unchanged for 300 seconds', async () => {
     const { ask, render, pass } = createCache();
     await ask();
     pass(300 * Second);
@@ -39,7 +39,7 @@ describe('createStaticCache', () => {
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  it('serves an older page once more, and renders it again behind the visitor', async () => {
+  it('serves an older page once more, and renders it again in the background', async () => {
     const { ask, render, pass } = createCache();
     await ask();
     pass(300 * Second + 1);
@@ -51,7 +51,7 @@ describe('createStaticCache', () => {
     expect(render).toHaveBeenCalledTimes(2);
   });
 
-  it('keeps the old page where the refresh fails, and tries again', async () => {
+  it('keeps the old page if the refresh fails, and tries again', async () => {
     const { ask, pass, onRefreshFailed } = createCache();
     const failure = new Error('no database');
     await ask();
@@ -67,7 +67,7 @@ describe('createStaticCache', () => {
     expect(await ask()).toBe('render 2');
   });
 
-  it('does not keep what must not be kept, nor what failed', async () => {
+  it('does not cache pages that must not be cached, nor failed ones', async () => {
     const { ask, render } = createCache();
     expect(await ask('/a', async () => undefined)).toBeUndefined();
     const failed = { status: 500, digest: undefined };
@@ -77,7 +77,7 @@ describe('createStaticCache', () => {
     expect(render).toHaveBeenCalledTimes(1);
   });
 
-  it('drops the page that was asked for least recently when it is full', async () => {
+  it('evicts the least recently requested page when it is full', async () => {
     const { ask } = createCache({ maxBytes: 20 });
     const eight = (text: string) => async () => toPage(text.padEnd(8));
     await ask('/a', eight('a1'));
@@ -88,7 +88,7 @@ describe('createStaticCache', () => {
     expect(await ask('/b', eight('b2'))).toBe('b2      ');
   });
 
-  it('does not keep a page larger than the whole cache, and drops nothing for it', async () => {
+  it('does not cache a page larger than the whole cache, and evicts nothing for it', async () => {
     const { ask } = createCache({ maxBytes: 20 });
     await ask('/a', async () => toPage('a1'));
     expect(await ask('/b', async () => toPage('b'.repeat(21)))).toHaveLength(21);

@@ -27,7 +27,7 @@ function staticPage(server: TestPage['server'], rest: Partial<TestPage> = {}): r
 }
 
 describe('a static page', () => {
-  it('is rendered once for all who ask at once', async () => {
+  it('is rendered once for all simultaneous requests', async () => {
     let loads = 0;
     let renders = 0;
     const app = await startPages(
@@ -49,7 +49,7 @@ describe('a static page', () => {
     expect(new Set(replies.map(({ text }) => text)).size).toBe(2);
   });
 
-  it('is the same bytes for everyone: no nonce, no trace, a validator, a policy that names its two scripts', async () => {
+  it('has the same bytes for everyone: no nonce, no trace, an ETag, a policy with the hashes of its two scripts', async () => {
     const app = await startPages(staticPage({ loader: () => 'same' }));
     const first = await app.ask('/page', { headers: { 'User-Agent': 'Googlebot/2.1' } });
     const second = await app.ask('/page', { headers: { Cookie: 'a=1' } });
@@ -67,7 +67,7 @@ describe('a static page', () => {
     expect(parseDocument(first.text).payload.static).toBe(true);
   });
 
-  it('answers 304, and HEAD with its headers', async () => {
+  it('answers 304, and HEAD with the same headers', async () => {
     const app = await startPages(staticPage({ loader: () => 'same' }));
     const { headers, text } = await app.ask('/page');
     const same = await app.ask('/page', { headers: { 'If-None-Match': `"x", ${headers.etag}` } });
@@ -82,7 +82,7 @@ describe('a static page', () => {
     ['gzip', 'gzip'],
     ['br', 'br'],
     ['identity', undefined],
-  ])('has a strong validator for each encoding, and its data one for all: %s', async (accepted, encoding) => {
+  ])('has a strong ETag for each encoding, and one ETag for its data: %s', async (accepted, encoding) => {
     const text = 'words '.repeat(400);
     const app = await startPages(staticPage({ loader: () => text }), { compression: true });
     const plain = await app.ask('/page');
@@ -103,14 +103,14 @@ describe('a static page', () => {
       );
       expect(head?.headers).toMatchObject({ etag, 'content-length': get?.headers['content-length'] });
       expect(head?.headers['content-encoding']).toBe(encoding);
-      // Bytes of another coding cannot stand for these.
+      // The ETag of another encoding does not match these bytes.
       const other = encoding === undefined ? '"x-br"' : String(plain.headers.etag);
       const anew = await app.ask(path, { headers: { 'Accept-Encoding': accepted, 'If-None-Match': other } });
       expect([anew.status, anew.headers.etag]).toEqual([200, etag]);
     }
   });
 
-  it('has data that are those of the document', async () => {
+  it('has the same data as its document', async () => {
     let count = 0;
     const app = await startPages(staticPage({ loader: () => ++count }));
     const data = await app.ask('/_data/page');
@@ -123,7 +123,7 @@ describe('a static page', () => {
     expect((await app.ask('/_data/page', { method: 'HEAD' })).headers.etag).toBe(data.headers.etag);
   });
 
-  it('waits for late values, and its data do too', async () => {
+  it('waits for deferred values, in its data too', async () => {
     const app = await startPages(
       staticPage(
         { loader: () => ({ late: sleep(20, 'late is here') }) },
@@ -145,7 +145,7 @@ describe('a static page', () => {
     await expect((data.payload.data.page as { late: Promise<string> }).late).resolves.toBe('late is here');
   });
 
-  it('knows the keys of the search that it lists, in one order, and no others', async () => {
+  it('receives only the query parameters that it lists, in a fixed order', async () => {
     let loads = 0;
     const app = await startPages(
       staticPage(
@@ -171,8 +171,8 @@ describe('a static page', () => {
 
   it.each([
     ['a header', ({ request }) => request.headers.get('cookie')],
-    ['a cookie of the context', ({ context }) => context.user],
-  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('may not read %s', async (_name, loader) => {
+    ['a cookie from the context', ({ context }) => context.user],
+  ] satisfies [string, NonNullable<TestPage['server']>['loader']][])('cannot read %s', async (_name, loader) => {
     const app = await startPages(staticPage({ loader }), { createContext: () => ({ user: 'ada lovelace' }) });
     for (const path of ['/page', '/page', '/_data/page']) {
       const { status, headers, text } = await app.ask(path, { headers: { Cookie: 'user=ada lovelace' } });
@@ -184,7 +184,7 @@ describe('a static page', () => {
     expect(String(app.failures()[0]?.stack)).toMatch(/A static page read (?:request\.headers|context\.user)\./);
   });
 
-  it('does not call for a context, and its fetch belongs to nobody', async () => {
+  it('does not create a context, and its fetch belongs to no visitor', async () => {
     let made = 0;
     const app = await startPages(staticPage({ loader: ({ context }) => typeof context.fetch }), {
       createContext: () => ({ made: ++made }),
@@ -193,7 +193,7 @@ describe('a static page', () => {
     expect(made).toBe(0);
   });
 
-  it('belongs to no request: its URL has the origin that is configured', async () => {
+  it('does not depend on the request: its URL has the configured origin', async () => {
     const app = await startPages(staticPage({ loader: ({ request }) => request.url }));
     const { text } = await app.ask('/page', { headers: { Host: 'other.example' } });
     expect(text).not.toContain('other.example');
@@ -203,15 +203,15 @@ describe('a static page', () => {
 describe('the host in a static page', () => {
   const saysHost: Partial<TestPage> = { view: () => <p>{useHost()}</p> };
 
-  it('is the one that is configured', async () => {
+  it('is the configured one', async () => {
     const app = await startPages(staticPage(undefined, saysHost), { publicOrigins: ['https://weir.example'] });
     expect((await app.ask('/page', { headers: { Host: 'weir.example' } })).text).toContain('<p>weir.example</p>');
   });
 
   it.each([
     ['nothing is configured', []],
-    ['several are', ['https://weir.example', 'https://www.weir.example']],
-  ])('is an error that says what to do where %s', async (_name, publicOrigins) => {
+    ['several origins are', ['https://weir.example', 'https://www.weir.example']],
+  ])('is an error that says what to do if %s', async (_name, publicOrigins) => {
     const app = await startPages(staticPage(undefined, saysHost), { publicOrigins });
     const { status, headers, text } = await app.ask('/page', { headers: { Host: 'www.weir.example' } });
     expect([status, headers['cache-control']]).toEqual([500, 'no-store']);
@@ -219,7 +219,7 @@ describe('the host in a static page', () => {
     expect(String(app.failures()[0]?.stack)).toMatch(/A static page read useHost\(\)\..* Set PUBLIC_ORIGINS/);
   });
 
-  it('is never that of the visitor who came first, on an error page neither', async () => {
+  it('is never that of the first visitor, not even on an error page', async () => {
     const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
     const { text } = await app.ask('/page', { headers: { Host: 'evil.example' } });
     expect(text).toContain('while loading the host localhost:3000');
@@ -229,9 +229,9 @@ describe('the host in a static page', () => {
 
 describe('a static page that fails', () => {
   it.each([
-    ['its loader', { server: { loader: () => Promise.reject(new CanaryError()) } }, 500],
+    ['a failing loader', { server: { loader: () => Promise.reject(new CanaryError()) } }, 500],
     [
-      'its render',
+      'a failing render',
       {
         view: () => {
           throw new CanaryError();
@@ -239,8 +239,8 @@ describe('a static page that fails', () => {
       },
       500,
     ],
-    ['an outcome', { server: { loader: () => notFound() } }, 404],
-  ] as [string, Partial<TestPage>, number][])('by %s is not kept', async (_name, broken, status) => {
+    ['a control-flow response', { server: { loader: () => notFound() } }, 404],
+  ] as [string, Partial<TestPage>, number][])('with %s is not cached', async (_name, broken, status) => {
     let heal = false;
     const view = broken.view;
     const loader = broken.server?.loader;
@@ -282,11 +282,15 @@ describe('a static page that fails', () => {
   }
 
   it.each([
-    ['a late value that is rejected', Patient, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
-    ['a component behind a boundary', Suspended, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
-    ['a value that never comes', Patient, () => new Promise<string>(() => {})],
-    ['a value that never comes and no component waits for', () => <b>healed</b>, () => new Promise<string>(() => {})],
-  ])('by %s is not kept either', async (_name, view, toLate) => {
+    ['a rejected deferred value', Patient, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a failing component behind a boundary', Suspended, () => sleep(10).then(() => Promise.reject(new CanaryError()))],
+    ['a value that never settles', Patient, () => new Promise<string>(() => {})],
+    [
+      'a value that never settles and that no component awaits',
+      () => <b>healed</b>,
+      () => new Promise<string>(() => {}),
+    ],
+  ])('with %s is not cached', async (_name, view, toLate) => {
     let heal = false;
     const app = await startPages(
       staticPage({ loader: () => ({ late: heal ? Promise.resolve('healed') : toLate() }) }, { view }),
@@ -307,7 +311,7 @@ describe('a static page that fails', () => {
     ['notFound()', notFound, 404],
     ['forbidden()', forbidden, 403],
     ['unauthorized()', unauthorized, 401],
-  ])('by %s of a late value has its status, and is not kept', async (_name, end, status) => {
+  ])('with %s from a deferred value has its status, and is not cached', async (_name, end, status) => {
     let heal = false;
     const app = await startPages(
       staticPage({ loader: () => ({ late: sleep(10).then(() => (heal ? 'healed' : end())) }) }, { view: Patient }),
@@ -324,7 +328,7 @@ describe('a static page that fails', () => {
     expect((await app.ask('/page')).text).toContain('<b>healed</b>');
   });
 
-  it('by redirect() of a late value is a redirect', async () => {
+  it('with redirect() from a deferred value is a redirect', async () => {
     const app = await startPages(
       staticPage({ loader: () => ({ late: sleep(10).then(() => redirect('/elsewhere')) }) }, { view: Patient }),
     );
@@ -333,7 +337,7 @@ describe('a static page that fails', () => {
   });
 
   it.each(['guard', 'loader'])(
-    'by a %s that never returns ends at the deadline, for who asks next too',
+    'with a %s that never returns ends at the deadline, also for the next visitor',
     async (part) => {
       let hangs = true;
       const app = await startPages(
@@ -354,13 +358,13 @@ describe('a static page that fails', () => {
     },
   );
 
-  it('is one incident for each visitor, not two', async () => {
+  it('causes one incident per request, not two', async () => {
     const app = await startPages(staticPage({ loader: () => Promise.reject(new CanaryError()) }));
     await app.ask('/page');
     expect(app.failures()).toHaveLength(1);
   });
 
-  it('beyond every error page is answered with the page that needs nothing', async () => {
+  it('whose error pages also fail shows the built-in error page', async () => {
     const app = await startPages(staticPage({ loader: () => null }), {
       document: () => {
         throw new CanaryError();
@@ -375,7 +379,7 @@ describe('a static page that fails', () => {
     );
   });
 
-  it('redirects where it says so', async () => {
+  it('redirects with redirect()', async () => {
     const app = await startPages(staticPage({ loader: () => redirect('/elsewhere') }));
     const reply = await app.ask('/page');
     expect([reply.status, reply.headers.location]).toEqual([303, '/elsewhere']);

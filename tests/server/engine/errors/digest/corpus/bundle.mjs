@@ -25,7 +25,7 @@ export const kinds = {
   },
 };
 
-/** The sources of a release, by path from the root. */
+/** Returns the sources of a release by their path from the root. */
 export function readSources(release) {
   const files = ['src', 'packages']
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))

@@ -1,4 +1,4 @@
-// Runs the corpus in every engine and writes down the stacks: `node tests/server/engine/errors/digest/corpus/collect.mjs`.
+// Runs the corpus in every engine and writes the stacks: `node tests/server/engine/errors/digest/corpus/collect.mjs`.
 // It needs `firefox-esr` and `jsc` (Debian: `apt-get install firefox-esr libjavascriptcoregtk-4.0-bin`).
 
 import { execFile, spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { launchBrowser } from '../../../../../support/browser.ts';
 import { bundle, kinds, root } from './bundle.mjs';
 
 const run = promisify(execFile);
-/** Stands in the stacks for where the builds really were. */
+/** Replaces the real location of the builds in the stacks. */
 const origin = 'https://shop.example';
 const folder = '/app/dist';
 
@@ -41,7 +41,7 @@ mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'maps.json'), `${JSON.stringify(maps)}\n`);
 writeFileSync(join(out, 'stacks.json'), toCompact(stacks));
 
-/** Without the sources, which are those of the corpus. */
+/** Omits the sources, which are in the corpus. */
 function toMaps(files) {
   return files
     .filter(({ path }) => path.endsWith('.map'))
@@ -51,7 +51,7 @@ function toMaps(files) {
     });
 }
 
-/** One line for each bug in a build on an engine, with what differs between its values alone. */
+/** Writes one line per engine, build and bug, with only the stacks that differ between its values. */
 function toCompact(all) {
   const lines = all.flatMap(({ engine, kind, release, found }) =>
     Object.entries(Object.groupBy(found, ({ id }) => id)).map(([id, times]) => {
@@ -62,7 +62,7 @@ function toCompact(all) {
   return `[\n${lines.join(',\n')}\n]\n`;
 }
 
-/** Frames beyond these are those of the corpus's own runner, or more of the same. */
+/** Removes the frames of the corpus's runner, and repeated ones. */
 function toShort({ stack, ...rest }) {
   const lines = stack.split('\n');
   const own = lines.findIndex((line) => /(?:at |^|\/)run[@ ]/.test(line)) + 1;
@@ -95,7 +95,7 @@ async function runJsc(files) {
   const { stdout } = await run('jsc', ['-m', join(dist, mainOf(files))], { maxBuffer: 1e9 });
   rmSync(dist, { recursive: true });
   const line = stdout.split('\n').find((text) => text.startsWith('['));
-  // In Safari they have URLs.
+  // Safari reports URLs instead of paths.
   return JSON.parse(line.replaceAll(`${dist}/client`, origin));
 }
 
@@ -122,7 +122,7 @@ async function runFirefox(files) {
   });
 }
 
-/** Gives the bundles to a browser and takes what the page posts back. */
+/** Serves the bundles to a browser, and returns what the page posts back. */
 async function serve(files, open) {
   const served = new Map(files.map(({ path, text }) => [path.replace(/^client/, ''), text]));
   const { promise, resolve } = Promise.withResolvers();

@@ -1,8 +1,8 @@
 import { parseSync } from 'oxc-parser';
 
 /**
- * The next release of a module: lines, functions and classes have come between all that was there, and
- * methods into the classes. What was there has not changed.
+ * Creates the next release of a module. It adds lines, functions and classes between the existing ones, and methods
+ * to the classes. Existing code does not change.
  *
  * @param {string} path
  * @param {string} text
@@ -27,7 +27,7 @@ export function toNextRelease(path, text) {
   return `${'// A line more.\n'.repeat(10)}${next}`;
 }
 
-/** Has an effect, so that no bundler leaves it out. */
+/** Has a side effect, so that no bundler removes it. */
 function toAddition(count) {
   return `(globalThis.added ??= []).push(
   function added${count}(value) {

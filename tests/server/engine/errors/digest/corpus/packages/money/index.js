@@ -1,4 +1,4 @@
-// Stands for a package from a registry.
+// Imitates a package from a registry.
 export function parseMoney(text) {
   if (!/^\d/.test(text)) throw new Error('Amount must start with a digit: "' + text + '"');
   const [amount, currency] = text.split(' ');

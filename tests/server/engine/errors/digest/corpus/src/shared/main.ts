@@ -3,7 +3,7 @@ import { run } from './engine/run.ts';
 declare const print: undefined | ((line: string) => void);
 
 const has = (name: string) => (globalThis as any)[name] !== undefined;
-// Named late, so that splitting makes a chunk of the pages.
+// Named late, so that splitting creates a chunk for the pages.
 const found = await run(has);
 const text = JSON.stringify(found);
 if (typeof print === 'function' && typeof (globalThis as any).window === 'undefined') print(text);

@@ -1,4 +1,4 @@
-// Throws every bug with several values and writes down what an engine says of it.
+// Throws every bug with several values and records what the engine reports.
 import { bugs } from '../product/bugs.ts';
 
 declare const print: undefined | ((line: string) => void);

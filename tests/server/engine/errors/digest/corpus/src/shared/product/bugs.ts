@@ -1,4 +1,4 @@
-// Each entry is one bug: however it is reached, it is to have one digest, and no other has the same.
+// Each entry is one bug. It must have one digest on every path to it, and no other bug can have the same.
 import { balance, compare, createRole, greet, hasKind, initials, isAdmin, label, loadProfile, merge, notify, permissions, type Profile, readSession, readTheme, rename, requireAdmin, setting, signIn, track, Wallet } from './account/account.ts';
 import { Cart, cheapest, createLimiter, GiftCart, type Item, sortByPrice } from './cart/cart.ts';
 import { AppError } from './app-error.ts';
@@ -9,7 +9,7 @@ import { approve, buy, confirmOrder, deleteOrder, firstLine, limit, parseQuantit
 import page, { createRoutes, handlers, orderPage, Price } from './pages/pages.ts';
 
 export interface Bug {
-  /** A global that not every engine's shell has. */
+  /** A global that some engines' shells do not have. */
   needs?: string;
   fail(value: number): unknown;
 }

@@ -56,7 +56,7 @@ export function compare(left: Profile, right: { badge: { level: number } }): str
 }
 
 export function track(event: string): void {
-  // @ts-expect-error: a script that did not load would have defined it
+  // @ts-expect-error: defined by a script that did not load
   analyticsQueue.push(event);
   console.log(event);
 }
