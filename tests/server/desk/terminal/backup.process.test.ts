@@ -199,7 +199,7 @@ describe('a backup of SQLite', () => {
         newer.close();
         return readFileSync(path);
       },
-      /^The backup was made by a newer release \(schema 999/,
+      /^The backup was made by a newer version \(schema 999/,
     ],
   ])('is refused if it %s, and the store stays', async (_name, change, message) => {
     const { store, path, folder } = await open();

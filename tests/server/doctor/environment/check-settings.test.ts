@@ -58,7 +58,7 @@ it('says everything that a start would refuse, one wrong setting behind the othe
   expect(ill.every((line) => line.startsWith('wrong Settings: '))).toBe(true);
   for (const name of [
     'PORT',
-    'OPERATOR_TOKEN is no token',
+    'OPERATOR_TOKEN is not a valid token',
     'SENTRY_DSN',
     'SMTP_URL',
     'WITH_CATS',
