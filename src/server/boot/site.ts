@@ -85,7 +85,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
   const { earlyScript, reportPath, traced } = toDocumentParts(ground);
   const takesFeedback = product.reporting?.feedback !== false;
-  // A process that stands at a breakpoint is late, and refuses nothing to its developer.
+  // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const { limiter, overload } = openOverload({
     delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
     maxPages: config.maxPages,
@@ -117,8 +117,8 @@ export async function startSite<Settings, Services, Own extends object>({
     },
     details: () => ({ ...desk.condition }),
   };
-  // A new server of development waits here until the one before it has let go of the store. What fails above leaves
-  // that one in its place.
+  // A new development server waits here until the previous one has released the store. If anything above fails, the
+  // previous one continues.
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
     : undefined;
@@ -245,7 +245,7 @@ export async function startSite<Settings, Services, Own extends object>({
       await closeServices();
       await desk.close();
       await upstream.close();
-      log.info(await metrics.listCounts(), 'What was counted since the start.');
+      log.info(await metrics.listCounts(), 'Counts since the start.');
     },
     log,
     flush,
@@ -264,15 +264,15 @@ export async function startSite<Settings, Services, Own extends object>({
   }
 }
 
-/** Not async where the product adds nothing, which spares each visit a turn. */
+/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
 function toContextMaker<Settings, Services, Own extends object>(
   { context }: Product<Settings, Services, Own>,
   parts: ProductParts<Settings, Services>,
 ) {
   type Made = Own & ProductParts<Settings, Services>;
-  if (!context) return () => parts as Made; // nothing is its own
+  if (!context) return () => parts as Made; // `Own` is empty
   return async (request: Request, response: Response): Promise<Made> => {
-    const own = (await context({ ...parts, request, response })) as Own; // no promise any more
+    const own = (await context({ ...parts, request, response })) as Own; // awaited
     return { ...own, ...parts };
   };
 }
@@ -282,14 +282,14 @@ function warnOfNode(log: ServerLog['log']): void {
   if (words !== undefined) log.warn(words);
 }
 
-/** What an operator may want to set. */
+/** Logs settings that are worth changing. */
 function logAdvice({ publicOrigins, host }: Config, log: ServerLog['log']): void {
   if (publicOrigins.length === 0) {
     log.warn(
-      'PUBLIC_ORIGINS is not set, so every host is answered. Set it to the origins that visitors use, such as https://example.com.',
+      'PUBLIC_ORIGINS is not set: requests for any host are accepted. Set it in production, for example PUBLIC_ORIGINS=https://example.com.',
     );
   }
   if (host === 'localhost' || (isIP(host) > 0 && /^(?:127\.|::1$)/.test(host))) {
-    log.info('Only this machine can reach the server. Set HOST to 0.0.0.0 to listen on every network.');
+    log.info('Only this machine can connect to the server. Set HOST=0.0.0.0 to accept outside connections.');
   }
 }

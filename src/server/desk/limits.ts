@@ -61,6 +61,7 @@ export const BLOCKED_AFTER = 1 * Second;
 
 /** Points in the memory history (a count). When it is full, pairs of points are merged. About 1,000 bytes of text. */
 export const MEMORY_POINTS = 48;
+
 // The store
 
 /** Occurrences of an incident that are kept in an hour (a count). Beyond it, the hour is marked as sampled. */

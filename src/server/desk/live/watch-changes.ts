@@ -27,7 +27,7 @@ export function createChangeWatch({ read, interval = LIVE_POLL_INTERVAL }: Chang
   }
 
   async function look(): Promise<void> {
-    // An unavailable store reports no change. What was journaled until then is a change once the store is back.
+    // An unavailable store counts as unchanged. Entries journaled until then become a change when the store is back.
     const found = await read().catch(() => known);
     if (listeners.size === 0) {
       isLooking = false;

@@ -47,7 +47,7 @@ export interface DeskPages {
   readonly covers: (path: string) => boolean;
   /** Returns whether a visitor of the site is signed in to the desk. */
   readonly isOperator: IsOperator;
-  /** Sets that on each request, for the site's error pages. */
+  /** Records in each request whether its visitor is signed in here, for the site's error pages. */
   readonly knowOperator: Step;
   /** Ends the live streams of open pages, for a drain. */
   readonly endStreams: () => void;
