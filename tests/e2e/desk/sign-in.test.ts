@@ -9,7 +9,7 @@ import { exchanged, heading, hydrated, isSameDocument, markDocument, useSite } f
 const site = useSite(async () => ({}));
 
 const SIGN_IN = 'Sign in to the desk';
-const LINK = /within 15 minutes: (http\S+)\n/;
+const LINK = /after 15 minutes\): (http\S+)\n/;
 const readToken = () => readFileSync(join(site.server.dataDir, 'desk-token'), 'utf8').trim();
 
 async function enter(page: Page, token = readToken()): Promise<void> {

@@ -17,9 +17,9 @@ export interface ListToDraw {
   readonly command: string;
 }
 
-/** The width from which the list is a table. In a narrower terminal, an incident has two lines (columns). */
+/** From this width on, the list is a table. In a narrower terminal, each incident has two lines (columns). */
 const TABLE_WIDTH = 64;
-/** The widths from which the table has more columns: the place, then the chart (columns). */
+/** From these widths on, the table also has the place, and then the chart (columns). */
 const WHERE_WIDTH = 96;
 const CHART_WIDTH = 130;
 /** The greatest width of the place (columns). */

@@ -8,7 +8,7 @@ export interface Sheet {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The narrowest width that a table still fits (columns). */
+/** The narrowest width that a table is drawn for (columns). */
 const MIN_WIDTH = 30;
 
 /**

@@ -46,7 +46,7 @@ describe('without a setting', () => {
     writeFileSync(settings.dataDir, 'a file in the place of the folder');
     const spied = createTestLog();
     expect(listTokens(settings, spied.log)).toEqual({ tokens: [], newcomer: undefined });
-    expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('nobody can sign in')]);
+    expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('No operator can sign in')]);
   });
 
   it('replicas that share a database are refused, by a sentence', () => {

@@ -473,7 +473,7 @@ describe('every answer of the desk', () => {
     const cookie = await (await startDeskSite()).enter();
     for (const reply of [await site.get('/desk', cookie), await site.post('/desk', signIn(ADA.token))]) {
       expect(reply.status).toBe(503);
-      expect(reply.text).toContain('store cannot be reached');
+      expect(reply.text).toContain('store is unavailable');
     }
     expect((await site.get('/')).status).toBe(200);
     expect(site.lines.filter(({ msg }) => msg === 'A request failed.')).toEqual([]);

@@ -220,7 +220,7 @@ describe('a backup of SQLite', () => {
     writeBackupFile(path, file, { force: false });
     expect(() => writeBackupFile(path, file, { force: false })).toThrow('exists');
     expect(existsSync(file)).toBe(true);
-    expect(() => writeBackupFile(path, join(folder, 'none/backup.sqlite'), { force: false })).toThrow('no folder');
+    expect(() => writeBackupFile(path, join(folder, 'none/backup.sqlite'), { force: false })).toThrow('does not exist');
     writeBackupFile(path, file, { force: true });
   });
 });

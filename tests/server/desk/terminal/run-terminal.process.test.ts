@@ -228,7 +228,7 @@ function readJournals({ DATA_DIR = '' }: Env): string {
 describe('without a server', () => {
   it.each([
     ['SQLite', sqliteEnv, 'There is no desk in '],
-    ['PostgreSQL', emptyPostgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
+    ['PostgreSQL', emptyPostgresEnv, 'The database in DESK_DATABASE_URL has no desk yet'],
   ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
     const env = await makeEnv();
     for (const args of [[], [digest], ['link']]) {

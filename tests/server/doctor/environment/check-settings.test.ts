@@ -68,7 +68,9 @@ it('says everything that a start would refuse, one wrong setting behind the othe
     expect(ill.join('\n')).toContain(name);
   }
   expect(ill.join('\n')).toContain('OPERATOR_TOKEN is missing');
-  expect(await listIll({ OPERATOR_TOKEN: DRAWN, VIEWER_TOKEN: DRAWN })).toEqual([expect.stringContaining('in common')]);
+  expect(await listIll({ OPERATOR_TOKEN: DRAWN, VIEWER_TOKEN: DRAWN })).toEqual([
+    expect.stringContaining('share a name or a token'),
+  ]);
 });
 
 it.each([
