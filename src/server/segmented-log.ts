@@ -109,7 +109,7 @@ export function createSegmentedLog(options: SegmentedLogOptions): SegmentedLog {
     append(record) {
       file ??= open();
       try {
-        if (files.write(file, record) < record.length) throw new Error('The disk accepted only a part of the record.');
+        if (files.write(file, record) < record.length) throw new Error('The disk took only a part of the record.');
       } catch (error) {
         cutOff(file);
         throw error;

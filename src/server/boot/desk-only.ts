@@ -25,8 +25,9 @@ export function isDeskOnly(): boolean {
 }
 
 /**
- * Starts only the desk with its store and health checks, and nothing of the product. @param dist the folder of the
- * build
+ * Starts only the desk with its store and health checks, and nothing of the product.
+ *
+ * @param dist the folder of the build
  */
 export async function startDesk(dist: string): Promise<void> {
   const ground = await openGround(dist);

@@ -119,8 +119,8 @@ export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions)
 }
 
 /**
- * Hashes senders with a key that takes some 50 ms to derive. With a fast key, a reader of the store who knows the address
- * of one sender could try out tokens. The key is derived when the first wrong token arrives.
+ * Hashes senders with a key that takes some 50 ms to derive. With a fast key, a reader of the store who knows the
+ * address of one sender could try out tokens. The key is derived when the first wrong token arrives.
  */
 function createSenderHash(secret: string): (sender: string) => Promise<string> {
   let key: Promise<Buffer> | undefined;
