@@ -85,8 +85,8 @@ export const MAX_BUILD_BYTES = 200 * MiB;
 /** How long the list of ended processes is kept (ms). */
 export const RUN_AGE = 30 * Day;
 /**
- * How often old data is deleted (ms), how often the store's size is checked (ms), and the growth that counts as grown
- * (a share).
+ * How often old data is deleted (ms), how often the store's size is checked (ms), and the growth after which old data
+ * is deleted early (a share).
  */
 export const RETENTION_INTERVAL = 1 * Hour;
 export const SIZE_CHECK_INTERVAL = 5 * Minute;
