@@ -32,31 +32,34 @@ export interface AppDeps extends FirstStepsDeps {
   readonly findOldAsset?: AssetsOptions['findOldAsset'];
   readonly pages: PageSteps;
   readonly api?: RequestHandler | undefined;
-  /** The owner's: other origins whose scripts may call the API. */
+  /** Other origins whose scripts can call the product's API. */
   readonly apiOrigins?: ApiOrigins | undefined;
   readonly compression?: boolean;
   readonly metrics?: Pick<Metrics, 'count' | 'observeRequest'>;
-  /** Knows when there is too much to do; undefined to refuse nothing. */
+  /** Detects overload; undefined to refuse nothing. */
   readonly overload: Overload | undefined;
-  /** Takes what browsers report; told how to answer where it fails itself. */
+  /** Receives browser reports. `fail` answers if the tunnel itself fails. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
-  /** Where operators look, in front of all that is the owner's. */
+  /** The desk's pages, which run before all product code. */
   readonly desk?: DeskPages | undefined;
-  /** The same for programs. */
+  /** The desk's API. */
   readonly deskApi?: RequestHandler | undefined;
-  /** Takes what visitors say of failures. */
+  /** Receives feedback from visitors. */
   readonly feedback?: RequestHandler | undefined;
-  /** `npm run dev`: what tells open pages of builds. */
+  /** `npm run dev`: notifies open pages of builds. */
   readonly development?: RequestHandler;
-  /** The owner's, before API and pages, which they may guard. */
+  /** The product's steps. They run before API and pages, and can guard them. */
   readonly steps: readonly RequestHandler[];
-  /** The owner's, for what is neither a page nor under `/api`. */
+  /** The product's routes, for requests that are neither a page nor under `/api`. */
   readonly routes?: RequestHandler | undefined;
   /** An existing Express app. It gets the requests that nothing else answers, and keeps its own rules. */
   readonly existingApp?: LoadedApp | undefined;
 }
 
-/** The list of what happens to a request, in order. Has no side effects: a test builds the real app in one line. */
+/**
+ * Creates the list of steps that a request passes, in order. It has no side effects, so a test can create the real app
+ * in one line.
+ */
 export function createApp(deps: AppDeps): RequestListener {
   const { log, funnel, origins, trust, files, pages } = deps;
   const fail = errorHandler({ funnel, renderError: pages.renderError, takesFeedback: deps.feedback !== undefined });
@@ -68,10 +71,10 @@ export function createApp(deps: AppDeps): RequestListener {
   const front = [
     ...firstSteps(deps, existing && { isReserved, rawPaths: deps.existingApp?.rawPaths }),
     ...(deps.apiOrigins?.length ? [apiOrigins(deps.apiOrigins, isProductsApi)] : []),
-    // In front of whatever reads bodies; it has a cross-site check of its own.
+    // Before everything that reads bodies. The tunnel has its own cross-site check.
     ...(deps.tunnel ? [deps.tunnel(fail)] : []),
     assets({ files, findOldAsset: deps.findOldAsset, passesOn: existing !== undefined }),
-    // What is above is cheap, and is answered whatever happens.
+    // Everything above is cheap, so it is answered even during overload.
     ...(deps.overload
       ? [shed({ overload: deps.overload, isRendered: pages.isRendered, isExempt: isForOperators, count })]
       : []),
@@ -79,7 +82,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ...(existing ? [existing.takeHeaders] : []),
   ];
 
-  // Before anything that could act, and before the body is read.
+  // Before anything with side effects, and before the body is read.
   const isAccepted = pages.acceptsPostsFrom;
   app.use(crossSite({ origins, isAccepted, covers: existing && isReserved, takesTokens: isProductsApi, log }));
   app.use(expectContinue());

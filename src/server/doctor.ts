@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { endWithReader } from './boot/end-with-reader.ts';
 import { runDoctor } from './doctor/run-doctor.ts';
 
-// `npm run doctor`, and `node dist/doctor.mjs` where there is no npm. Of the product its settings alone are loaded.
+// `npm run doctor`, or `node dist/doctor.mjs` without npm. Of the product, only the settings are loaded.
 
 endWithReader();
 process.exitCode = await runDoctor({

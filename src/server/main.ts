@@ -7,7 +7,7 @@ const dist = join(import.meta.dirname, '..');
 
 await startOrExit(async () => {
   if (isDeskOnly()) return startDesk(dist);
-  // Not before: with DESK_ONLY nothing of the product runs, because it may be what is broken.
+  // Imported only now: with DESK_ONLY, no product code runs, because it can be what is broken.
   const { product } = await import('./product/index.ts');
   const { routes } = await import('../shared/product/routes.tsx');
   const { Document: document } = await import('../shared/product/document.tsx');

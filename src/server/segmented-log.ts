@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A place in a log: after `offset` bytes of segment `segment`, and after all segments before it. */
+/** A position in a log: after `offset` bytes of segment `segment`, and after all segments before it. */
 export interface LogPosition {
   readonly segment: number;
   readonly offset: number;
@@ -25,25 +25,25 @@ export interface LogSegment {
 }
 
 /**
- * Records in numbered files of a folder. This process alone appends; others may read and delete segments.
- * The journal and the queue for Sentry each keep their own position and their own form of a record.
+ * Records in numbered files of a folder. Only this process appends. Others can read and delete segments. The journal
+ * and the queue for Sentry each have their own position and record format.
  */
 export interface SegmentedLog {
-  /** Where the next record will stand, if it goes into the open segment. */
+  /** The position of the next record, if it fits into the open segment. */
   readonly end: LogPosition;
   /**
-   * Appends with one system call, so that the record outlives the process.
+   * Appends with one system call, so that the record survives a crash of the process.
    *
-   * @throws if the disk does not take all of it; nothing is left of it then
+   * @throws if the disk does not accept all of it; no part of it remains then
    */
   append(record: Buffer): void;
-  /** Closes the open segment, so that it can be deleted. The next record begins another one. */
+  /** Closes the open segment, so that it can be deleted. The next record begins another segment. */
   rotate(): void;
-  /** Leaves the next number to a file that the caller writes. @returns the number */
+  /** Reserves the next number for a file that the caller writes. @returns the number */
   skip(): number;
-  /** Bytes after this position. Segments before it are not asked for again. */
+  /** Returns the bytes after this position. Earlier segments must not be requested again. */
   bytesAfter(position: LogPosition): number;
-  /** False if somebody deleted the open segment: what is appended to a deleted file is lost. */
+  /** False if the open segment was deleted: anything appended to it would be lost. */
   readonly isInPlace: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface SegmentedLogOptions {
   readonly files?: LogFiles;
 }
 
-/** What a log needs of the system, for tests in which a disk is full. */
+/** The file operations of a log, which tests of a full disk replace. */
 export interface LogFiles {
   open(path: string): number;
   write(file: number, bytes: Buffer): number;
@@ -74,7 +74,7 @@ const realFiles: LogFiles = {
 
 export function createSegmentedLog(options: SegmentedLogOptions): SegmentedLog {
   const { toPath, earlier = [], after = 0, files = realFiles } = options;
-  /** By number, the bytes of closed segments. */
+  /** The sizes of closed segments (bytes), by number. */
   const closed = new Map(earlier.map(({ number, path }) => [number, statSync(path).size]));
   let end: LogPosition = { segment: Math.max(after, ...closed.keys()), offset: 0 };
   let file: number | undefined;
@@ -93,7 +93,7 @@ export function createSegmentedLog(options: SegmentedLogOptions): SegmentedLog {
     file = undefined;
   }
 
-  /** A part of a record must not stand in front of the next one. */
+  /** Removes a partial record, so that it is not before the next one. */
   function cutOff(torn: number): void {
     try {
       files.truncate(torn, end.offset);
@@ -138,9 +138,9 @@ export function createSegmentedLog(options: SegmentedLogOptions): SegmentedLog {
 }
 
 /**
- * The segments of a folder, in order; none if there is no such folder.
+ * Lists the segments of a folder, in order. A missing folder has none.
  *
- * @param pattern of their names, with the number and the extension as groups
+ * @param pattern of the file names, with the number and the extension as groups
  */
 export function listLogSegments(folder: string, pattern: RegExp): LogSegment[] {
   return listNames(folder)

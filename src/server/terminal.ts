@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { endWithReader } from './boot/end-with-reader.ts';
 import { runTerminal } from './desk/terminal/run-terminal.ts';
 
-// `npm run desk`, and `node dist/desk.mjs` where there is no npm: neither React, Express nor the product is loaded.
+// `npm run desk`, or `node dist/desk.mjs` without npm. Loads neither React, Express nor the product.
 
 endWithReader();
 process.exitCode = await runTerminal({

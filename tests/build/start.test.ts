@@ -36,7 +36,7 @@ describe('`npm start`', () => {
     await closed;
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
     // The last line of a server that exited normally.
-    expect(output).toContain('What was counted since the start.');
+    expect(output).toContain('Counts since the start.');
   });
 });
 

@@ -84,7 +84,7 @@ describe.skipIf(obstacle !== undefined)('a container', () => {
     const ill = container.exec(image.config.health, { PORT: '3999' });
     expect(ill).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^The server on port 3999 is not well: .+\n$/),
+      stderr: expect.stringMatching(/^The server on port 3999 is unhealthy: .+\n$/),
     });
   });
 

@@ -8,11 +8,11 @@ import type { Ground } from './open-ground.ts';
 
 interface Others
   extends Pick<DeskAppDeps, 'origins' | 'trust' | 'readiness' | 'files' | 'desk' | 'metricsPage' | 'tunnel'> {
-  /** Connections at once (a count). */
+  /** The most open connections (a count). */
   readonly maxConnections: number;
 }
 
-/** A listener of the desk's own. */
+/** Creates the server of the desk's separate port. */
 export function createDeskServer(ground: Ground, failures: Failures, side: DeskSide, others: Others): HttpServer {
   const { config, log, metrics } = ground;
   const { funnel, inFlight, scrubPath } = failures;

@@ -24,13 +24,17 @@ export function isDeskOnly(): boolean {
   return readSettings({ DESK_ONLY: SETTINGS.DESK_ONLY }, process.env).DESK_ONLY;
 }
 
-/** Starts the desk with its store and health, and nothing of the product. @param dist the folder of the build */
+/**
+ * Starts only the desk with its store and health checks, and nothing of the product.
+ *
+ * @param dist the folder of the build
+ */
 export async function startDesk(dist: string): Promise<void> {
   const ground = await openGround(dist);
   const { config, manifest, log, flush, metrics, linkFor } = ground;
   const failures = openFailures(ground, { routes });
   const { funnel, inFlight } = failures;
-  // The site is down: whoever waits for its heartbeat is to notice.
+  // No heartbeats, so that a monitor notices that the site is down.
   const side = await openDeskSide(ground, failures, { beats: false });
   const { desk, signIn, facts, mayRead } = side;
   const where = { host: config.host, port: config.deskPort ?? config.port };
@@ -70,6 +74,6 @@ export async function startDesk(dist: string): Promise<void> {
 
   const url = await orClose(desk, listen(server, where));
   announce(url, log);
-  log.warn('DESK_ONLY is set: the desk alone is served, and nothing of the site. Unset it to serve the site again.');
+  log.warn('DESK_ONLY is set, so only the desk is served. Unset it to serve the site again.');
   if (linkFor !== undefined) await printSignInLink(signIn.makeLink(url, linkFor), log);
 }

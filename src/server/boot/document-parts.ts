@@ -2,12 +2,12 @@ import { createEarlyScript } from '../engine/pages/render/early-script.ts';
 import type { TracedProject } from '../engine/request/trace-headers.ts';
 import type { Ground } from './open-ground.ts';
 
-/** What documents of the site and of the desk contain, so that browsers can report. */
+/** Returns the parts of the site's and the desk's documents that let browsers report. */
 export function toDocumentParts({ config, manifest, release }: Ground) {
   const { tunnelPath: tunnel, sentryDsn: dsn, sentryEnvironment: environment } = config;
   return {
     earlyScript: createEarlyScript({ tunnel, dsn: dsn?.text, build: manifest.buildId, release, environment }),
-    /** The path for reports that browsers send by themselves. */
+    /** The path for reports that browsers send automatically. */
     reportPath: `${tunnel}/browser`,
     traced: { release, environment, publicKey: dsn?.publicKey } satisfies TracedProject,
   };

@@ -1,4 +1,4 @@
-/** A command whose reader has enough (`| head`) has nothing left to do. */
+/** Ends a command whose output is no longer read (`| head`). */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

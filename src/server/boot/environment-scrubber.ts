@@ -5,7 +5,10 @@ import { listEnvironmentSecrets } from '../engine/errors/scrub/secret-values.ts'
 import { createScrubber, type Scrubber } from '../engine/errors/scrub.ts';
 import type { Environment } from '../engine/settings.ts';
 
-/** Knows the secrets among the settings and in the addresses of pages too: an error's message may hold one. */
+/**
+ * Creates a scrubber that knows the secrets in settings and in URL patterns, because an error's message can contain
+ * one.
+ */
 export function createEnvironmentScrubber(
   env: Environment,
   { scrubKeys: keys, scrubPatterns, webhookUrls, heartbeatUrl }: Config,
@@ -14,7 +17,7 @@ export function createEnvironmentScrubber(
   const named = createScrubber({ keys });
   const patterns = [...scrubPatterns, ...listPathPatterns(listPatterns(routes), named)];
   const scrubber = createScrubber({ keys, patterns });
-  // Whoever knows such an address can post to it.
+  // Anyone who knows such a URL can post to it.
   const addresses = [...webhookUrls, ...(heartbeatUrl === undefined ? [] : [heartbeatUrl])];
   return scrubber.with([...listEnvironmentSecrets(env, scrubber), ...addresses]);
 }

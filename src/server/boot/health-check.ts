@@ -1,11 +1,11 @@
 import { get } from 'node:http';
 import { Second } from '../../shared/units.ts';
 
-// What a container runs now and then (HEALTHCHECK in the Dockerfile): ends with 0 where the server of
-// the same settings lives, else with 1 and a sentence. It loads nothing, because it shares the
-// container's memory. A draining server is a living one: to take it away for that would cut replies.
+// The container's HEALTHCHECK (see the Dockerfile). Exits with 0 if the server with the same settings is alive, or else
+// with 1 and a sentence. It loads no other modules, because it shares the container's memory. A draining server is
+// alive, because replacing it would cut off responses.
 
-/** Below the runtime's own, so that the sentence is said. */
+/** Shorter than the container runtime's timeout, so that the sentence is printed (ms). */
 const PATIENCE = 2 * Second;
 
 const { HOST, PORT, DESK_ONLY = '', DESK_PORT } = process.env;
@@ -20,13 +20,13 @@ request.on('response', (reply) => {
 request.on('timeout', () => end(false, `it did not answer within ${PATIENCE / Second} s`));
 request.on('error', (error: NodeJS.ErrnoException) => end(false, `it cannot be reached (${error.code})`));
 
-/** Every network is none that can be asked. */
+/** Replaces a wildcard address, which cannot be requested. */
 function toReachable(host: string | undefined): string {
   if (host === '::') return '::1';
   return !host || host === '0.0.0.0' ? '127.0.0.1' : host;
 }
 
 function end(isWell: boolean, reason: string): void {
-  if (!isWell) process.stderr.write(`The server on port ${port} is not well: ${reason}.\n`);
+  if (!isWell) process.stderr.write(`The server on port ${port} is unhealthy: ${reason}.\n`);
   process.exit(isWell ? 0 : 1);
 }

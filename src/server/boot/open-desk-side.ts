@@ -12,7 +12,7 @@ import { recordBlockedLoop } from '../desk/worker/processes/blocked-loop.ts';
 import type { Failures } from './open-failures.ts';
 import type { Ground } from './open-ground.ts';
 
-/** What stores failures, and lets operators read them. Its pages are created later, with the site's. */
+/** The store of failures and the access of operators. The pages are created later, with the site's. */
 export type DeskSide = Awaited<ReturnType<typeof openDeskSide>>;
 
 export interface DeskSideOptions {
@@ -20,7 +20,7 @@ export interface DeskSideOptions {
   readonly beats: boolean;
 }
 
-/** Opens the store, and stores failures there. */
+/** Opens the store and connects the failures to it. */
 export async function openDeskSide(ground: Ground, failures: Failures, { beats }: DeskSideOptions) {
   const { config, manifest, release, log, metrics, tokens, dist } = ground;
   const proxy = toProxySignIn(config);
@@ -54,12 +54,12 @@ export async function openDeskSide(ground: Ground, failures: Failures, { beats }
   return {
     desk,
     visitors,
-    /** For all ways that feedback arrives by. */
+    /** For all sources of feedback. */
     feedback: createKeepFeedback({ desk, environment: config.sentryEnvironment }),
     signIn,
     facts,
     api: createDeskApi({ desk, facts, checkToken }),
-    /** For what programs read of the server itself. */
+    /** For endpoints that programs read, such as the metrics. */
     mayRead: toMayRead(checkToken),
   };
 }

@@ -12,9 +12,9 @@ import { createEnvironmentScrubber } from './environment-scrubber.ts';
 import type { Ground } from './open-ground.ts';
 
 export interface FailuresOptions extends Pick<FunnelOptions, 'splitBy' | 'onFailure'> {
-  /** Their addresses may hold secrets. */
+  /** The routes, whose URLs can contain secrets. */
   readonly routes: readonly RouteLine[];
-  /** Who is told after the desk. */
+  /** Reporters that run after the desk. */
   readonly reporters?: readonly Reporter[];
 }
 
@@ -24,11 +24,11 @@ export interface Failures {
   readonly scrubPath: ScrubPath;
   readonly table: () => SiteTable;
   readonly inFlight: InFlight;
-  /** From here on failures are kept. Those of the start itself stand in the log alone. */
+  /** From here on, failures are stored. Failures during the start are only logged. */
   keepIn(desk: Pick<Desk, 'reporter'>, toVisitor: ToVisitor): void;
 }
 
-/** The way that failures go, from what is thrown to the desk. */
+/** Opens the path from a thrown error to the desk. */
 export function openFailures(ground: Ground, options: FailuresOptions): Failures {
   const { config, manifest, release, log, metrics, tokens, dist } = ground;
   const { routes, reporters = [], splitBy, onFailure } = options;
@@ -39,7 +39,7 @@ export function openFailures(ground: Ground, options: FailuresOptions): Failures
   const funnel = createFunnel({
     log,
     count: metrics.count,
-    // The desk first: what is shown is stored by then.
+    // The desk is first, so that a failure is stored before its address is shown.
     reporters: [{ report: (failure, error) => kept?.desk.reporter.report(failure, error) ?? false }, ...reporters],
     namespace: config.digestNamespace,
     build: manifest.buildId,

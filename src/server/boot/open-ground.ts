@@ -5,12 +5,12 @@ import { createLogger } from '../engine/monitoring/logger.ts';
 import { createMetrics } from '../engine/monitoring/metrics.ts';
 import { readManifest } from './read-manifest.ts';
 
-/** What a start reads first. Everything that it opens uses it. */
+/** The first things that a start reads, and that everything else uses. */
 export type Ground = Awaited<ReturnType<typeof openGround>>;
 
 /**
  * @param dist the folder of the build
- * @throws with a sentence, if a setting is invalid, there is no build, or the data folder cannot be used
+ * @throws with a sentence, if a setting is invalid, the build is missing, or the data folder cannot be used
  */
 export async function openGround(dist: string) {
   const terminal = process.stdout.isTTY === true;

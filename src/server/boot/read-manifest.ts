@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { AssetManifest } from '../../shared/engine/wire/manifest.ts';
 import { ConfigError } from '../engine/settings.ts';
 
-/** @throws ConfigError where nothing was built */
+/** @throws ConfigError if there is no build */
 export function readManifest(dist: string): AssetManifest {
   try {
-    // Written by our own build, together with the server.
+    // Written by the same build.
     return JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as AssetManifest;
   } catch {
     throw new ConfigError([

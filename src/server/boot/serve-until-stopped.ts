@@ -8,10 +8,10 @@ import type { Funnel } from '../engine/errors/funnel.ts';
 import { watchProcess } from '../engine/errors/process-faults.ts';
 import type { ServerLog } from '../engine/monitoring/logger.ts';
 
-/** How long a process that lost its footing may stand still for its last words to be stored (ms). */
+/** How long a crashing process can block to store its last failures (ms). */
 const FLUSH_TIME = 1 * Second;
 
-/** What is left to do after the last reply (ms). */
+/** The time for closing after the last response (ms). */
 const CLOSE_TIME = 6 * Second;
 
 export interface ServedParts extends ServerLog {
@@ -19,11 +19,11 @@ export interface ServedParts extends ServerLog {
   readonly drain: Drain;
   readonly desk: Pick<Desk, 'flushSync'>;
   readonly funnel: Funnel;
-  /** Ends what must outlive the last reply. */
+  /** Closes what the last response still needs. */
   readonly close: () => Promise<void>;
 }
 
-/** From here on a signal, or a fault that nobody caught, drains the server and ends the process. */
+/** From here on, a signal or an uncaught exception drains the server and ends the process. */
 export function serveUntilStopped({ config, drain, desk, funnel, close, log, flush }: ServedParts): void {
   const within = config.drainLag + config.drainDeadline + CLOSE_TIME;
   const stop = createStop({ drain, close, within, log, flush });
@@ -31,7 +31,7 @@ export function serveUntilStopped({ config, drain, desk, funnel, close, log, flu
   onStopSignal((signal) => stop(0, signal));
 }
 
-/** Whoever starts it reads this line, at whichever level is logged. */
+/** Prints the URL at any log level, because tools wait for this line. */
 export function announce(url: string, log: ServerLog['log']): void {
   if (log.isLevelEnabled('info')) log.info(`Listening on ${url}`);
   else process.stdout.write(`Listening on ${url}\n`);

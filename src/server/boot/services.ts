@@ -3,31 +3,31 @@ import { Second } from '../../shared/units.ts';
 import type { Scrubber } from '../engine/errors/scrub.ts';
 import type { ProductServices } from '../engine/product.ts';
 
-/** How long services may take to close (ms): less than the process has left. */
+/** How long services can take to close (ms). It is less than the process has left. */
 const CLOSE_TIME = 3 * Second;
 
-/** The product cannot open what it needs, so the server does not start. */
+/** Thrown when the product's services cannot be opened. The server does not start. */
 export class ServicesError extends Error {
   override readonly name = 'ServicesError';
 }
 
 export interface OpenedServices<Services> {
   readonly services: Services;
-  /** Never rejects: what goes wrong is reported as a failure. */
+  /** Closes the services. Never rejects: an error is reported as a failure. */
   readonly close: () => Promise<void>;
 }
 
 export interface ServicesOptions {
   readonly log: { error(fields: object, message: string): void };
-  /** Takes what goes wrong while they close. */
+  /** Reports an error while they close. */
   readonly fail: (error: unknown) => void;
   readonly scrubber: Pick<Scrubber, 'text'>;
 }
 
 /**
- * Opens what the product needs before the server listens.
+ * Opens the product's services before the server listens.
  *
- * @throws ServicesError with what `open` threw, without secrets
+ * @throws ServicesError with the message of what `open` threw, without secrets
  */
 export async function openServices<Settings, Services>(
   product: ProductServices<Settings, Services> | undefined,
@@ -36,7 +36,7 @@ export async function openServices<Settings, Services>(
 ): Promise<OpenedServices<Services>> {
   let services: Services;
   try {
-    services = (await product?.open(settings)) as Services; // undefined is the type of no services
+    services = (await product?.open(settings)) as Services; // without services, the type is undefined
   } catch (error) {
     const thrown = scrubber.text(inspect(error));
     throw new ServicesError(`The product's services cannot be opened, so the server does not start:\n${thrown}`);

@@ -84,7 +84,7 @@ export async function startSite<Settings, Services, Own extends object>({
   const origins = createOrigins(config.publicOrigins, toHttpUrl(config.host, config.port));
   const { earlyScript, reportPath, traced } = toDocumentParts(ground);
   const takesFeedback = product.reporting?.feedback !== false;
-  // A process that stands at a breakpoint is late, and refuses nothing to its developer.
+  // A process that is paused at a breakpoint seems overloaded, so nothing is refused during development.
   const { limiter, overload } = openOverload({
     delayMs: process.env.SPILLWAY_DEV ? 0 : config.overloadDelay,
     maxPages: config.maxPages,
@@ -116,8 +116,8 @@ export async function startSite<Settings, Services, Own extends object>({
     },
     details: () => ({ ...desk.condition }),
   };
-  // A new server of development waits here until the one before it has let go of the store. What fails above leaves
-  // that one in its place.
+  // A new development server waits here until the previous one has released the store. If anything above fails, the
+  // previous one continues.
   const development = process.env.SPILLWAY_DEV
     ? await (await import('../engine/develop/development.ts')).createDevelopment({ dist, readiness })
     : undefined;
@@ -244,7 +244,7 @@ export async function startSite<Settings, Services, Own extends object>({
       await closeServices();
       await desk.close();
       await upstream.close();
-      log.info(await metrics.listCounts(), 'What was counted since the start.');
+      log.info(await metrics.listCounts(), 'Counts since the start.');
     },
     log,
     flush,
@@ -263,15 +263,15 @@ export async function startSite<Settings, Services, Own extends object>({
   }
 }
 
-/** Not async where the product adds nothing, which spares each visit a turn. */
+/** Returns a synchronous function if the product adds no context, which saves a microtask for each request. */
 function toContextMaker<Settings, Services, Own extends object>(
   { context }: Product<Settings, Services, Own>,
   parts: ProductParts<Settings, Services>,
 ) {
   type Made = Own & ProductParts<Settings, Services>;
-  if (!context) return () => parts as Made; // nothing is its own
+  if (!context) return () => parts as Made; // `Own` is empty
   return async (request: Request, response: Response): Promise<Made> => {
-    const own = (await context({ ...parts, request, response })) as Own; // no promise any more
+    const own = (await context({ ...parts, request, response })) as Own; // awaited
     return { ...own, ...parts };
   };
 }
@@ -281,7 +281,7 @@ function warnOfNode(log: ServerLog['log']): void {
   if (words !== undefined) log.warn(words);
 }
 
-/** What an operator may want to set. */
+/** Logs settings that are worth changing. */
 function logAdvice({ publicOrigins, isLoopback }: Config, log: ServerLog['log']): void {
   if (publicOrigins.length === 0) {
     log.warn(

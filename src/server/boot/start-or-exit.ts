@@ -6,16 +6,16 @@ import { WiringError } from '../engine/pages/wiring.ts';
 import { ConfigError } from '../engine/settings.ts';
 import { ServicesError } from './services.ts';
 
-/** What stops a start with a sentence that says what to do. */
+/** Errors whose message says what to do. They are printed without a stack. */
 const EXPECTED = [ConfigError, DeskInUseError, UnwritableFolderError, ListenError, ServicesError, WiringError];
 
-/** Frames of a stack (a count): Node's own 10 can end inside of a dependency, before the line that called it. */
+/** Frames of a stack (a count). Node's default of 10 can end inside a dependency, before the line that called it. */
 const STACK_FRAMES = 30;
 
-/** Starts, or ends the process with status 1 and the sentence. */
+/** Starts the server. On an expected error, prints its message and exits with status 1. */
 export async function startOrExit(start: () => Promise<void>): Promise<void> {
   Error.stackTraceLimit = STACK_FRAMES;
-  // Nobody was answered yet, so there is nothing to finish.
+  // No request was answered yet, so there is nothing to drain.
   onStopSignal(() => process.exit(0));
   try {
     await start();

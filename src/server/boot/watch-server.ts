@@ -22,56 +22,56 @@ export interface WatchedServer {
   readonly outbox?: Pick<Outbox, 'bytes'> | undefined;
 }
 
-/** The figures that are read when somebody asks for the metrics. */
+/** Registers the gauges that are read with the metrics. */
 export function watchServer(server: WatchedServer): void {
   const { metrics, inFlight, connections, drain, desk, limiter, overload, outbox } = server;
   const { gauge, gauges } = metrics;
-  gauge('http_server_active_requests', 'Requests that are being answered.', () => inFlight.size);
-  gauge('spillway_open_connections', 'Sockets that are open on PORT.', () => connections.sockets.size);
-  gauge('spillway_draining', '1 from the request to stop on.', () => Number(drain.draining));
-  gauge('spillway_store_reachable', "1 where the desk's store can be used.", () => {
+  gauge('http_server_active_requests', 'Requests in flight.', () => inFlight.size);
+  gauge('spillway_open_connections', 'Open sockets on PORT.', () => connections.sockets.size);
+  gauge('spillway_draining', '1 while the server is stopping.', () => Number(drain.draining));
+  gauge('spillway_store_reachable', '1 if the store of the desk is available.', () => {
     return Number(desk.condition.store === 'reachable');
   });
   gauge(
     'spillway_journal_waiting_bytes',
-    'What of the journal is not in the store yet: it grows where the store is away.',
+    'Bytes of the journal that are not in the store yet. They grow while the store is unavailable.',
     () => desk.waitingBytes,
   );
-  gauges('spillway_desk_store_bytes', 'Size of the tables of the desk when they were last measured.', 'table', () => {
+  gauges('spillway_desk_store_bytes', "Size of the desk's tables at the last measurement.", 'table', () => {
     return desk.storedBytes;
   });
   gauge(
     'spillway_desk_clock_skew_seconds',
-    "How far the clock of this server is ahead of that of the desk's store: beyond minutes nothing is deleted.",
+    "How far this server's clock is ahead of the store's clock. If they differ by more than 5 minutes, nothing is deleted.",
     () => desk.clockSkew / Second,
   );
   gauge(
     'spillway_journal_waiting_failures',
-    'Failures of this process that are in its journal and not in the store yet.',
+    'Failures in the journal of this process that are not in the store yet.',
     () => desk.arriving.count,
   );
-  gauge('spillway_desk_worker_running', '1 if the desk worker runs and answers.', () => {
+  gauge('spillway_desk_worker_running', '1 if the desk worker is running and responsive.', () => {
     return Number(desk.condition.worker === 'running');
   });
-  gauge('spillway_desk_questions_pending', 'Questions that the desk worker has not answered yet.', () => {
+  gauge('spillway_desk_questions_pending', 'Calls that the desk worker has not answered yet.', () => {
     return desk.pendingQuestions;
   });
   if (limiter) {
     gauge(
       'spillway_pages_in_progress',
-      'Pages that are being made: from the first guard to the shell, and renders of static pages.',
+      'Pages in progress: from the first guard to the shell, and renders of static pages.',
       () => limiter.pages,
     );
-    gauge('spillway_renders_queued', 'Pages that wait for their turn to be rendered.', () => limiter.queued);
+    gauge('spillway_renders_queued', 'Pages that wait for a render slot.', () => limiter.queued);
   }
   if (overload) {
     gauge(
       'spillway_overload_level',
-      'What is refused: 0 nothing, 1 prefetches, 2 pages too, 3 forms and the API too.',
+      'Which requests are refused: 0 none, 1 prefetches, 2 pages too, 3 forms and the API too.',
       () => overload.level,
     );
   }
   if (outbox) {
-    gauge('spillway_outbox_bytes', 'What waits for the error-reporting service, on the disk.', () => outbox.bytes);
+    gauge('spillway_outbox_bytes', 'Bytes on disk that wait for the error-reporting service.', () => outbox.bytes);
   }
 }

@@ -1,4 +1,4 @@
-/** What an operator asked for: a digest, and perhaps one occurrence of it. */
+/** A digest, and optionally one of its occurrences. */
 export interface Address {
   readonly digest: string;
   readonly occurrence?: string;
@@ -9,12 +9,12 @@ export function toAddressText({ digest, occurrence }: Address): string {
   return occurrence === undefined ? digest : `${digest}-${occurrence}`;
 }
 
-/** Digest and occurrence, each 8 characters of Crockford base32. */
+/** A digest and an optional occurrence, each 8 characters of Crockford base32. */
 const ADDRESS = /^[0-9A-HJKMNP-TV-Z]{8}(?:[0-9A-HJKMNP-TV-Z]{8})?$/;
 
 /**
- * Reads an address as it is typed from a screenshot or told over a telephone: case, hyphens and
- * spaces do not count, I and L are 1, O is 0.
+ * Parses an address typed from a screenshot or dictated over the phone. Ignores case, hyphens and spaces, and reads I
+ * and L as 1, and O as 0.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.length > 64) return undefined;

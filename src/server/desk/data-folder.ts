@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A folder that refuses what is to be kept in it: its text says what to do. */
+/** Thrown when the data folder is not writable. The message says what to do. */
 export class UnwritableFolderError extends Error {
   constructor(dataDir: string, code: string) {
     const user = process.getuid?.();
@@ -13,14 +13,14 @@ export class UnwritableFolderError extends Error {
   }
 }
 
-/** What a disk with room on it answers too: the wrong owner, a read-only mount, a file in the place of a folder. */
+/** Errors that do not mean a full disk: a wrong owner, a read-only mount, or a file in place of a folder. */
 const REFUSALS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
 
 /**
- * Makes the folder, to be called before anything is kept in it. A full disk is no reason not to start:
- * it may have room again, and pages are served without it.
+ * Creates the folder. Call it before anything is stored there. A full disk does not stop the start: space can become
+ * free later, and pages do not need the disk.
  *
- * @throws UnwritableFolderError where this user may not write to it, or to what another user left there
+ * @throws UnwritableFolderError if this user cannot write to the folder, or to files that another user left in it
  */
 export function requireDataFolder(dataDir: string): void {
   orRefuse(dataDir, () => {
@@ -30,7 +30,7 @@ export function requireDataFolder(dataDir: string): void {
 }
 
 /**
- * The same without making anything: where there is no folder yet, the one that it would be made in counts.
+ * Checks the same without creating anything. If the folder does not exist yet, it checks the nearest parent that does.
  *
  * @throws UnwritableFolderError
  */
@@ -38,14 +38,14 @@ export function requireWritable(dataDir: string): void {
   orRefuse(dataDir, () => requireAccess(dataDir));
 }
 
-/** The folder, or of those around it the nearest one that is there. @param path absolute */
+/** Returns the folder or its nearest existing parent. @param path absolute */
 export function findExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
 }
 
 function requireAccess(dataDir: string): void {
   const written = ['journal', 'instance.lock', 'desk.sqlite'].map((name) => join(dataDir, name));
-  // Behind a file there is no such place (ENOTDIR).
+  // `/.` makes a file fail with ENOTDIR.
   accessSync(`${findExisting(dataDir)}/.`, constants.W_OK);
   for (const path of written) if (existsSync(path)) accessSync(path, constants.W_OK);
 }

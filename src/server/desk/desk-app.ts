@@ -21,19 +21,19 @@ export interface DeskAppDeps extends FirstStepsDeps {
   readonly desk: DeskPages;
   readonly api: RequestHandler;
   readonly compression?: boolean;
-  /** Takes what browsers report of the desk's own pages. */
+  /** Receives browser reports from the desk's pages. */
   readonly tunnel?: (fail: ErrorHandler) => Step;
 }
 
 /**
- * No host is refused on a listener of the desk's own, which is reached by whatever name or address an
- * inner network has for it. A form must come from the host that it is posted to.
+ * Accepts any host on the desk's separate port, because an internal network can have any name or address for it. A form
+ * must still come from the host that it is posted to.
  */
 export function createDeskOrigins(listening: string): Origins {
   return createOrigins([], listening);
 }
 
-/** What happens to a request on a listener of the desk's own, in order: nothing of the product. */
+/** Creates the request handler of the desk's separate port. It serves nothing of the product. */
 export function createDeskApp(deps: DeskAppDeps): RequestListener {
   const { funnel, origins, trust, files, desk, api } = deps;
   const fail = errorHandler({ funnel });

@@ -19,19 +19,19 @@ import type { BlockedLoop } from './worker/processes/heartbeat.ts';
 import { createSignals, type Signals, type StoreState } from './worker/signals.ts';
 import { createWorkerThread, type WorkerState, type WorkerThread } from './worker/worker-thread.ts';
 
-/** Where failures are kept and looked up. Whatever happens to it, the site is served. */
+/** Stores failures and looks them up. The site works even if the desk fails. */
 export interface Desk {
   readonly reporter: Reporter;
   /**
-   * Stores a failure: it is in this process's journal when this returns, and outlives the process.
+   * Stores a failure. When this returns, the failure is in this process's journal and survives a crash.
    *
-   * @param sameVisitor the other hashes of its visitor since yesterday, for what a browser reports
-   * @returns false where it could not be written: then the log must hold all of it
+   * @param sameVisitor the other hashes of its visitor since yesterday, for a browser's report
+   * @returns false if it could not be written: the caller must then log all of it
    */
   journal(failure: Failure, sameVisitor?: readonly string[]): boolean;
-  /** The same of what a visitor said. */
+  /** Stores a visitor's feedback in the same way. */
   journalFeedback(feedback: Feedback): boolean;
-  /** The same of a salt that this process made: to be called before anything that it hashed is journaled. */
+  /** Stores a salt that this process made, in the same way. Call it before anything that uses the salt is journaled. */
   journalSalt(salt: Salt): boolean;
   /**
    * Asks the desk worker.
@@ -40,29 +40,29 @@ export interface Desk {
    * @throws QueryFailedError if only this query failed
    */
   ask<Name extends CallName>(name: Name, ...args: CallArguments<Name>): Promise<CallAnswer<Name>>;
-  /** How it is at this moment, without a wait. */
+  /** The current condition, known without waiting. */
   readonly condition: DeskCondition;
-  /** An asset of an earlier build, or of one that another replica has already. */
+  /** Finds an asset of an earlier build, or of a newer build that another replica already runs. */
   readonly findOldAsset: FindOldAsset;
-  /** What of the journal is not in the store yet (bytes). */
+  /** Journaled data that is not in the store yet (bytes). */
   readonly waitingBytes: number;
   /** The size of each table after the last retention run (bytes). */
   readonly storedBytes: Readonly<Record<string, number>>;
-  /** How far the clock of this process was ahead of the store's at that time (ms). */
+  /** How far this process's clock was ahead of the store's clock at that time (ms). */
   readonly clockSkew: number;
-  /** The failures that are journaled and not in the store yet. */
+  /** The failures that are journaled but not in the store yet. */
   readonly arriving: ArrivingShape;
-  /** Questions that the desk worker has not answered yet (a count). */
+  /** Calls that the desk worker has not answered yet (a count). */
   readonly pendingQuestions: number;
-  /** Resolves when all that was journaled is in the store. */
+  /** Resolves when everything journaled is in the store. */
   flush(): Promise<void>;
   /**
-   * The same, standing still meanwhile: for a process that is about to exit.
+   * Does the same and blocks the thread, for a process that is about to exit.
    *
-   * @returns false where the time was up first; the journal has it all the same
+   * @returns false if the time was up first; the journal keeps the data in any case
    */
   flushSync(timeoutMs: number): boolean;
-  /** Takes in what is left and says that the process ends on purpose. Nothing is stored after it. */
+  /** Stores what is left, and records that the process ends on purpose. Nothing is stored afterwards. */
   close(): Promise<void>;
 }
 
@@ -74,46 +74,46 @@ export interface DeskCondition {
 
 export interface DeskOptions {
   readonly dataDir: string;
-  /** PostgreSQL's; without it SQLite in `dataDir`, which only one process may use. */
+  /** The URL of a PostgreSQL database. Without it, SQLite in `dataDir`, which only one process can use. */
   readonly databaseUrl?: string | undefined;
   readonly build: string;
   readonly release: string;
-  /** Where this server runs, for the filter of the list: a store may serve several. */
+  /** The environment of this server, for the filter of the list. Several environments can share a store. */
   readonly environment: string;
   readonly namespace: string;
   readonly retention: DeskRetention;
   /** The folder of the build: `dist`. */
   readonly dist: string;
-  /** Who is told of what is new; undefined for nobody. */
+  /** The recipients of notifications; undefined if there are none. */
   readonly notify?: NotifySettings | undefined;
-  /** What is being answered at the moment, bounded, the oldest first. */
+  /** Returns the requests in flight, oldest first, up to a limit. */
   readonly inFlight: () => readonly InFlightRequest[];
-  /** Told when the event loop goes on after it stood still for over a second. */
+  /** Called when the event loop runs again after it was blocked for over a second. */
   readonly onBlockedLoop: (report: BlockedLoop) => void;
   readonly log: DeskLog;
-  /** Told of each failure that is stored. */
+  /** Called for each stored failure. */
   readonly count?: Count;
-  /** The first wait before a store that is away, or that refuses something, is tried again (ms), for tests. */
+  /** The first wait before an unavailable store, or a refused batch, is tried again (ms). For tests. */
   readonly retryFirst?: number;
-  /** Another entry of the desk worker, for tests. */
+  /** Another entry file for the desk worker, for tests. */
   readonly workerFile?: string;
 }
 
-/** A second process on the same folder: its text says what to do. */
+/** Thrown when another process uses the folder. The message says what to do. */
 export class DeskInUseError extends Error {
   constructor(dataDir: string) {
     super(
-      `Another server uses the folder ${dataDir} (DATA_DIR), and the desk's database there is for one alone. Stop that server, give this one a DATA_DIR of its own, or set DESK_DATABASE_URL to a PostgreSQL that both can use.`,
+      `Another server is using the folder ${dataDir} (DATA_DIR), and its SQLite database supports only one server. Stop that server, set a different DATA_DIR, or set DESK_DATABASE_URL to a PostgreSQL database that both can use.`,
     );
     this.name = 'DeskInUseError';
   }
 }
 
 /**
- * Takes the folder, and starts the desk worker. It waits for no store: that is opened while pages load,
- * and what fails meanwhile is in the journal.
+ * Takes the folder and starts the desk worker. Does not wait for the store: it opens while pages load, and failures
+ * until then are in the journal.
  *
- * @throws DeskInUseError where another process has the folder
+ * @throws DeskInUseError if another process uses the folder
  */
 export async function openDesk(options: DeskOptions): Promise<Desk> {
   const { dataDir, databaseUrl, log } = options;
@@ -154,7 +154,7 @@ export async function openDesk(options: DeskOptions): Promise<Desk> {
   return new OpenDesk({ journal, worker, signals, locks, inFlight: options.inFlight, count: options.count });
 }
 
-/** Closes the desk where a start fails: the next one would take this process for one that was killed. */
+/** Closes the desk if a start fails. Otherwise the next start would report an unclean death. */
 export async function orClose<T>(desk: Pick<Desk, 'close'>, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -168,7 +168,7 @@ interface Locks {
   release(): void;
 }
 
-/** `mf8x2k1a-9f4w0r6b`: sorts by the time of the start. */
+/** Returns an id that sorts by start time: `mf8x2k1a-9f4w0r6b`. */
 function createRunId(): string {
   return `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`;
 }
@@ -189,12 +189,12 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
     if (error instanceof DeskInUseError) throw error;
     log.error(
       { err: error },
-      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures stand in the log alone. Make room there and start again.`,
+      `The folder ${dataDir} (DATA_DIR) cannot be written to, so failures are recorded only in the log. Free disk space or fix the permissions, then restart.`,
     );
   }
   return {
     release() {
-      // A journal that is left is the next one's, by its lock.
+      // If the journal remains, the next process needs its lock file.
       if (own && !existsSync(join(journals, run))) removeQuietly(lockFile);
       own?.release();
       instance?.release();
@@ -202,7 +202,7 @@ function takeLocks(options: { dataDir: string; isAlone: boolean; run: string; lo
   };
 }
 
-/** The next start does it where the folder has become read-only, or is gone. */
+/** Ignores a failure, because the folder can be read-only or gone. The next start removes the file. */
 function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
@@ -273,7 +273,7 @@ class OpenDesk implements Desk {
     return this.#wakeIf(this.#journal.appendSalt(salt));
   }
 
-  /** One message wakes the desk worker for all that comes until it looks. */
+  /** Wakes the desk worker once for everything journaled until it looks. */
   #wakeIf(isStored: boolean): boolean {
     if (isStored && this.#signals.setDirty()) this.#worker.wake();
     return isStored;
@@ -302,7 +302,7 @@ class OpenDesk implements Desk {
   }
 
   flushSync(timeoutMs: number): boolean {
-    // Nobody will be there to hear the answer.
+    // The answer is not needed.
     this.#worker.ask('flush').catch(() => undefined);
     this.#signals.waiting = true;
     try {

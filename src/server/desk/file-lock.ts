@@ -1,20 +1,19 @@
 import { DatabaseSync } from 'node:sqlite';
 
-/** Held until it is released, or until the process ends in whatever way. */
+/** A lock that is held until it is released or the process ends, even by a crash. */
 export interface FileLock {
   release(): void;
 }
 
-/** `SQLITE_BUSY`: somebody else holds it. */
+/** `SQLITE_BUSY`: another connection holds the lock. */
 const BUSY = 5;
 
 /**
- * Takes a lock that the system itself lets go of when its process dies: an exclusive SQLite
- * transaction on an empty file of its own. A file with a process id in it would not do, because
- * every process in a container is number 1.
+ * Takes a lock that the operating system releases when the process dies: an exclusive SQLite transaction on a separate
+ * empty file. A file with a process id would not work, because every process in a container has id 1.
  *
- * @returns undefined where another process, or another thread of this one, holds it
- * @throws where the file can be neither made nor opened
+ * @returns undefined if another process, or another thread of this one, holds it
+ * @throws if the file can be neither created nor opened
  */
 export function takeLock(path: string): FileLock | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });

@@ -2,106 +2,122 @@ import { Day, Hour, KiB, MiB, Millisecond, Minute, Second } from '../../shared/u
 
 // The journal
 
-/** Full events that one digest may write in a second, for servers and for browsers (a count); the others are thin. */
+/**
+ * Full events that one digest can write in a second, for servers and for browsers (a count). The others are sampled
+ * out.
+ */
 export const WHOLE_PER_SECOND = 20;
-/** A segment is closed at this size (bytes), so that what was taken in can be deleted. */
+/** A segment is closed at this size (bytes), so that it can be deleted once it is stored. */
 export const SEGMENT_BYTES = 8 * MiB;
-/** What may wait for the store (bytes), segments of dead processes included; beyond it counts alone are kept. */
+/**
+ * The most journaled data that waits for the store, including segments of dead processes (bytes). Beyond it, failures
+ * are only counted.
+ */
 export const MAX_JOURNAL_BYTES = 256 * MiB;
 /** Different digests, hours and sides that can be counted while the journal is full (a count). */
 export const MAX_COUNT_SLOTS = 2048;
 
 // The desk worker
 
-/** How long lines gather before they are taken in (ms): below the 250 ms that other replicas are promised. */
+/** How long lines gather before they are stored (ms). It is below the 250 ms within which other replicas see them. */
 export const GATHER_TIME = 100 * Millisecond;
-/** What of a journal one transaction stores (bytes): some hundred to some thousand thin records. */
+/** Journal data that one transaction stores (bytes): some hundred to some thousand sampled-out records. */
 export const BATCH_BYTES = { least: 64 * KiB, most: 2 * MiB };
 /**
- * How long one should take, and at most twice as long (ms). Large ones cost less. With SQLite (`alone`) the
+ * How long a batch should take, and at most twice as long (ms). Large batches cost less. With SQLite (`alone`), the
  * desk worker answers nothing else in this time.
  */
 export const BATCH_TIME = { alone: 40 * Millisecond, shared: 250 * Millisecond };
-/** How often a batch that the store refuses is tried before its entries are looked at one by one (a count): some 15 s. */
+/** Tries of a batch that the store refuses, before its entries are stored one by one (a count): some 15 s. */
 export const MAX_BATCH_TRIES = 6;
-/** For how long failures are stored without search text and notifications after the store has refused those (ms). */
+/** How long failures are stored without search text and notifications after the store has refused those (ms). */
 export const EXTRAS_PAUSE = 30 * Second;
 /** Size of the file of entries that the store keeps refusing (bytes). Beyond it they are only counted. */
 export const MAX_DEAD_LETTER_BYTES = 16 * MiB;
-/** How long a question waits until the journal is stored (ms): it is to be answered within 300 ms. */
+/** How long a call waits for the journal to be stored (ms). Calls should be answered within 300 ms. */
 export const SETTLE_PATIENCE = 150 * Millisecond;
-/** How long a change waits for it (ms). */
+/** How long a change waits for the journal to be stored (ms). */
 export const CHANGE_PATIENCE = 2 * Second;
-/** How often the main thread tells what is in flight (ms). */
+/** How often the main thread reports the requests in flight (ms). */
 export const BEAT_INTERVAL = 1 * Second;
 /** First and longest wait before the store is tried again (ms). */
 export const RETRY_FIRST = 250 * Millisecond;
 export const RETRY_LONGEST = 10 * Second;
-/** Without a heartbeat for this long, in which the store could be reached, a replica counts as dead (ms). */
+/** A replica counts as dead after this long without a heartbeat, if the store could be reached in that time (ms). */
 export const DEAD_AFTER = 60 * Second;
-/** How long an address that is not known yet is looked up again, while it may still arrive (ms). */
+/** How long an unknown address is looked up again, because it can still arrive (ms). */
 export const LOOKUP_PATIENCE = 2 * Second;
-/** How long a drain waits for its journal to be taken in (ms). */
+/** How long a drain waits for its journal to be stored (ms). */
 export const CLOSE_PATIENCE = 3 * Second;
 
 // The watchdog
 
-/** How often the main thread shows that it comes round, and how often that is looked at (ms). */
+/** How often the main thread sends a pulse, and how often the pulse is checked (ms). */
 export const PULSE_INTERVAL = 200 * Millisecond;
 /** The main thread counts as blocked after this long without a pulse (ms). */
 export const BLOCKED_AFTER = 1 * Second;
 
 // Memory
 
-/** Points of the history of memory (a count): when it is full, two become one. A thousand bytes of text. */
+/** Points in the memory history (a count). When it is full, pairs of points are merged. About 1,000 bytes of text. */
 export const MEMORY_POINTS = 48;
+
 // The store
 
-/** Occurrences of an incident that are kept in an hour (a count); past it the hour is marked as thinned. */
+/** Occurrences of an incident that are kept in an hour (a count). Beyond it, the hour is marked as sampled. */
 export const MAX_OCCURRENCES_PER_HOUR = 1000;
 /**
- * Full occurrences that are kept of an incident (counts): the first, some of each hour, the newest, and
- * some that visitors wrote about. Visitors quote addresses from the last hours, so most of those must
- * lead to a full story. When the store runs out of room, the oldest of the hourly ones are deleted first.
+ * Full occurrences that are kept of an incident (counts): the first, some of each hour, the newest, and some with
+ * feedback. Visitors quote addresses from the last hours, so most of those must be kept in full. When the store runs
+ * out of room, the oldest of the hourly ones are deleted first.
  */
 export const FIRST_WHOLES = 10;
 export const WHOLES_PER_HOUR = 100;
 export const NEWEST_WHOLES = 20;
 export const MAX_SAID_WHOLES = 20;
-/** Hours older than this can be deleted to make room (ms): charts go back for 14 days. */
+/** Hours older than this can be deleted to make room (ms). Charts show the last 14 days. */
 export const HOUR_AGE = 30 * Day;
-/** A clock that differs from the store's by more than this deletes nothing (ms). */
+/** If a clock differs from the store's clock by more than this, nothing is deleted (ms). */
 export const MAX_CLOCK_SKEW = 5 * Minute;
-/** How long the maps and assets of a build are kept after it last ran (ms), and how much of them (bytes). */
+/** How long the maps and assets of a build are kept after it last ran (ms), and their size in total (bytes). */
 export const BUILD_AGE = 30 * Day;
 export const MAX_BUILD_BYTES = 200 * MiB;
-/** How long the list of ended runs is kept (ms). */
+/** How long the list of ended processes is kept (ms). */
 export const RUN_AGE = 30 * Day;
-/** How often what is too old is deleted (ms), and how often the store is looked at for having grown (ms, and by which share). */
+/**
+ * How often old data is deleted (ms), how often the store's size is checked (ms), and the growth after which old data
+ * is deleted early (a share).
+ */
 export const RETENTION_INTERVAL = 1 * Hour;
 export const SIZE_CHECK_INTERVAL = 5 * Minute;
 export const SIZE_GROWTH = 0.05;
-/** Rows that one transaction deletes (a count): a longer one would hold up what is to be stored. */
+/** Rows that one transaction deletes (a count). A longer one would delay new entries. */
 export const DELETE_BATCH = 1000;
 
 // Source maps
 
-/** Maps kept decoded (bytes of their text; decoded they take about ten times as much), and for how long after use (ms). */
+/**
+ * Decoded maps in memory (bytes of their text; decoded they take about ten times as much), and how long they stay after
+ * use (ms).
+ */
 export const MAX_MAP_BYTES = 8 * MiB;
 export const MAP_IDLE_TIME = 1 * Minute;
-/** Lines of source shown before and after a place (a count), and where they are cut (characters). */
+/** Source lines shown before and after a place (a count), and the width that they are cut to (characters). */
 export const CONTEXT_LINES = 5;
 export const MAX_CONTEXT_WIDTH = 250;
 
 // Assets of earlier builds
 
-/** Kept in the main thread (bytes), and how long "there is none" is believed (ms): another replica may publish it. */
+/**
+ * Old assets in the main thread's memory (bytes), and how long a missing one is remembered (ms), because another
+ * replica can still publish it.
+ */
 export const MAX_OLD_ASSET_BYTES = 16 * MiB;
 export const UNKNOWN_ASSET_TIME = 10 * Second;
 /** The largest file of a build that is published (bytes). */
 export const MAX_BUILD_FILE_BYTES = 32 * MiB;
 
-/** Length of a slot in a file of counts (bytes): what holds the longest title. */
+/** Length of a slot in a file of counts (bytes). It fits the longest title. */
 export const COUNT_SLOT_BYTES = KiB;
 
 // Sign-in
@@ -111,59 +127,70 @@ export const SESSION_TIME = 12 * Hour;
 /** How long reads reuse the store's answer about a session (ms), and for how many sessions (a count). */
 export const SESSION_CACHE_TIME = 2 * Second;
 export const MAX_CACHED_SESSIONS = 1000;
-/** Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 and its /48 network of IPv6. */
+/**
+ * Wrong tokens in a minute after which a sender has to wait (counts): from its address, its /64 network and its /48
+ * network of IPv6.
+ */
 export const MAX_ATTEMPTS: readonly number[] = [5, 10, 20];
-/** Wrong tokens in a minute from all senders after which answers are held back (a count), for how long (ms), and how many at once (a count). */
+/**
+ * Wrong tokens in a minute from all senders after which answers are delayed (a count), by how long (ms), and for how
+ * many requests at a time (a count).
+ */
 export const MAX_ATTEMPTS_OF_ALL = 30;
 export const ATTEMPT_HOLD = 2 * Second;
 export const MAX_HELD_ATTEMPTS = 200;
-/** Senders of wrong tokens that a process counts in a minute (a count, about 4 MB), and how many of them the store counts too (a count). */
+/**
+ * Senders of wrong tokens that a process counts in a minute (a count, about 4 MB), and how many of them the store also
+ * counts (a count).
+ */
 export const MAX_COUNTED_SENDERS = 30_000;
 export const MAX_SHARED_SENDERS = 200;
 /** The least time between two updates of the store's counts (ms). */
 export const ATTEMPTS_SHARE_INTERVAL = 1 * Second;
-/** A form of the desk (bytes): a note has the most of them. */
+/** The size of a form of the desk (bytes). Notes are the largest. */
 export const MAX_DESK_FORM_BYTES = 64 * KiB;
 
-// Telling
+// Notifications
 
 /**
- * What counts as a storm: an incident that an hour of the clock has counted so often (a count), and so
- * many times as often as the busiest of the 24 hours before (a factor). It is told of once a day.
+ * A storm is an hour of the clock with at least this many failures of an incident (a count), and this many times the
+ * busiest of the 24 hours before (a factor). It is notified once a day.
  */
 export const STORM = { least: 100, times: 10 };
-/** Different visitors within a day who must have met what only browsers have seen (a count, SPEC section 6). */
+/** Different visitors within a day who must have met a failure that only browsers report (a count, SPEC section 6). */
 export const BELIEVED_VISITORS = 2;
-/** Messages to one target in an hour (a count, SPEC section 7); what comes beyond is told together. */
+/** Messages to one target in an hour (a count, SPEC section 7). Any more are sent as one summary. */
 export const MAX_NOTICES_AN_HOUR = 20;
-/** How long a summary waits for more to gather (ms); there is one an hour at most. */
+/** How long a summary waits for more messages (ms). At most one is sent in an hour. */
 export const SUMMARY_GATHER_TIME = 30 * Second;
-/** Tries of one message (a count): with the waits below, over two and a half hours. */
+/** Tries of one message (a count). With the waits below, they take over two and a half hours. */
 export const MAX_NOTICE_TRIES = 12;
-/** First and longest wait before a target that failed is tried again (ms); a `Retry-After` may ask for more. */
+/** First and longest wait before a failed target is tried again (ms). `Retry-After` can ask for more. */
 export const NOTICE_RETRY_FIRST = 5 * Second;
 export const NOTICE_RETRY_LONGEST = 1 * Hour;
-/** How long one replica may take to send what it claimed (ms): after it another one, or the next start, tries. */
+/** How long one replica has to send a message that it claimed (ms). Then another replica, or the next start, tries. */
 export const NOTICE_CLAIM_TIME = 1 * Minute;
-/** What could not be told for this long is no news (ms). */
+/** A notification that could not be sent for this long is dropped (ms). */
 export const NOTICE_PATIENCE = 1 * Day;
-/** How long the record of what was told is kept (ms). */
+/** How long the record of sent notifications is kept (ms). */
 export const NOTICE_AGE = 30 * Day;
-/** How often it is looked whether something is due (ms). */
+/** How often due notifications are looked for (ms). */
 export const NOTICE_INTERVAL = 5 * Second;
-/** A receiver's time to take a connection, and to answer in all (ms). */
+/** How long a target can take to accept a connection, and to respond in total (ms). */
 export const TARGET_CONNECT_TIME = 5 * Second;
 export const TARGET_TIME = 10 * Second;
-/** What is read of a receiver's answer before the connection is cut (bytes); nobody looks at it. */
+/** How much of a target's response is read before the connection is closed (bytes). Its text is not used. */
 export const MAX_TARGET_REPLY_BYTES = 16 * KiB;
 /** How often `HEARTBEAT_URL` is called (ms, SPEC section 8). */
 export const HEARTBEAT_INTERVAL = 1 * Minute;
 
-// What strangers can send
+// Untrusted input
 
-/** How old a failure may be when a visitor writes about it (ms). */
+/** How old a failure can be when a visitor sends feedback about it (ms). */
 export const FEEDBACK_AGE = 1 * Day;
-/** Feedback: how many a sender, all senders, and one failure may get (counts), and how much text (bytes). */
+/**
+ * Limits of feedback, for each sender, for all senders and for each failure: messages (counts), and their text (bytes).
+ */
 export const FEEDBACK_LIMITS = {
   turnsOfSender: { burst: 5, perSecond: Second / Minute },
   turns: { burst: 60, perSecond: 1 },
@@ -171,20 +198,23 @@ export const FEEDBACK_LIMITS = {
   bytesOfSender: { burst: 32 * KiB, perSecond: (64 * KiB * Second) / Hour },
   bytes: { burst: 1 * MiB, perSecond: (4 * MiB * Second) / Hour },
 };
-/** How old a server's failure may be when a browser reports that it saw it too (ms). */
+/** How old a server failure can be when a browser reports that it saw the same failure (ms). */
 export const ECHO_AGE = 1 * Hour;
 
 // Live pages
 
-/** How often the store is asked whether something changed, while somebody looks (ms): one short statement. */
+/** How often the store is checked for changes while a page is open (ms). It is one short statement. */
 export const LIVE_POLL_INTERVAL = 1 * Second;
-/** How often a stream says that it is there, and its session is asked for again (ms): proxies cut after 60 s of silence. */
+/** How often a stream sends a ping and checks its session (ms). Proxies close a connection after 60 s without data. */
 export const LIVE_PING_INTERVAL = 20 * Second;
-/** A stream is ended after this long (ms), and comes again as a new request: whom a proxy signs in is looked at again. */
+/**
+ * A stream is ended after this long (ms). The browser then reconnects with a new request, so that a proxy's sign-in is
+ * checked again.
+ */
 export const LIVE_STREAM_AGE = 15 * Minute;
-/** How long browsers wait before they come again (ms), each another time between these. */
+/** How long browsers wait before they reconnect (ms): a random time between these. */
 export const LIVE_RETRY_SHORTEST = 1 * Second;
 export const LIVE_RETRY_LONGEST = 5 * Second;
-/** Streams that are open at once (counts): in all, and of one session. A page without a stream tries again after a minute. */
+/** Open streams (counts): in total, and for each session. A page without a stream tries again after a minute. */
 export const MAX_LIVE_STREAMS = 200;
 export const MAX_LIVE_STREAMS_OF_SESSION = 6;

@@ -2,28 +2,27 @@ import { ASSET_PREFIX } from '../../shared/engine/wire/protocol.ts';
 import { MAX_OLD_ASSET_BYTES, UNKNOWN_ASSET_TIME } from './limits.ts';
 
 /**
- * Finds an asset that this build does not have, by its URL path: `/assets/home-X7K2QM2X.js`. A tab that
- * was open across a deploy asks for those of its build, and where replicas are exchanged one by one, a
- * new page may ask an old replica.
+ * Finds an asset that this build does not have, by its URL path: `/assets/home-X7K2QM2X.js`. A tab that was open during
+ * a deploy requests assets of its own build. During a rolling deploy, a new page can also reach an old replica.
  *
- * @returns its bytes; undefined where no build that is kept has it, or the store is away
+ * @returns its bytes; undefined if no stored build has it, or the store is unavailable
  */
 export type FindOldAsset = (path: string) => Promise<Uint8Array | undefined>;
 
-/** As the build names them, with a hash of what is in them: nothing else is ever looked up. */
+/** Asset names of the build, which contain a hash. Other paths are never looked up. */
 const HASHED_NAME = /^\/assets\/[\w.@-]{1,200}-[A-Z0-9]{8}\.\w{1,10}$/;
 
-/** Questions that run at once (a count): strangers can make up names without end. */
+/** Concurrent lookups (a count), because clients can make up any number of names. */
 const MAX_QUESTIONS = 32;
-/** Names that are known to lead nowhere (a count). */
+/** Remembered names of missing assets (a count). */
 const MAX_UNKNOWN = 1000;
 
-/** @param readAsset by the path within `dist` */
+/** @param readAsset takes the path within `dist` */
 export function createFindOldAsset(
   readAsset: (path: string) => Promise<Uint8Array | undefined>,
   now: () => number = () => performance.now(),
 ): FindOldAsset {
-  /** The one used last stands last. */
+  /** In the order of their last use, the latest last. */
   const known = new Map<string, Uint8Array>();
   const unknown = new Map<string, number>();
   const questions = new Map<string, Promise<Uint8Array | undefined>>();
@@ -52,7 +51,7 @@ export function createFindOldAsset(
       else noteUnknown(path);
       return file;
     } catch {
-      return undefined; // The store is away, which the desk worker has told.
+      return undefined; // The store is unavailable, which the desk worker has logged.
     } finally {
       questions.delete(path);
     }

@@ -1,6 +1,6 @@
 /** A place in the source of a release. */
 export interface SourcePlace {
-  /** Of the project's root. */
+  /** Relative to the project's root. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -9,7 +9,7 @@ export interface SourcePlace {
 }
 
 /**
- * Fills a place into the address of an editor or a repository:
+ * Fills a place into the URL template of an editor or a repository:
  * `https://github.com/acme/shop/blob/{release}/{file}#L{line}`.
  */
 export function toSourceLink(template: string, place: SourcePlace): string {
@@ -18,10 +18,10 @@ export function toSourceLink(template: string, place: SourcePlace): string {
   );
 }
 
-/** Schemes that run what stands behind them. */
+/** Schemes that run code or open local files. */
 const UNSAFE = /^(?:javascript|data|vbscript|blob|file):/i;
 
-/** @returns undefined for what leads nowhere, or has no place for a file */
+/** @returns undefined if it is not a safe URL, or has no `{file}` */
 export function parseSourceLink(text: string): string | undefined {
   const isLink = /^[a-z][a-z0-9+.-]*:\/\/[^\s]+$/i.test(text) && !UNSAFE.test(text);
   return isLink && text.includes('{file}') ? text : undefined;

@@ -36,7 +36,7 @@ function toSummary(groups: readonly FindingGroup[]): string {
     `${wrong} wrong`,
     toPlural(warning, 'warning'),
     `${ok} ok`,
-    ...(unknown > 0 ? [`${unknown} that could not be checked`] : []),
+    ...(unknown > 0 ? [`${unknown} not checked`] : []),
   ];
   return `${parts.join(', ')}.`;
 }

@@ -1,13 +1,13 @@
 /**
- * How a checked thing is. A *warning* works, and could be better or safer. *Wrong* harms visitors or loses data.
- * *Unknown* could not be checked, and the text says why.
+ * The result of a check. *Warning*: it works, but could be better or safer. *Wrong*: it harms visitors or loses data.
+ * *Unknown*: it could not be checked, and the text says why.
  */
 export type Mark = 'ok' | 'warning' | 'wrong' | 'unknown';
 
-/** The line that solves a problem, for each place where it can be solved. */
+/** The line that fixes a problem, for each place to fix it in. */
 export type Lines = Partial<Readonly<Record<'setting' | 'nginx' | 'HAProxy' | 'Caddy', string>>>;
 
-/** What a check found, and what to do about it. No text holds a secret. */
+/** The text of a finding, and its advice. It must not contain secrets. */
 export interface Verdict {
   readonly mark: Mark;
   /** A sentence. */
@@ -17,7 +17,7 @@ export interface Verdict {
   readonly lines?: Lines | undefined;
 }
 
-/** As programs get it with `--json`. */
+/** A finding as it is in the output of `--json`. */
 export interface Finding extends Omit<Verdict, 'lines'> {
   readonly about: string;
   readonly remedies?: readonly Remedy[] | undefined;
@@ -33,7 +33,7 @@ export interface FindingGroup {
   readonly findings: readonly Finding[];
 }
 
-/** Checks by what they are about. A check answers one question, or returns undefined if it does not arise. */
+/** Checks by their names. A check answers one question, or returns undefined if the question does not apply. */
 export type Checks<Facts> = Readonly<Record<string, (facts: Facts) => Verdict | undefined>>;
 
 export function judge<Facts>(checks: Checks<Facts>, facts: Facts): Finding[] {
@@ -64,7 +64,7 @@ export function wrong(found: string, advice?: string, lines?: Lines): Verdict {
   return { mark: 'wrong', found, advice, lines };
 }
 
-/** How many findings have each mark. */
+/** Counts the findings with each mark. */
 export function countMarks(groups: readonly FindingGroup[]): Readonly<Record<Mark, number>> {
   const counts = { ok: 0, warning: 0, wrong: 0, unknown: 0 };
   for (const { mark } of groups.flatMap(({ findings }) => findings)) counts[mark] += 1;

@@ -19,7 +19,7 @@ import { checkSite } from './site/check-site.ts';
 import { readToken } from './site/read-token.ts';
 
 export interface DoctorOptions {
-  /** What follows the name of the command. */
+  /** The arguments after the name of the command. */
   readonly args: readonly string[];
   readonly env: Environment;
   readonly out: NodeJS.WritableStream & Sheet;
@@ -83,7 +83,7 @@ async function loadProduct({ loadProductSettings }: DoctorOptions): Promise<Prod
   }
 }
 
-/** A finding can repeat the message of an error from elsewhere, and with it a password. */
+/** Removes secrets, because a finding can repeat an error message that contains a password. */
 function hideSecrets(groups: readonly FindingGroup[], env: Environment, ...secrets: (string | undefined)[]) {
   const literals = [...listEnvironmentSecrets(env, createScrubber()), ...secrets.filter((one) => one !== undefined)];
   const scrubber = createScrubber({ literals });

@@ -4,17 +4,17 @@ import { crc32 } from 'node:zlib';
 import { MiB } from '../../shared/units.ts';
 import { createSegmentedLog, dropLogSegments, type LogPosition, listLogSegments } from '../segmented-log.ts';
 
-/** A segment that has grown to this is closed, and the next one begun (bytes). */
+/** A segment of this size is closed, and the next one begins (bytes). */
 const SEGMENT_BYTES = 1 * MiB;
-/** Length and checksum in front of a record (bytes). */
+/** The length and the checksum before a record (bytes). */
 const HEADER_BYTES = 8;
 /** Segment, offset and checksum (bytes). */
 const CURSOR_BYTES = 20;
 
-/** One record on its way out. */
+/** A record that is being sent. */
 export interface QueuedRecord {
   readonly body: Buffer;
-  /** Where the record begins. */
+  /** The position where the record begins. */
   readonly at: LogPosition;
 }
 
@@ -22,21 +22,21 @@ export interface DiskQueue {
   /** Bytes of the segments on the disk. */
   readonly bytes: number;
   /**
-   * @returns false if there is no room for it
-   * @throws if the disk does not take it; nothing is left of it then
+   * @returns false if the queue is full
+   * @throws if the disk does not accept it; no part of it remains then
    */
   append(body: Buffer): boolean;
-  /** The next record in order, or undefined if there is none until others are settled or appended. */
+  /** Returns the next record in order; undefined if there is none until others are settled or appended. */
   next(): QueuedRecord | undefined;
-  /** It has arrived, or is given up: it will not be read again. */
+  /** Marks a record as sent or given up, so that it is not read again. */
   settle(record: QueuedRecord): void;
 }
 
 /**
- * A bounded queue in a folder of this process alone. It reads one closed segment at a time and deletes it when
- * all its records are settled. A cursor says up to where they are, so that a new process continues there.
+ * Creates a bounded queue in a folder that only this process uses. It reads one closed segment at a time, and deletes
+ * it when all its records are settled. A cursor stores the position, so that a new process continues there.
  *
- * @throws if the folder cannot be made
+ * @throws if the folder cannot be created
  */
 export function createDiskQueue(folder: string, maxBytes: number): DiskQueue {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -50,7 +50,7 @@ export function createDiskQueue(folder: string, maxBytes: number): DiskQueue {
     earlier: listSegments(),
     after: cursor.segment,
   });
-  /** Of the segment that is read, in order. */
+  /** The unread records of the current segment, in order. */
   let unread: QueuedRecord[] = [];
   const unsettled = new Set<QueuedRecord>();
 
@@ -61,7 +61,7 @@ export function createDiskQueue(folder: string, maxBytes: number): DiskQueue {
   function readSegment(): void {
     for (const { number, path } of listSegments()) {
       if (number < cursor.segment) continue;
-      // Nothing is appended to a segment that is read.
+      // A segment that is being read must not grow.
       if (number === log.end.segment) log.rotate();
       unread = readRecords(path, { segment: number, offset: number === cursor.segment ? cursor.offset : 0 });
       for (const record of unread) unsettled.add(record);
@@ -77,7 +77,7 @@ export function createDiskQueue(folder: string, maxBytes: number): DiskQueue {
       cursorFile ??= openSync(cursorPath, constants.O_RDWR | constants.O_CREAT, 0o600);
       writeSync(cursorFile, toCursorBytes(cursor), 0, CURSOR_BYTES, 0);
     } catch {
-      // A full disk: after a restart some records are sent twice.
+      // The disk is full: after a restart, some records are sent twice.
     }
     if (isNextSegment) dropLogSegments(listSegments(), cursor);
   }
@@ -107,7 +107,7 @@ export function createDiskQueue(folder: string, maxBytes: number): DiskQueue {
   };
 }
 
-/** The records from a position on, up to the first that is damaged. None if somebody removed the segment. */
+/** Reads the records from a position on, up to the first damaged one. Returns none if the segment was removed. */
 function readRecords(path: string, from: LogPosition): QueuedRecord[] {
   const bytes = readOrNothing(path);
   const records: QueuedRecord[] = [];
@@ -115,7 +115,7 @@ function readRecords(path: string, from: LogPosition): QueuedRecord[] {
   while (offset + HEADER_BYTES <= bytes.length) {
     const length = bytes.readUInt32BE(offset);
     const body = bytes.subarray(offset + HEADER_BYTES, offset + HEADER_BYTES + length);
-    // A power cut may leave zeros, which have a checksum that fits.
+    // A power cut can leave zeros, whose checksum is valid.
     if (length === 0 || body.length < length || crc32(body) !== bytes.readUInt32BE(offset + 4)) break;
     records.push({ body, at: { segment: from.segment, offset } });
     offset += HEADER_BYTES + length;
@@ -123,7 +123,9 @@ function readRecords(path: string, from: LogPosition): QueuedRecord[] {
   return records;
 }
 
-/** If there is no cursor or it is torn, what was sent before is sent again, and recognized by its id. */
+/**
+ * Starts at the beginning if the cursor is missing or torn. Records are then sent again, and recognized by their ids.
+ */
 function readCursor(path: string): LogPosition {
   const bytes = readOrNothing(path);
   const isValid = bytes.length === CURSOR_BYTES && crc32(bytes.subarray(0, 16)) === bytes.readUInt32BE(16);

@@ -1,14 +1,14 @@
-/** Where an error-reporting service takes envelopes, and under which key. */
+/** The endpoint and the key of an error-reporting service. */
 export interface Dsn {
-  /** `https://o1.ingest.example/api/42/envelope/`, made of the DSN alone. */
+  /** `https://o1.ingest.example/api/42/envelope/`, derived only from the DSN. */
   readonly endpoint: URL;
   readonly publicKey: string;
   readonly projectId: string;
-  /** As the SDKs write it: without a secret key. */
+  /** The DSN as the SDKs write it, without a secret key. */
   readonly text: string;
 }
 
-/** Reads `https://<public key>@<host>/<project>`; undefined where it is none. An old secret key is read over. */
+/** Parses `https://<public key>@<host>/<project>`; undefined if it is invalid. An old secret key is ignored. */
 export function parseDsn(text: string): Dsn | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined;

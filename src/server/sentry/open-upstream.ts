@@ -5,12 +5,12 @@ import type { Reporter } from '../engine/errors/failure.ts';
 import type { Count } from '../engine/monitoring/count.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 
-/** Where failures go beside the desk. */
+/** The destination of failures in addition to the desk. */
 export interface OpenUpstream {
-  /** None where no upstream is set. */
+  /** Empty if no upstream is configured. */
   readonly reporters: readonly Reporter[];
   readonly outbox: Outbox | undefined;
-  /** Goes on sending for two seconds at most; what is left is on the disk. */
+  /** Continues sending for up to two seconds. Anything left stays on disk. */
   close(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export interface OpenUpstreamOptions {
   readonly log: Logger;
 }
 
-/** Opens the queue to the project of SENTRY_DSN. Without that setting nothing of the SDK is loaded. */
+/** Opens the queue to the project of SENTRY_DSN. Without that setting, the SDK is not loaded. */
 export async function openUpstream({ config, debugIds, count, log }: OpenUpstreamOptions): Promise<OpenUpstream> {
   const { sentryDsn: dsn, sentryEnvironment: environment, dataDir, publicOrigins } = config;
   if (!dsn) return { reporters: [], outbox: undefined, close: async () => undefined };

@@ -5,24 +5,26 @@ import type { Dsn } from './dsn.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
 import { type Answer, createUpstream } from './upstream.ts';
 
-/** What waits on the disk for the upstream (bytes); more is dropped and counted. */
+/** The size of the queue on disk (bytes). Beyond it, envelopes are dropped and counted. */
 const MAX_OUTBOX_BYTES = 64 * MiB;
-/** The largest envelope that is taken (bytes): what the tunnel lets through, and what is around it. */
+/** The largest envelope that is accepted (bytes): the tunnel's limit plus headers. */
 const MAX_ENVELOPE_BYTES = 5 * MiB;
-/** Envelopes on their way at once (a count); one alone while the upstream is in trouble. */
+/** Envelopes that are sent at the same time (a count). While the upstream fails, it is only one. */
 const CONCURRENCY = 4;
-/** The first wait after a failure, and the longest (ms). It doubles from one to the other, and chance takes up to half of it. */
+/**
+ * The first and the longest wait after a failure (ms). The wait doubles each time, minus a random part of up to half.
+ */
 const FIRST_BACKOFF = 1 * Second;
 const MAX_BACKOFF = 5 * Minute;
-/** How often an envelope may be answered with an error of the upstream's own before it is blamed for it (a count). */
+/** How often the upstream can answer an envelope with 500 before the envelope is dropped (a count). */
 const MAX_ERRORS = 5;
-/** How long `close()` goes on sending (ms). What is left is on the disk. */
+/** How long `close()` continues to send (ms). Anything left stays on disk. */
 const CLOSE_DEADLINE = 2 * Second;
-/** How often one sentence is said (ms), and how many are remembered (a count). */
+/** How often a sentence is repeated (ms), and how many are remembered (a count). */
 const WARNING_INTERVAL = 1 * Hour;
 const MAX_WARNINGS = 20;
 
-/** Sentry's data categories, and what stands for any other: they are labels of a counter. */
+/** Sentry's data categories, which are labels of a counter. Any other is counted as `default`. */
 const CATEGORIES = new Set([
   'error',
   'default',
@@ -43,17 +45,17 @@ const CATEGORIES = new Set([
   'internal',
 ]);
 
-/** What of a request may be told to the upstream. Cookies and credentials never are. */
+/** Request headers that can be forwarded. Cookies and credentials never are. */
 const FORWARDED = new Set(['x-sentry-forwarded-for', 'user-agent', 'origin', 'referer']);
 const MAX_HEADER_LENGTH = 1 * KiB;
 
 export interface OutboxOptions {
-  /** A folder of this process alone. */
+  /** A folder that only this process uses. */
   readonly folder: string;
-  /** Where everything goes, whatever stands in an envelope. */
+  /** The destination of all envelopes. The DSN in an envelope is ignored. */
   readonly dsn: Dsn;
   readonly count: Count;
-  /** Told in a sentence, each at most once an hour, that the upstream or the disk is in trouble. */
+  /** Called with a sentence if the upstream or the disk fails, for each sentence at most once an hour. */
   readonly warn: (sentence: string) => void;
   /** Bytes. */
   readonly maxBytes?: number;
@@ -69,27 +71,27 @@ export interface OutboxOptions {
 
 export interface Outbox {
   /**
-   * Appends with one `write`, so that the envelope outlives the process. Never throws, also after
-   * `close()`, for the next process to send.
+   * Appends an envelope with one `write`, so that it survives a crash of the process. Never throws, and also works
+   * after `close()`: the next process sends it.
    *
    * @param category Sentry's: `error`, `transaction`, `replay`
-   * @param headers what the upstream may know of who sent it; others than the listed ones are left out
-   * @returns false where it was dropped, which is counted
+   * @param headers about the sender; headers that are not in `FORWARDED` are removed
+   * @returns false if the envelope was dropped, which is counted
    */
   add(envelope: Uint8Array, category: string, headers?: Readonly<Record<string, string>>): boolean;
-  /** The value of `X-Sentry-Rate-Limits` to answer clients with; undefined where nothing is limited. */
+  /** Returns the value of `X-Sentry-Rate-Limits` for responses to clients; undefined if nothing is limited. */
   limits(): string | undefined;
-  /** What waits on the disk (bytes). */
+  /** The size of the queue on disk (bytes). */
   readonly bytes: number;
-  /** Sends what it can within the deadline. What is left waits on the disk. */
+  /** Sends envelopes until the deadline. Anything left stays on disk. */
   close(): Promise<void>;
 }
 
 /**
- * A bounded queue of envelopes on the disk, sent in their order. What the upstream refuses, has
- * limited by category, or what has no room is dropped and counted
- * (`spillway_outbox_dropped_total{category,reason}`); everything else is tried until it arrives. One
- * that was on its way when the process was killed is sent again: its event id tells.
+ * Creates a bounded queue of envelopes on disk, which are sent in order. An envelope is dropped and counted
+ * (`spillway_outbox_dropped_total{category,reason}`) if the upstream refuses it, has limited its category, or if the
+ * queue is full. Everything else is retried until it arrives. If the process is killed while it sends an envelope, the
+ * envelope is sent again with the same event id.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   return new DiskOutbox(options);
@@ -109,7 +111,7 @@ class DiskOutbox implements Outbox {
   readonly #upstream;
   readonly #limits: RateLimits = createRateLimits();
   readonly #stop = new AbortController();
-  /** Read, in order, and not yet settled. */
+  /** Packets that were read but are not settled, in order. */
   readonly #packets: Packet[] = [];
   #queue: DiskQueue | undefined;
   #failures = 0;
@@ -118,7 +120,7 @@ class DiskOutbox implements Outbox {
   #scheduled = false;
   #closed: Promise<void> | undefined;
   #onIdle: (() => void) | undefined;
-  /** When each sentence was said. */
+  /** The time of each sentence. */
   readonly #warnings = new Map<string, number>();
 
   constructor(options: OutboxOptions) {
@@ -167,7 +169,7 @@ class DiskOutbox implements Outbox {
     this.#upstream.close();
   }
 
-  /** After whatever runs now: a failing request does not wait for a socket. */
+  /** Runs after the current work, so that a failing request does not wait for a socket. */
   #schedule(): void {
     if (this.#scheduled || this.#stop.signal.aborted) return;
     this.#scheduled = true;
@@ -182,7 +184,7 @@ class DiskOutbox implements Outbox {
     const wait = this.#pausedUntil - performance.now();
     if (wait > 0) {
       this.#pumpAfter(wait);
-      this.#onIdle?.(); // who closes does not wait for an upstream that is away
+      this.#onIdle?.(); // close() does not wait for an unavailable upstream
       return;
     }
     const concurrency = this.#failures > 0 ? 1 : CONCURRENCY;
@@ -200,7 +202,7 @@ class DiskOutbox implements Outbox {
     this.#timer.unref();
   }
 
-  /** The next packet that is still wanted. */
+  /** Returns the next packet that is not rate-limited. */
   #read(): Packet | undefined {
     for (;;) {
       const record = this.#tryDisk((queue) => queue.next());
@@ -219,7 +221,7 @@ class DiskOutbox implements Outbox {
     packet.sending = true;
     void this.#upstream.send(packet.envelope, packet.headers, this.#stop.signal).then((answer) => {
       packet.sending = false;
-      // What was cut off is sent by the next process.
+      // The next process sends what was aborted.
       if (this.#stop.signal.aborted) return;
       this.#take(packet, answer);
       this.#pump();
@@ -269,11 +271,11 @@ class DiskOutbox implements Outbox {
   #drop(category: string, reason: string): false {
     this.#options.count('spillway_outbox_dropped_total', { category, reason });
     if (reason === 'full')
-      this.#warn('The queue of reports is full. More are dropped and counted until some have left.');
+      this.#warn('The queue of reports is full. New reports are dropped and counted until some were sent.');
     return false;
   }
 
-  /** Undefined where the disk does not do it: reporting must not stop what it reports about. */
+  /** Returns undefined if the disk fails, because reporting must never break the app. */
   #tryDisk<Result>(act: (queue: DiskQueue) => Result): Result | undefined {
     const { folder, maxBytes = MAX_OUTBOX_BYTES } = this.#options;
     try {
@@ -281,7 +283,7 @@ class DiskOutbox implements Outbox {
       return act(this.#queue);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#warn(`The queue of reports cannot be kept on the disk (${why}). Check DATA_DIR and the room on its disk.`);
+      this.#warn(`The queue of reports cannot be stored on disk (${why}). Check DATA_DIR and its free space.`);
       return undefined;
     }
   }
@@ -297,14 +299,14 @@ class DiskOutbox implements Outbox {
 
 function toRefusal(status: number): string {
   if (status < 400) {
-    return `The error-reporting service answered with a redirect (status ${status}), which is not followed. Put the address that it leads to into SENTRY_DSN.`;
+    return `The error-reporting service answered with a redirect (status ${status}), which is not followed. Set SENTRY_DSN to the final address.`;
   }
   return [401, 403, 404].includes(status)
     ? `The error-reporting service refused a report with status ${status}, and it was dropped. Check that SENTRY_DSN names a project and a key that exist.`
     : `The error-reporting service refused a report with status ${status}, and it was dropped. The desk has it.`;
 }
 
-/** Length of the note, the note in JSON, the envelope. */
+/** Packs the length of the note, the note as JSON, and the envelope. */
 function pack(envelope: Uint8Array, category: string, headers: Readonly<Record<string, string>>): Buffer {
   const forwarded = Object.entries(headers).filter(([name, value]) => {
     return FORWARDED.has(name.toLowerCase()) && value.length <= MAX_HEADER_LENGTH && /^[\x20-\x7e]*$/.test(value);
@@ -317,7 +319,7 @@ function pack(envelope: Uint8Array, category: string, headers: Readonly<Record<s
   return packed;
 }
 
-/** Undefined for what an earlier version wrote in another way. */
+/** Returns undefined for a format of an earlier version. */
 function unpack(record: QueuedRecord): Packet | undefined {
   try {
     const length = record.body.readUInt16BE(0);

@@ -1,26 +1,28 @@
 import { Day, Minute, Second } from '../../shared/units.ts';
 
-/** How long a 429 without any figure holds (ms): what Sentry's SDKs take. */
+/** How long a 429 without a duration applies (ms), as in Sentry's SDKs. */
 const DEFAULT_LIMIT = 1 * Minute;
-/** No answer silences longer (ms). */
+/** The longest limit (ms). */
 const MAX_LIMIT = 1 * Day;
-/** Entries of one header that are read (a count). */
+/** The most entries of a header that are read (a count). */
 const MAX_ENTRIES = 100;
 
-/** One limit of an answer. */
+/** A limit in a response. */
 export interface RateLimit {
-  /** `error`, `transaction`, `replay`; empty for all of them. */
+  /** `error`, `transaction`, `replay`; empty for all categories. */
   readonly category: string;
   /** Milliseconds from now. */
   readonly forMs: number;
 }
 
-/** What an upstream has asked to be spared, by category, and until when. */
+/** The limits that the upstream has set, by category. */
 export interface RateLimits {
   take(limits: readonly RateLimit[]): void;
-  /** Milliseconds until something of this category may go again; 0 for at once. Asks for the category alone, not for all. */
+  /**
+   * Returns the milliseconds until this category can be sent again, or 0. Does not include limits for all categories.
+   */
   remaining(category: string): number;
-  /** The value of `X-Sentry-Rate-Limits` for clients of ours; undefined where nothing is limited. */
+  /** Returns the value of `X-Sentry-Rate-Limits` for our clients; undefined if nothing is limited. */
   header(): string | undefined;
 }
 
@@ -44,8 +46,8 @@ export function createRateLimits(now: () => number = () => performance.now()): R
 }
 
 /**
- * Reads what an answer of Sentry's says: `X-Sentry-Rate-Limits: 60:error;default:organization:quota, 30::key`
- * of any status, and with 429, where that is missing, `Retry-After` for all categories.
+ * Reads the limits in Sentry's response: `X-Sentry-Rate-Limits: 60:error;default:organization:quota, 30::key` with any
+ * status. With 429 and without that header, `Retry-After` applies to all categories.
  */
 export function readRateLimits(
   status: number,
@@ -67,7 +69,7 @@ function parseEntry(entry: string): RateLimit[] {
     .map((category) => ({ category, forMs }));
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
+/** Parses seconds or a date (RFC 9110, section 10.2.3). */
 function parseRetryAfter(text = ''): number {
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text.trim())) return Math.min(Number(text) * Second, MAX_LIMIT);
   const date = Date.parse(text) - Date.now();

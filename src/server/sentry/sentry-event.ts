@@ -6,13 +6,13 @@ import { cutText, trimFailure } from '../engine/errors/trim.ts';
 export interface SentryEventOptions {
   /** `production`, `staging`. */
   readonly environment: string;
-  /** The main public origin: without one there is no link to the incident, only its path. */
+  /** The main public origin. Without it, the event has only the path of the incident. */
   readonly origin?: string | undefined;
-  /** By file as in frames (`server/main.js`), the id that the build wrote into bundle and map. */
+  /** The ids that the build wrote into bundles and maps, by file as in frames (`server/main.js`). */
   readonly debugIds?: Readonly<Record<string, string>>;
 }
 
-/** An event as Sentry's protocol has it: the part of it that a failure fills. */
+/** An event in Sentry's protocol, with the fields that a failure has. */
 export interface SentryEvent {
   readonly event_id: string;
   /** Seconds since 1970. */
@@ -22,7 +22,7 @@ export interface SentryEvent {
   readonly environment: string;
   readonly release: string;
   readonly transaction?: string;
-  /** The digest: one incident here is one issue there. */
+  /** The digest, so that one incident is one issue in Sentry. */
   readonly fingerprint: string[];
   readonly tags: Record<string, string>;
   readonly contexts: Record<string, Record<string, unknown>>;
@@ -57,18 +57,18 @@ interface SentryFrame {
   readonly in_app: boolean;
 }
 
-/** Sentry drops tags that are longer (characters). */
+/** Sentry drops longer tags (characters). */
 const MAX_TAG_LENGTH = 200;
 
-/** Shares of the cap that are tried for a failure, whose event has longer names for the same (F15). */
+/** Shares of the size limit for a failure, in order of the tries. Its event has longer field names (F15). */
 const SHARES = [1, 0.6, 0.3];
 
-/** What operators look at and nothing broke by. */
+/** Kinds that are warnings, because nothing broke. */
 const WARNINGS = new Set(['blocked-loop', 'deprecation', 'intervention', 'csp']);
 
 /**
- * The event of a failure, of 102,400 bytes of JSON at most. It holds what the failure holds, which is
- * scrubbed, and nothing else; what had to be cut stands in `contexts.incident.cut`.
+ * Returns the event of a failure, with at most 102,400 bytes of JSON. It contains only what the failure contains, which
+ * is scrubbed. Cut parts are listed in `contexts.incident.cut`.
  */
 export function toSentryEvent(failure: Failure, options: SentryEventOptions): SentryEvent {
   for (const share of SHARES) {
@@ -137,7 +137,7 @@ function toContexts(failure: Failure, options: SentryEventOptions): Record<strin
   };
 }
 
-/** Sentry reads a chain from its cause outwards, and numbers it from the outermost. */
+/** Sentry expects a chain from its cause outwards, but numbered from the outermost error. */
 function toExceptions({ errors, origin }: Failure): SentryException[] {
   const values = errors.map((error, index): SentryException => {
     const frames = error.frames.map(toFrame).reverse();
@@ -168,7 +168,7 @@ function toFrame(frame: StackFrame): SentryFrame {
 
 const isOwn = (file: string) => /^(?:client|server)\//.test(file);
 
-/** Sentry's own prefix for a bundle, wherever it lies. */
+/** Sentry's prefix for a bundle in any folder. */
 const toFilename = (file: string) => (isOwn(file) ? `app:///${file}` : file || '<anonymous>');
 
 function toImages(errors: readonly ErrorRecord[], debugIds: Readonly<Record<string, string>> = {}) {

@@ -15,7 +15,7 @@ export interface SentryReporterOptions extends SentryEventOptions {
   readonly count: Count;
 }
 
-/** Nothing is gathered by the SDK itself: what may be known of a request is in the failure. */
+/** The SDK collects nothing. The failure has everything that is allowed. */
 const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
   userInfo: false,
   cookies: false,
@@ -32,15 +32,15 @@ const NOTHING: NonNullable<NodeOptions['dataCollection']> = {
 };
 
 /**
- * Hands failures to Sentry's SDK, which makes envelopes of them for the outbox. All of it happens
- * within `report()`, up to the `write`: so there are no integrations, which may wait for files, and
- * nothing is lost when the process ends right after.
+ * Passes failures to Sentry's SDK, which makes envelopes for the outbox. All of it happens synchronously within
+ * `report()`, up to the `write`. There are thus no integrations, which could wait for files, and nothing is lost if the
+ * process ends immediately afterwards.
  *
- * The client stands alone. It is not made the SDK's current one, takes no signals and no errors of
- * the process, and what else runs on the same SDK does not reach it.
+ * The client is isolated. It is not the SDK's current client, handles no signals or process errors, and receives
+ * nothing from other code that uses the same SDK.
  */
 export function createSentryReporter(options: SentryReporterOptions): Reporter {
-  /** What `report()` is sending: within it everything is synchronous. */
+  /** The event that `report()` is sending. Everything within it is synchronous. */
   let sending: SentryEvent | undefined;
   let isKept = false;
 
@@ -71,7 +71,7 @@ export function createSentryReporter(options: SentryReporterOptions): Reporter {
       isKept = false;
       sending = toSentryEvent(failure, options);
       try {
-        // The SDK adds to what it is given: the copy is its own.
+        // A copy, because the SDK modifies the event.
         client.captureEvent(structuredClone(sending) as ErrorEvent, { event_id: failure.id }, toScope(failure));
       } finally {
         sending = undefined;
@@ -81,9 +81,9 @@ export function createSentryReporter(options: SentryReporterOptions): Reporter {
   };
 }
 
-/** Whatever was added on the way, by scopes and processors, was never scrubbed. */
+/** Removes everything that scopes and processors added, because it was not scrubbed. */
 function withOwnFields(event: ErrorEvent, own: SentryEvent): ErrorEvent {
-  // What stands in the header of the envelope: names of the trace, the release and the project alone.
+  // For the header of the envelope. It has only names of the trace, the release and the project.
   const { dynamicSamplingContext } = event.sdkProcessingMetadata ?? {};
   return {
     ...(own as ErrorEvent),
@@ -93,7 +93,7 @@ function withOwnFields(event: ErrorEvent, own: SentryEvent): ErrorEvent {
   };
 }
 
-/** Of this failure's trace, so that the envelope names the same one as the event. */
+/** Returns a scope with the failure's trace, so that the envelope and the event name the same one. */
 function toScope({ traceId }: Failure): Scope {
   const scope = new Scope();
   if (traceId !== undefined) scope.setPropagationContext({ traceId, sampleRand: 0 });
@@ -110,7 +110,7 @@ function createTransport(keep: (envelope: Uint8Array) => void): Transport {
   };
 }
 
-/** Lines of JSON: the header of the envelope, then for each item its header and its payload. */
+/** Returns lines of JSON: the header of the envelope, then the header and the payload of each item. */
 function toBytes([header, items]: Envelope): Uint8Array {
   const lines = items.flatMap(([itemHeader, payload]) => {
     const text = JSON.stringify(payload);

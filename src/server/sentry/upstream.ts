@@ -4,13 +4,13 @@ import { Second } from '../../shared/units.ts';
 import type { Dsn } from './dsn.ts';
 import { type RateLimit, readRateLimits } from './rate-limits.ts';
 
-/** How long an upstream may take to accept a connection, and to answer in all (ms). */
+/** How long an upstream can take to accept a connection, and to respond in total (ms). */
 const CONNECT_TIMEOUT = 3 * Second;
 const TOTAL_TIMEOUT = 10 * Second;
 
 export interface UpstreamOptions {
   readonly dsn: Dsn;
-  /** Connections at once (a count). */
+  /** The most open connections (a count). */
   readonly connections: number;
   /** Milliseconds. */
   readonly connectTimeout?: number;
@@ -18,9 +18,9 @@ export interface UpstreamOptions {
   readonly totalTimeout?: number;
 }
 
-/** What became of one envelope. The body of an answer is never looked at. */
+/** The result of sending an envelope. The response's body is not read. */
 export interface Answer {
-  /** 0 where there was none: refused, reset, or too late. */
+  /** 0 if there was no response: refused, reset, or too late. */
   readonly status: number;
   readonly limits: readonly RateLimit[];
 }
@@ -33,7 +33,7 @@ export interface Upstream {
 
 const NO_ANSWER: Answer = { status: 0, limits: [] };
 
-/** Posts envelopes to the one place that the DSN names. Redirects are not followed. */
+/** Posts envelopes to the endpoint of the DSN. Redirects are not followed. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { dsn, connectTimeout = CONNECT_TIMEOUT, totalTimeout = TOTAL_TIMEOUT } = options;
   const secure = dsn.endpoint.protocol === 'https:';
@@ -63,7 +63,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
           resolve(toAnswer(response));
           response.resume();
         });
-        // A socket may fail again after the request did.
+        // A socket can fail again after the request failed.
         request.on('error', () => resolve(NO_ANSWER));
         request.once('close', () => {
           clearTimeout(connecting);

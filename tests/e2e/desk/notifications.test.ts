@@ -128,7 +128,7 @@ describe.each([
     await page.getByRole('button', { name: 'Send a test' }).click();
     const said = page.getByRole('status');
     await said.getByText(/^Sent: Webhook 127\.0\.0\.1:\d+\. It answered 200\.$/).waitFor();
-    await said.getByText('The mail server refused it (550). Look at MAIL_FROM and MAIL_TO.').waitFor();
+    await said.getByText('The mail server refused it (550). Check MAIL_FROM and MAIL_TO.').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'Test' }).filter({ hasText: 'Failed' }).first().waitFor();
     expect([webhook.posted.length, mails.mails.length]).toEqual([before + 1, mailed]);
     expect(JSON.parse(webhook.posted.at(-1)?.body ?? '')).toMatchObject({ event: 'test' });

@@ -31,7 +31,7 @@ describe('the first start', () => {
 
     const { page: other } = await site.open(link.slice(site.url.length));
     await other.getByRole('button', { name: 'Sign in' }).click();
-    await other.getByText('This link was used before').waitFor();
+    await other.getByText('This link was already used').waitFor();
     await enter(other);
     await heading(other, 'Incidents');
     expect(site.server.log().match(/ticket=/g)).toHaveLength(1);
@@ -50,7 +50,7 @@ describe.each([
       await markDocument(page);
     }
     await enter(page, 'not-the-token-of-this-desk');
-    await page.getByRole('alert').getByText('This is no token of this desk.').waitFor();
+    await page.getByRole('alert').getByText('That token is not valid.').waitFor();
     expect(new URL(page.url()).pathname).toBe('/desk');
     expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
 

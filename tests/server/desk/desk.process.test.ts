@@ -86,7 +86,7 @@ describe('the desk', () => {
 
     const second = openTestDesk({ dataDir });
     await expect(second).rejects.toThrow(DeskInUseError);
-    await expect(second).rejects.toThrow(/DATA_DIR of its own/);
+    await expect(second).rejects.toThrow(/set a different DATA_DIR/);
     expect(existsSync(join(dataDir, 'instance.lock'))).toBe(true);
   });
 

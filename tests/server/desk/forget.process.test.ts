@@ -240,10 +240,10 @@ describe('the forget command', () => {
       ADDRESS,
       [/as an IP address in failures of [-\d]+( and [-\d]+)? \(UTC\)/, /earlier days cannot be found/, /as an id/],
     ],
-    ['ada@example.com', [/as the email that/, /cannot be found by an email/, /as an id/]],
-    ['kq3xYw7bVb0J2k1p', [/the visitor's id that the desk shows/, /as an id/]],
-    [ID, [/as an id that your visitorId returns/]],
-    ['the address of a failure', [/this failure, and for the others of the same visitor on that day/]],
+    ['ada@example.com', [/all feedback for it as an email address/, /cannot be found by an email/, /as an id/]],
+    ['kq3xYw7bVb0J2k1p', [/a visitor id that the desk shows/, /as an id/]],
+    [ID, [/as an id from your visitorId/]],
+    ['the address of a failure', [/this failure and all others of the same visitor on that day/]],
   ])('says what it searched for and what it cannot find: %s', async (whom, words) => {
     const env = await sqliteEnv();
     const desk = await openDesk(env);
@@ -255,7 +255,7 @@ describe('the forget command', () => {
     const { code, err } = await runDesk(['forget', text], env);
     expect(code).toBe(0);
     for (const expected of words) expect(err).toMatch(expected);
-    expect(err).toMatch(/Not touched: backups .* these copies: desk\.sqlite\.before-restore-2026-11-20/);
+    expect(err).toMatch(/Not changed: existing backups, .* these copies: desk\.sqlite\.before-restore-2026-11-20/);
   });
 
   it('finds records of an earlier release, which used one salt for all days', async () => {
@@ -271,7 +271,7 @@ describe('the forget command', () => {
       desk.journal(ada.failureOf({ visitor }));
     }
     await desk.flush();
-    expect((await runDesk(['forget', ADDRESS], env)).err).toMatch(/earlier release .*Deleted 2 occurrences /s);
+    expect((await runDesk(['forget', ADDRESS], env)).err).toMatch(/older versions .*Deleted 2 occurrences /s);
     expect((await runDesk(['forget', ID], env)).err).toContain('Deleted 1 occurrence ');
   });
 });

@@ -7,13 +7,13 @@ import type { Operator } from './operator-tokens.ts';
 import { clearSessionCookie, setSessionCookie } from './session-cookie.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
-/** Who asks, for one request, and how they may become somebody. */
+/** The sign-in state of one request, and the ways to change it. */
 export interface Access {
-  /** Undefined for who is not signed in. */
+  /** Undefined if nobody is signed in. */
   readonly operator: Operator | undefined;
-  /** Whether nobody can be known, because the store is away. */
+  /** Whether the sign-in state is unknown because the store is unavailable. */
   readonly isAway: boolean;
-  /** False for whom a proxy signs in, each time anew. */
+  /** False if a proxy signs in each request. */
   readonly canSignOut: boolean;
   /** @throws StoreError */
   signIn(proof: Proof): Promise<SignedIn>;
@@ -26,7 +26,7 @@ export type ReadAccess = (req: IncomingMessage, res: ServerResponse) => Promise<
 
 const READS = new Set(['GET', 'HEAD']);
 
-/** A change asks the store about the session; to read, what the store said at most 2 s ago will do. */
+/** A change checks the session in the store. A read uses the store's answer from the last 2 s. */
 export function createReadAccess(signIn: SignIn): ReadAccess {
   return async function readAccess(req, res) {
     const proxied = proxyOperatorOf(req);
@@ -80,7 +80,7 @@ class RequestAccess implements Access {
     clearSessionCookie(this.#req, this.#res);
   }
 
-  /** The session that came with the request. */
+  /** Ends the session of the request. */
   async #endSession(): Promise<void> {
     const session = sessionCookieOf(this.#req);
     if (session !== undefined) await this.#signIn.end(session);

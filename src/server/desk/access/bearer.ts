@@ -5,12 +5,12 @@ import type { CheckToken } from './check-token.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]{1,500}) *$/i;
 
-/** The token of `Authorization: Bearer`. */
+/** Returns the token of `Authorization: Bearer`. */
 export function readBearer({ headers }: IncomingMessage): string | undefined {
   return BEARER.exec(headers.authorization ?? '')?.[1];
 }
 
-/** Operators and viewers may read, also while the store is away: checking a token needs none. */
+/** Accepts the token of an operator or viewer. This works without the store, too. */
 export function toMayRead(checkToken: CheckToken): MayRead {
   return async function mayRead(req) {
     const token = readBearer(req);

@@ -5,7 +5,6 @@ import type { OperatorToken, OperatorTokens } from './operator-tokens.ts';
 import type { SessionStore } from './session-store.ts';
 import { createWrongTokens } from './wrong-tokens.ts';
 
-/** The result of a check. */
 export type Checked =
   | { readonly kind: 'known'; readonly token: OperatorToken }
   | { readonly kind: 'wrong' }
@@ -19,18 +18,18 @@ export interface CheckTokenOptions {
   readonly sessions: Pick<SessionStore, 'countAttempts'>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** How long an answer is held back during a flood (ms). */
+  /** How long an answer is delayed during a flood (ms). */
   readonly holdMs?: number;
 }
 
-/** Senders of right tokens that are remembered (a count). */
+/** Remembered senders of valid tokens (a count). */
 const MAX_KNOWN_SENDERS = 1000;
 
 /**
- * Checks the tokens of the sign-in page and of `Authorization`. A sender of too many wrong tokens waits
- * until the next minute. During a flood from many senders, answers are held back, but a sender is never
- * refused for what others did: an attacker with many addresses could lock all operators out. Senders
- * that had a right token before are not slowed down.
+ * Checks the tokens of the sign-in page and of `Authorization`. After too many wrong tokens, a sender waits until the
+ * next minute. During a flood from many senders, answers are delayed, but no sender is refused because of others: an
+ * attacker with many addresses could otherwise lock all operators out. Senders that have sent a valid token before are
+ * not delayed.
  */
 export function createCheckToken(options: CheckTokenOptions): CheckToken {
   const { tokens, sessions, now = Date.now, holdMs = ATTEMPT_HOLD } = options;
@@ -41,12 +40,15 @@ export function createCheckToken(options: CheckTokenOptions): CheckToken {
   function remember(address: string): void {
     known.delete(address);
     known.add(address);
-    // A set keeps the order of insertion: the first one was silent longest.
+    // A set keeps the order of insertion, so the first one was not seen for longest.
     const [oldest] = known;
     if (known.size > MAX_KNOWN_SENDERS && oldest !== undefined) known.delete(oldest);
   }
 
-  /** Memory bounds how many wait. The others are answered immediately, because a refusal would lock people out. */
+  /**
+   * Limits the delayed requests, to bound memory. Others are answered immediately, because a refusal would lock people
+   * out.
+   */
   async function hold(): Promise<void> {
     if (held >= MAX_HELD_ATTEMPTS) return;
     held += 1;
@@ -60,7 +62,7 @@ export function createCheckToken(options: CheckTokenOptions): CheckToken {
     const isKnown = known.has(own);
     const waitMs = wrong.waitOf(isKnown ? [own] : networks);
     if (waitMs > 0) return { kind: 'too-many', waitMs };
-    // Checked and counted without a wait in between, so that parallel attempts have the same limit as others.
+    // Checked and counted synchronously, so that parallel attempts have the same limit as others.
     const token = tokens.find(candidate);
     if (token) remember(own);
     else wrong.add(networks);

@@ -5,20 +5,20 @@ import type { Operator } from './operator-tokens.ts';
 import { AUTH_PROXY_SECRET_HEADER, type ProxySignIn, readProxyOperator } from './proxy-operator.ts';
 import { SESSION_COOKIES, toCookieName } from './session-cookie.ts';
 
-/** The desk's credentials of one request. */
+/** The desk's credentials in one request. */
 interface Credentials {
   /** By the names of `SESSION_COOKIES`. */
   readonly cookies: ReadonlyMap<string, string>;
   readonly proxied: Operator | undefined;
 }
 
-/** Not on the request itself, where a log line of the product could show it. */
+/** Kept apart from the request, so that product code cannot log them. */
 const taken = new WeakMap<IncomingMessage, Credentials>();
 
 /**
- * Reads the desk's credentials and removes them from the request. It runs before all product code, so
- * that a step that logs or forwards headers cannot leak a session. The name that the authenticating
- * proxy sends stays if the proxy's secret proved it, so that the product can rely on it.
+ * Reads the desk's credentials and removes them from the request. It runs before all product code, so that a step that
+ * logs or forwards headers cannot leak a session. The name from the authenticating proxy stays in the request if the
+ * proxy's secret proved it, so that the product can rely on it.
  */
 export function takeCredentials(proxy: ProxySignIn | undefined): Step {
   return function takeCredentials(req, _res, next) {
@@ -31,12 +31,12 @@ export function takeCredentials(proxy: ProxySignIn | undefined): Step {
   };
 }
 
-/** The id in the session cookie; the first if several have its name. */
+/** Returns the id in the session cookie, or the first one if there are several. */
 export function sessionCookieOf(req: IncomingMessage): string | undefined {
   return taken.get(req)?.cookies.get(toCookieName(req));
 }
 
-/** The person that an authenticating proxy signed in. */
+/** Returns the person that an authenticating proxy signed in. */
 export function proxyOperatorOf(req: IncomingMessage): Operator | undefined {
   return taken.get(req)?.proxied;
 }

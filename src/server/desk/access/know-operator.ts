@@ -5,15 +5,15 @@ import type { Step } from '../../engine/request/step.ts';
 import { sessionCookieOf } from './credentials.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** A store that takes longer must not hold up a page of the site (ms). */
+/** How long a page of the site waits for the store (ms). */
 const PATIENCE = 250 * Millisecond;
 
 /** Returns a promise only if the store has to be asked. */
 export type IsOperator = (req: IncomingMessage) => boolean | Promise<boolean>;
 
 /**
- * Whether a visitor of the site is signed in to the desk: no, if the store does not answer in time. A
- * session id that this desk did not issue costs no question to the store.
+ * Returns whether a visitor of the site is signed in to the desk; false if the store does not answer in time. An id
+ * that this desk did not issue is rejected without the store.
  */
 export function createIsOperator(signIn: Pick<SignIn, 'identify'>): IsOperator {
   return function isOperator(req) {
@@ -39,7 +39,7 @@ export interface KnowOperatorOptions {
   readonly covers: (path: string) => boolean;
 }
 
-/** Asks before the site answers, because an error page is rendered without waiting for anything. */
+/** Runs before the site's handlers, because an error page is rendered without waiting for anything. */
 export function knowOperator({ signIn, isOperator, covers }: KnowOperatorOptions): Step {
   return function knowOperator(req, _res, next) {
     const info = requestInfo(req);

@@ -7,7 +7,7 @@ export interface TokenSettings {
   readonly operatorTokens: readonly NamedToken[];
   readonly viewerTokens: readonly NamedToken[];
   readonly dataDir: string;
-  /** Set where several replicas share the desk, and so must share its tokens. */
+  /** Set if several replicas share the desk, and so its tokens. */
   readonly deskDatabaseUrl: string | undefined;
 }
 
@@ -18,10 +18,10 @@ export interface ListedTokens {
 }
 
 /**
- * All tokens of the desk. Without a setting for operators there is one in the data folder; where that
- * cannot be kept, nobody can sign in as one.
+ * Lists all tokens of the desk. Without OPERATOR_TOKEN, the token is stored in the data folder. If that fails, there is
+ * no operator.
  *
- * @throws ConfigError where replicas have no token in common, or a name or a token stands for two
+ * @throws ConfigError if replicas have no common token, or if a name or a token occurs twice
  */
 export function listTokens(settings: TokenSettings, log: DeskLog): ListedTokens {
   const viewers = settings.viewerTokens.map((named): OperatorToken => ({ ...named, role: 'viewer' }));
@@ -30,7 +30,7 @@ export function listTokens(settings: TokenSettings, log: DeskLog): ListedTokens 
   const tokens = [...named.map((one): OperatorToken => ({ ...one, role: 'operator' })), ...viewers];
   if (![tokens.map(({ name }) => name), tokens.map(({ token }) => token)].every(hasNoDouble)) {
     throw new ConfigError([
-      'The settings OPERATOR_TOKEN and VIEWER_TOKEN have a name or a token in common, so it would not be known what its holder may do. Give each holder a name and a token of their own.',
+      'The settings OPERATOR_TOKEN and VIEWER_TOKEN share a name or a token, so the role of its holder is ambiguous. Give each holder a different name and a different token.',
     ]);
   }
   return { tokens, isNew: kept?.isNew === true };
@@ -39,7 +39,7 @@ export function listTokens(settings: TokenSettings, log: DeskLog): ListedTokens 
 function keepOwn({ dataDir, deskDatabaseUrl }: TokenSettings, log: DeskLog): KeptToken | undefined {
   if (deskDatabaseUrl !== undefined) {
     throw new ConfigError([
-      'The setting OPERATOR_TOKEN is missing. With DESK_DATABASE_URL several replicas share the desk, and each would make a token of its own. Set it to the same on all of them, such as what "openssl rand -hex 32" prints.',
+      'The setting OPERATOR_TOKEN is missing. With DESK_DATABASE_URL, replicas share the desk and need the same token. Set it to the same value on all of them, for example the output of "openssl rand -hex 32".',
     ]);
   }
   try {
@@ -47,7 +47,7 @@ function keepOwn({ dataDir, deskDatabaseUrl }: TokenSettings, log: DeskLog): Kep
   } catch (error) {
     log.error(
       { err: error },
-      `No token for the desk can be kept in the folder ${dataDir} (DATA_DIR), so nobody can sign in. Make it writable, or set OPERATOR_TOKEN, and start again.`,
+      `No operator can sign in to the desk, because the token could not be stored in the folder ${dataDir} (DATA_DIR). Make the folder writable or set OPERATOR_TOKEN, then restart.`,
     );
     return undefined;
   }

@@ -16,15 +16,14 @@ export interface SignInSettings {
 
 export interface OpenSignIn {
   readonly signIn: SignIn;
-  /** Takes the desk's credentials off each request, before all product code. */
+  /** Removes the desk's credentials from each request, before all product code. */
   readonly takeCredentials: Step;
-  /** Who may use the API. */
+  /** Checks the tokens of the API. */
   readonly checkToken: CheckToken;
-  /** The address of the desk by which the holder of a token signs in, once. @param origin `http://127.0.0.1:3000` */
+  /** Makes a sign-in link for the holder of a token. It works once. @param origin `http://127.0.0.1:3000` */
   makeLink(origin: string, name: string): Promise<string>;
 }
 
-/** Puts the way into the desk together. */
 export function openSignIn({ tokens: listed, proxy, desk }: SignInSettings): OpenSignIn {
   const tokens = createOperatorTokens(listed);
   const sessions = createSessionStore((name, ...args) => desk.ask(name, ...args));

@@ -1,15 +1,15 @@
 import { isSameText } from './same-text.ts';
 
-/** *Viewers* look, *operators* change things too. */
+/** *Viewers* can only read. *Operators* can also change things. */
 export type Role = 'viewer' | 'operator';
 
-/** Somebody who is signed in to the desk. */
+/** A person who is signed in to the desk. */
 export interface Operator {
   readonly name: string;
   readonly role: Role;
 }
 
-/** A token with its holder's name, which stands beside what is changed with it. */
+/** A token with the name of its holder, which is recorded with each change. */
 export interface NamedToken {
   readonly name: string;
   readonly token: string;
@@ -19,25 +19,25 @@ export interface OperatorToken extends NamedToken, Operator {}
 
 export interface OperatorTokens {
   readonly all: readonly OperatorToken[];
-  /** Whose token this is. It takes as long for a wrong one as for a right one. */
+  /** Finds a token in constant time. */
   find(candidate: string): OperatorToken | undefined;
   named(name: string): OperatorToken | undefined;
 }
 
-/** The name that stands beside the changes of a token without one. */
+/** The holder's name for a token without one. */
 export const ONLY_OPERATOR = 'operator';
 export const ONLY_VIEWER = 'viewer';
 
 export const TOKEN_SENTENCE =
-  'is no token. Use at least 16 characters without blanks, commas and colons, such as what "openssl rand -hex 32" prints, or several as name:token, separated by commas.';
+  'is not a valid token. Use at least 16 characters without spaces, commas and colons, for example the output of "openssl rand -hex 32". For several, use name:token, separated by commas.';
 
 const NAMED = /^(?:([\p{L}\p{N}][\p{L}\p{N} ._@-]{0,39}):)?([\x21-\x2b\x2d-\x39\x3b-\x7e]{16,200})$/u;
 
 /**
- * Reads one token, or a list of `name:token`.
+ * Parses one token, or a list of `name:token`.
  *
- * @param only the name of a token that stands alone
- * @returns undefined for what is neither
+ * @param only the name of a single token without one
+ * @returns undefined if the text is neither
  */
 export function parseTokens(text: string, only: string): NamedToken[] | undefined {
   if (text === '') return [];
@@ -57,7 +57,7 @@ export function createOperatorTokens(tokens: readonly OperatorToken[]): Operator
   return {
     all: tokens,
     find(candidate) {
-      // All are compared, so that the time does not depend on which one fits.
+      // Compares with all tokens, so that the time does not depend on the result.
       const [found] = tokens.filter(({ token }) => isSameText(token, candidate));
       return found;
     },

@@ -8,20 +8,23 @@ import { isSameText } from './same-text.ts';
 export const AUTH_PROXY_SECRET_HEADER = 'x-auth-proxy-secret';
 
 export interface ProxySignIn {
-  /** The header by which the proxy says who somebody is, in lower case. */
+  /** The header with the person's name, in lower case. */
   readonly header: string;
-  /** Sent by the proxy with the name. A name without it proves nothing: most proxies pass on a visitor's headers. */
+  /**
+   * Sent by the proxy with the name. A name without it proves nothing, because most proxies pass on a visitor's
+   * headers.
+   */
   readonly secret: string;
-  /** Who of them may change things; `*` for everyone. The others look. */
+  /** Names that can change things; `*` for everyone. Others can only read. */
   readonly operators: readonly string[];
-  /** The proxy's addresses. The headers count only from there. */
+  /** The proxy's addresses. Headers from other addresses are ignored. */
   readonly trust: ProxyTrust;
 }
 
-/** What fits beside a change, on one line. */
+/** Names that fit on one line with a change. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+'-]{0,79}$/u;
 
-/** Returns the person that an authenticating proxy signed in. A header that was sent twice counts for nothing. */
+/** Returns the person that an authenticating proxy signed in. A header that was sent twice is ignored. */
 export function readProxyOperator(req: IncomingMessage, proxy: ProxySignIn): Operator | undefined {
   const { header, secret, operators, trust } = proxy;
   const name = readOnly(req, header);
@@ -38,8 +41,8 @@ function readOnly(req: IncomingMessage, name: string): string | undefined {
 }
 
 /**
- * @returns undefined where no header is set
- * @throws ConfigError where the header would be believed from anybody
+ * @returns undefined if no header is set
+ * @throws ConfigError if the header would be accepted from any client
  */
 export function toProxySignIn(settings: ProxySettings): ProxySignIn | undefined {
   const { authProxyHeader: header, authProxyOperators: operators } = settings;

@@ -1,9 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Of this process: hashed with it, two texts have the same length and nothing in common that could be measured. */
+/**
+ * A key of this process. Hashes made with it have the same length, and their timing reveals nothing about the texts.
+ */
 const KEY = randomBytes(32);
 
-/** Whether two texts are the same. The time it takes says nothing about where they differ. */
+/** Compares two texts in constant time. */
 export function isSameText(one: string, other: string): boolean {
   return timingSafeEqual(toHash(one), toHash(other));
 }

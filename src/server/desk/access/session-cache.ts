@@ -4,8 +4,8 @@ import type { Operator } from './operator-tokens.ts';
 /** Recent answers of the store about sessions, in this process. */
 export interface SessionCache {
   /**
-   * Returns the holder of a session. Only if the store was not asked in the last 2 s, or has not answered
-   * yet, it returns a promise. Requests that arrive together share one question.
+   * Returns the holder of a session. Returns a promise only if the store was not asked in the last 2 s, or has not
+   * answered yet. Requests that arrive together share one call.
    */
   read(id: string): Operator | undefined | Promise<Operator | undefined>;
   /** Always asks the store. */
@@ -23,7 +23,7 @@ interface Entry {
 export interface SessionCacheOptions {
   /** Asks the store. */
   readonly readSession: (id: string) => Promise<Operator | undefined>;
-  /** Milliseconds, never going back. */
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
@@ -42,7 +42,7 @@ export function createSessionCache({ readSession, now = () => performance.now() 
         entry.answer = { operator };
       },
       () => {
-        // A store that is away said nothing about the session.
+        // An unavailable store says nothing about the session.
         if (entries.get(id) === entry) entries.delete(id);
       },
     );

@@ -4,12 +4,12 @@ import { requestInfo } from '../../engine/request/request-info.ts';
 import { SESSION_TIME } from '../limits.ts';
 
 const PLAIN_NAME = 'desk';
-/** Over TLS a name that neither another host of the domain nor a page without TLS can set. */
+/** A name that, over TLS, neither another host of the domain nor a page without TLS can set. */
 const SECURE_NAME = '__Host-desk';
 
 export const SESSION_COOKIES = [PLAIN_NAME, SECURE_NAME];
 
-/** The name of the session cookie on the request's origin. */
+/** Returns the name of the session cookie on the request's origin. */
 export function toCookieName(req: IncomingMessage): string {
   return requestInfo(req).secure ? SECURE_NAME : PLAIN_NAME;
 }

@@ -5,14 +5,17 @@ type SessionCall = Extract<
   'createSession' | 'readSession' | 'endSession' | 'createLink' | 'takeLink' | 'countAttempts'
 >;
 
-/** What signing in needs of the store, which is the same for all replicas. Each method rejects with a `StoreAwayError` where it cannot be used. */
+/**
+ * The part of the store that sign-in needs. All replicas share it. Each method rejects with `StoreAwayError` if the
+ * store is unavailable.
+ */
 export type SessionStore = {
   readonly [Name in SessionCall]: (...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
 };
 
 type Ask = <Name extends SessionCall>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
 
-/** The store behind the desk worker. */
+/** Calls the store through the desk worker. */
 export function createSessionStore(ask: Ask): SessionStore {
   return {
     createSession: (...args) => ask('createSession', ...args),

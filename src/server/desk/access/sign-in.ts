@@ -8,7 +8,7 @@ import { createSessionCache } from './session-cache.ts';
 import type { SessionStore } from './session-store.ts';
 import { createSignedIds } from './signed-ids.ts';
 
-/** How an attempt to sign in ended. */
+/** The result of a sign-in. */
 export type SignedIn =
   | { readonly kind: 'signed-in'; readonly session: string }
   | { readonly kind: 'wrong' }
@@ -16,22 +16,21 @@ export type SignedIn =
 
 export interface SignIn {
   /**
-   * Checks only the signature of a session id: this desk issued it, and the session may have ended. Base
-   * nothing on it that must be right.
+   * Checks only the signature of a session id: this desk issued it, but the session may have ended. Do not use it for
+   * authorization.
    */
   isIssued(session: string): boolean;
   /**
-   * Returns the holder of a session, as the store said at most 2 s ago, without a promise if that is
-   * known. The store is not asked about an id that this desk did not issue.
+   * Returns the holder of a session, as the store said in the last 2 s, and without a promise if that is known. An id
+   * that this desk did not issue is rejected without the store.
    */
   identify(session: string): Operator | undefined | Promise<Operator | undefined>;
-  /** Returns the holder of a session, and always asks the store about an id that this desk issued. */
+  /** Returns the holder of a session. Always asks the store about an id that this desk issued. */
   confirm(session: string): Promise<Operator | undefined>;
   /** @param address of the sender, whose wrong tokens are counted */
   byToken(candidate: string, address: string): Promise<SignedIn>;
   /** Uses up a sign-in link. Its id is signed, so attempts need not be counted. */
   byTicket(ticket: string): Promise<SignedIn>;
-  /** Ends a session for good. */
   end(session: string): Promise<void>;
 }
 
@@ -39,15 +38,14 @@ export interface SignInOptions {
   readonly tokens: OperatorTokens;
   readonly sessions: SessionStore;
   readonly checkToken: CheckToken;
-  /** Milliseconds, never going back. */
+  /** Milliseconds, monotonic. */
   readonly now?: () => number;
 }
 
 /**
- * The id of a session is made at sign-in and never taken from a request, so that an attacker cannot
- * plant one in advance. The store holds a hash of the id, and a fingerprint of the token that is keyed
- * with the id. So a new token ends the sessions of the old one, and a reader of the store can neither
- * sign in nor try out tokens.
+ * Signs operators in. The id of a session is made at sign-in and never taken from a request, so that an attacker cannot
+ * plant one in advance. The store has a hash of the id, and a fingerprint of the token that is keyed with the id. A new
+ * token therefore ends the sessions of the old one, and a reader of the store can neither sign in nor try out tokens.
  */
 export function createSignIn({ tokens, sessions, checkToken, now }: SignInOptions): SignIn {
   const sessionIds = createSignedIds(tokens.all, 'session');
@@ -87,7 +85,7 @@ export function createSignIn({ tokens, sessions, checkToken, now }: SignInOption
       try {
         await sessions.endSession(toHash(session));
       } finally {
-        // Also an answer that is still on its way: the store may have given it before the end.
+        // Also drops an answer in flight, because the store can have given it before the session ended.
         cache.forget(session);
       }
     },
@@ -95,7 +93,7 @@ export function createSignIn({ tokens, sessions, checkToken, now }: SignInOption
 }
 
 /**
- * Makes the ticket of a sign-in link, for the holder of a token.
+ * Makes the ticket of a sign-in link for the holder of a token.
  *
  * @throws Error if no token has this name
  * @throws StoreAwayError
@@ -121,7 +119,7 @@ function toGrant(id: string, { name, role, token }: OperatorToken): Grant {
   return { name, role, fingerprint };
 }
 
-/** Checks that the store's row is of this id and this token, which still has the same name. */
+/** Checks that the store's row is for this id and this token, and that the token has the same name. */
 function isGrantOf(token: OperatorToken, id: string, grant: Grant | undefined): boolean {
   return grant?.name === token.name && isSameText(grant.fingerprint, toGrant(id, token).fingerprint);
 }

@@ -1,13 +1,13 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { OperatorToken } from './operator-tokens.ts';
 
-/** Issues ids, and recognizes them later without a question to the store. */
+/** Issues ids, and later recognizes them without asking the store. */
 export interface SignedIds {
   /** Makes a new id for the holder of a token. */
   make(token: OperatorToken): string;
   /**
-   * Returns the token that an id was issued for, `undefined` if the desk did not issue it. It takes as
-   * long for a wrong id as for a right one. Only the store knows whether the session or link still lasts.
+   * Returns the token that an id was issued for, in constant time; `undefined` if the desk did not issue it. Only the
+   * store knows whether the session or link is still valid.
    */
   read(id: string): OperatorToken | undefined;
 }
@@ -17,10 +17,10 @@ const SIGNED = /^([\w-]{43})\.([\w-]{22})$/;
 const TAG_LENGTH = 22;
 
 /**
- * The keys are derived from the tokens: none has to be stored, all replicas agree, and an id ends when
- * its token or the token's role changes.
+ * The keys are derived from the tokens: none has to be stored, all replicas agree, and an id becomes invalid when its
+ * token or the token's role changes.
  *
- * @param purpose an id for one purpose counts for no other
+ * @param purpose an id for one purpose is not valid for another
  */
 export function createSignedIds(tokens: readonly OperatorToken[], purpose: 'session' | 'link'): SignedIds {
   const keys = tokens.map((token) => {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 export interface KeptToken {
   readonly token: string;
-  /** It was made by this call: nobody can know it yet. */
+  /** Whether this call created it. */
   readonly isNew: boolean;
 }
 
 /**
- * The operator's token where no setting names one: made at the first start, in a file of the data
- * folder that its owner alone may read.
+ * Returns the operator's token for servers without OPERATOR_TOKEN. Creates it at the first start, in a file of the data
+ * folder that only its owner can read.
  *
- * @throws the system's error where the folder cannot be read or written
+ * @throws the system's error if the folder cannot be read or written
  */
 export function keepToken(dataDir: string): KeptToken {
   const file = join(dataDir, 'desk-token');
@@ -20,12 +20,12 @@ export function keepToken(dataDir: string): KeptToken {
   if (kept) return { token: kept, isNew: false };
   const token = randomBytes(24).toString('base64url');
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  // An empty file is what is left of a start that was cut short.
+  // An empty file is left by an interrupted start.
   writeFileSync(file, `${token}\n`, { mode: 0o600, flag: kept === undefined ? 'wx' : 'w' });
   return { token, isNew: true };
 }
 
-/** The same where it was made before. @returns undefined where there is none */
+/** Returns an existing token. @returns undefined if there is none */
 export function readKeptToken(dataDir: string): string | undefined {
   return readKept(join(dataDir, 'desk-token')) || undefined;
 }

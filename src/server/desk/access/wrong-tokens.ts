@@ -13,34 +13,34 @@ import type { SessionStore } from './session-store.ts';
 /** The wrong tokens of the current minute. */
 export interface WrongTokens {
   /**
-   * Returns how long a sender has to wait (ms), 0 if it need not.
+   * Returns how long a sender has to wait (ms), or 0.
    *
-   * @param networks by `listNetworks()`, or its first ones
+   * @param networks from `listNetworks()`, or the first of them
    */
   waitOf(networks: readonly string[]): number;
   add(networks: readonly string[]): void;
-  /** All senders together sent so many that they have to be slowed down. */
+  /** Whether all senders together sent so many that answers have to be delayed. */
   readonly isFlood: boolean;
 }
 
 export interface WrongTokensOptions {
   readonly sessions: Pick<SessionStore, 'countAttempts'>;
-  /** The same on all replicas: senders are hashed with a key made of it. */
+  /** The same secret on all replicas. Senders are hashed with a key derived from it. */
   readonly secret: string;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
 /**
- * Counts in this process first, and adds the counts to the store's once a second at most. So replicas
- * count together, and a flood costs the store one query a second and a bounded number of rows.
+ * Counts in this process first, and adds the counts to the store at most once a second. Replicas thus count together,
+ * and a flood costs the store one query a second and a bounded number of rows.
  */
 export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions): WrongTokens {
   const toHash = createSenderHash(secret);
   const counts = new Map<string, number>();
   let inTotal = 0;
   let minute = 0;
-  /** Senders that the store counts too. */
+  /** Senders that the store also counts. */
   const shared = new Set<string>();
   let unsent = { bySender: new Map<string, number>(), inTotal: 0 };
   let isSharing = false;
@@ -90,7 +90,7 @@ export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions)
         }
       }
     } catch {
-      // While the store cannot be used, each process counts for itself.
+      // While the store is unavailable, each process counts separately.
     }
     isSharing = false;
     shareSoon();
@@ -119,8 +119,8 @@ export function createWrongTokens({ sessions, secret, now }: WrongTokensOptions)
 }
 
 /**
- * The key takes some 50 ms to derive, because a reader of the store, who knows one address in it, could
- * try out tokens with it. It is derived when the first wrong token arrives.
+ * Hashes senders with a key that takes some 50 ms to derive. With a fast key, a reader of the store who knows the
+ * address of one sender could try out tokens. The key is derived when the first wrong token arrives.
  */
 function createSenderHash(secret: string): (sender: string) => Promise<string> {
   let key: Promise<Buffer> | undefined;

@@ -12,32 +12,29 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** RFC 6750, section 3. */
 const CHALLENGE = 'Bearer realm="desk"';
 
-/**
- * Lets nobody in but by a token in `Authorization`. A cookie says nothing here, so no other site can
- * use a browser's session.
- */
+/** Requires a token in `Authorization`. Cookies are ignored, so that other sites cannot use a browser's session. */
 export function requireCaller(checkToken: CheckToken): RequestHandler {
   return async function requireCaller(req, _res, next) {
     const token = readBearer(req);
     if (token === undefined) {
-      throw new HttpError(401, 'Send a token of this desk: "Authorization: Bearer <token>".', {
+      throw new HttpError(401, 'A token is required. Send the header "Authorization: Bearer <token>".', {
         'WWW-Authenticate': CHALLENGE,
       });
     }
     const checked = await checkToken(token, requestInfo(req).address);
     if (checked.kind === 'too-many') {
-      throw new HttpError(429, 'There were too many wrong tokens. Wait a minute, then try again.', {
+      throw new HttpError(429, 'Too many wrong tokens. Wait a minute, then try again.', {
         'Retry-After': String(Math.ceil(checked.waitMs / Second)),
       });
     }
     if (checked.kind === 'wrong') {
-      throw new HttpError(401, 'This is no token of this desk.', {
+      throw new HttpError(401, 'That token is not valid.', {
         'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"`,
       });
     }
     const { name, role } = checked.token;
     if (role !== 'operator' && !READS.has(req.method)) {
-      throw new HttpError(403, 'This token may look, and change nothing. Use one of an operator.', {
+      throw new HttpError(403, 'This token is read-only. Use a token of OPERATOR_TOKEN.', {
         'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope"`,
       });
     }
@@ -47,12 +44,12 @@ export function requireCaller(checkToken: CheckToken): RequestHandler {
 }
 
 /**
- * Who asks: the name that stands beside what is changed.
+ * Returns the name that is recorded with changes by this caller.
  *
- * @throws Error where the step did not run
+ * @throws Error if `requireCaller` did not run
  */
 export function authorOf(req: Request): string {
   const caller = callers.get(req);
   if (caller) return caller.name;
-  throw new Error('authorOf() was asked for a request that nobody let in. Leave requireCaller() in front.');
+  throw new Error('authorOf() was called for a request that requireCaller() did not check. Run requireCaller() first.');
 }

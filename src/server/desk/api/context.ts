@@ -5,15 +5,15 @@ import type { DeskFacts } from '../pages/context.ts';
 import type { Found, Incident } from '../store/records.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 
-/** What the resources of the desk are made of. */
+/** The dependencies of the desk's resources. */
 export interface ApiContext {
   readonly ask: Desk['ask'];
-  /** The failures that are not in the store yet, at this moment. */
+  /** Returns the failures that are not in the store yet. */
   readonly arriving: () => Desk['arriving'];
   readonly facts: DeskFacts;
 }
 
-/** Another one with whatever is stored, and each hour, because charts and filters by time move on. */
+/** Returns a version that changes with everything stored, and each hour, because charts and time filters move on. */
 export async function readVersion({ ask, facts }: ApiContext): Promise<string> {
   return [await ask('readChanges'), Math.floor(Date.now() / Hour), facts.release].join(' ');
 }
@@ -21,7 +21,7 @@ export async function readVersion({ ask, facts }: ApiContext): Promise<string> {
 export const UNKNOWN = 'No incident has this digest.';
 
 /**
- * The incident that stands for a digest.
+ * Returns the incident of a digest, or the incident that the digest was merged into.
  *
  * @param environment where to look; by default everywhere, first in the environment of this server
  * @throws HttpError 404

@@ -26,14 +26,14 @@ export interface DeskApiOptions {
   readonly checkToken: CheckToken;
 }
 
-/** Where it is mounted. */
+/** The path that the API is mounted at. */
 export const DESK_API_PATH = '/api/desk';
 
 export function isDeskApiPath(path: string): boolean {
   return path === DESK_API_PATH || path.startsWith(`${DESK_API_PATH}/`);
 }
 
-/** What operators do on the desk's pages, for programs. It answers everything that it is mounted for. */
+/** Serves the operators' actions to programs. It answers every request under its path. */
 export function createDeskApi({ desk, facts, checkToken }: DeskApiOptions): RequestHandler {
   const resources = listResources({
     ask: (name, ...args) => desk.ask(name, ...args),
@@ -73,17 +73,17 @@ function listResources(context: ApiContext): Resource[] {
 }
 
 const PROBLEMS = {
-  401: 'There is no token, or it is none of this desk.',
-  429: 'There were too many wrong tokens from this address.',
-  503: 'The store is away, or its database refused or did not finish a query.',
+  401: 'The token is missing or not valid.',
+  429: 'Too many wrong tokens were sent from this address.',
+  503: 'The store is unavailable, or its database refused or did not finish a query.',
 };
-const MAY_NOT = 'The token is a viewer’s, or a browser sends this from another site.';
+const MAY_NOT = 'The token is read-only, or a browser sent the request from another site.';
 
 const DOCUMENT: Omit<OpenApiOptions, 'resources'> = {
   title: 'Desk',
   version: '1',
   about:
-    'What operators do on the pages of the desk. Tokens are those of `OPERATOR_TOKEN` and `VIEWER_TOKEN`; a viewer’s changes nothing. Times are milliseconds since 1970.',
+    'Everything that operators do on the pages of the desk. Use a token of `OPERATOR_TOKEN`, or of `VIEWER_TOKEN` for read-only access. Times are in milliseconds since 1970.',
   base: DESK_API_PATH,
   security: { token: { type: 'http', scheme: 'bearer' } },
   problems: (method) => (method === 'GET' ? PROBLEMS : { ...PROBLEMS, 403: MAY_NOT }),
@@ -95,7 +95,7 @@ const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
   next();
 };
 
-/** There is nothing to mend in the desk. Express tells error handlers by their four parameters. */
+/** Answers 503, because the desk is not at fault. Express recognizes error handlers by their four parameters. */
 const tellAway: ErrorRequestHandler = function tellAway(error, _req, _res, next) {
   const retryAfter = { 'Retry-After': String(RETRY_LONGEST / Second) };
   next(error instanceof StoreError ? new HttpError(503, toStoreWords(error), retryAfter) : error);

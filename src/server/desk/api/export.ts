@@ -15,20 +15,20 @@ import { ExportOneQuery, ExportQuery, OfIncident, toStoreFilter } from './reques
 type Line = Sent<z.input<typeof ExportLine>>;
 type Depth = z.output<typeof ExportOneQuery>['occurrences'];
 
-/** What is held at once (counts): a whole occurrence can be a hundred times as long as a thin one. */
+/** Rows in memory at a time (counts). A full occurrence can be a hundred times as long as a brief one. */
 const INCIDENTS = 50;
 const OCCURRENCES = { brief: 500, whole: 10 };
 
-const LINES = { 200: { about: 'One line of JSON each (NDJSON).', lines: ExportLine } };
+const LINES = { 200: { about: 'One line of JSON for each item (NDJSON).', lines: ExportLine } };
 const ABOUT =
-  'It is sent as fast as it is read, and as it stands when each part of it is reached: what happens meanwhile may be in it or not. The last line is an `end` with what was sent; where it is missing, something went wrong on the way.';
+  'The response is streamed. Each part reflects the moment when it is read, so it can include changes made during the export. The last line has the type `end` and counts the lines sent. If it is missing, the export is incomplete.';
 
 export function exportResource(context: ApiContext): Resource {
   return resource('/export', {
     GET: operation({
       id: 'exportIncidents',
       summary: 'Export incidents with their occurrences',
-      about: `${ABOUT} Those that were first seen last come first.`,
+      about: `${ABOUT} The incidents that were first seen most recently are first.`,
       query: ExportQuery,
       replies: LINES,
     }).handle(({ query }) => {
@@ -56,7 +56,10 @@ export function exportOneResource(context: ApiContext): Resource {
   });
 }
 
-/** By when they were first seen: one that happens again meanwhile keeps its place, so none is left out. */
+/**
+ * Lists incidents by when they were first seen, so that one that happens again during the export keeps its position and
+ * none is left out.
+ */
 async function* walkIncidents(filter: IncidentFilter, { ask }: ApiContext): AsyncGenerator<Incident> {
   let cursor: string | undefined;
   do {

@@ -12,10 +12,10 @@ export function feedbackResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/feedback', {
     GET: operation({
       id: 'listFeedback',
-      summary: 'List what visitors said of an incident',
+      summary: 'List feedback on an incident',
       params: OfIncident,
       query: LimitInEnvironment,
-      replies: { 200: { about: 'What they said.', body: FeedbackList } },
+      replies: { 200: { about: 'The feedback.', body: FeedbackList } },
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query }) => {
       const incident = await requireIncident(context, params.digest, query);
@@ -26,14 +26,14 @@ export function feedbackResource(context: ApiContext): Resource {
 }
 
 export function oneFeedbackResource(context: ApiContext): Resource {
-  const gone = 'No visitor said anything with this id, or it is gone.';
+  const gone = 'No feedback has this id. It may have been deleted.';
   return resource('/incidents/:digest/feedback/:id', {
     DELETE: operation({
       id: 'deleteFeedback',
-      summary: 'Delete what a visitor said',
+      summary: 'Delete feedback',
       params: OfFeedback,
       query: InEnvironment,
-      replies: { 204: { about: 'It is gone.' } },
+      replies: { 204: { about: 'The feedback was deleted.' } },
       problems: { 404: gone },
     }).handle(async ({ params, query }, request) => {
       const incident = await requireIncident(context, params.digest, query);

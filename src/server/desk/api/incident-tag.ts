@@ -2,23 +2,22 @@ import { createHash } from 'node:crypto';
 import type { Incident } from '../store/records.ts';
 
 /**
- * The `ETag` of an incident as it is answered: the version that changes are checked against, and a hash
- * of all that is told. So a reader hears of each occurrence, and a change is refused for another change
- * alone.
+ * Returns the `ETag` of an incident: the version that changes are checked against, and a hash of everything in the
+ * reply. A reader thus sees each new occurrence, but only another change makes a change fail.
  */
 export function toIncidentTag(told: { readonly version: string }): string {
   const hash = createHash('sha256').update(JSON.stringify(told)).digest('base64url').slice(0, 16);
   return `"${told.version}.${hash}"`;
 }
 
-/** No incident has it. */
+/** A version that no incident has. */
 const NO_VERSION = -1;
 
 /**
- * The version that `If-Match` asks for; undefined where any will do. A weak tag matches nothing (RFC
+ * Returns the version that `If-Match` asks for; undefined if any version is accepted. A weak tag matches nothing (RFC
  * 9110, section 13.1.1).
  *
- * @param current told where the header has several
+ * @param current preferred if the header has several tags
  */
 export function toExpected(ifMatch: string | undefined, current: Pick<Incident, 'version'>): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined;

@@ -17,9 +17,9 @@ import { presentIncident } from './present.ts';
 import { ChangedIncident, Incident as IncidentReply } from './replies.ts';
 import { IfMatch, IncidentPatch, InEnvironment, Merge, OfIncident } from './requests.ts';
 
-const CONFLICT = 'Somebody has changed it since it had the `ETag` of `If-Match`.';
+const CONFLICT = 'The incident has changed since the `ETag` in `If-Match`.';
 const TAGGED = {
-  'Content-Location': 'Of the incident, where the digest that was asked for was merged into another one.',
+  'Content-Location': 'The URL of the incident, if the requested digest was merged into another one.',
 };
 
 export function incidentResource(context: ApiContext): Resource {
@@ -27,8 +27,8 @@ export function incidentResource(context: ApiContext): Resource {
   return resource('/incidents/:digest', {
     GET: operation({
       id: 'getIncident',
-      summary: 'Get an incident with its story',
-      about: 'All that its page shows. A digest that was merged into another one leads there.',
+      summary: 'Get an incident with its details',
+      about: 'Everything that its page shows. A merged digest returns the incident that it was merged into.',
       params: OfIncident,
       query: InEnvironment,
       replies: { 200: { about: 'The incident.', body: IncidentReply, headers: TAGGED } },
@@ -41,18 +41,18 @@ export function incidentResource(context: ApiContext): Resource {
 
     PATCH: operation({
       id: 'changeIncident',
-      summary: 'Change the state of an incident, or who has it',
+      summary: 'Change the state or the assignee of an incident',
       about:
-        'With `If-Match` it is refused where somebody has changed the incident since; new occurrences are no change. Without, it wins, and `replaced` says over what.',
+        'With `If-Match`, the change is refused if the incident has changed since. New occurrences do not count as a change. Without it, the change overwrites the current state, and `replaced` has the old one.',
       params: OfIncident,
       query: InEnvironment,
       headers: IfMatch,
       body: IncidentPatch,
       replies: {
         200: {
-          about: 'It was changed.',
+          about: 'The incident was changed.',
           body: ChangedIncident,
-          headers: { ETag: 'Of the incident as it is now.', ...TAGGED },
+          headers: { ETag: 'The tag of the changed incident.', ...TAGGED },
         },
       },
       problems: { 404: UNKNOWN, 412: CONFLICT },
@@ -85,12 +85,12 @@ export function incidentResource(context: ApiContext): Resource {
 
     DELETE: operation({
       id: 'deleteIncident',
-      summary: 'Delete an incident with all that is merged into it',
-      about: 'Its counts go too. When it happens again it is a new one.',
+      summary: 'Delete an incident and everything merged into it',
+      about: 'Its counts are deleted too. If the failure happens again, it is a new incident.',
       params: OfIncident,
       query: InEnvironment,
       headers: IfMatch,
-      replies: { 204: { about: 'It is gone.' } },
+      replies: { 204: { about: 'The incident was deleted.' } },
       problems: { 404: UNKNOWN, 412: CONFLICT },
     }).handle(async ({ params, query, headers }, request) => {
       const current = await requireIncident(context, params.digest, query);
@@ -106,22 +106,21 @@ export function mergeResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/merge', {
     POST: operation({
       id: 'mergeIncident',
-      summary: 'Let another incident stand for this one too',
+      summary: 'Merge an incident into another one',
       params: OfIncident,
       query: InEnvironment,
       headers: IfMatch,
       body: Merge,
-      replies: { 200: { about: 'The incident that stands for both.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'Both are one already.', 412: CONFLICT },
+      replies: { 200: { about: 'The incident that it was merged into.', body: IncidentReply } },
+      problems: { 404: UNKNOWN, 409: 'Both are the same incident already.', 412: CONFLICT },
     }).handle(async ({ params, query, headers, body }, request) => {
       const current = await requireIncident(context, params.digest, query);
       const by = toChangeBy(request, headers, current);
       const into = toCallKey(body.into, current.environment);
       const merged = await context.ask('mergeIncidents', keyOf(current), into, by);
-      if (merged.outcome === 'unknown')
-        throw new HttpError(404, 'No incident has the digest that it is to be merged into.');
+      if (merged.outcome === 'unknown') throw new HttpError(404, 'No incident has the digest in "into".');
       if (merged.outcome === 'conflict') throw toConflict(merged.incident);
-      if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are one already.');
+      if (merged.outcome === 'nothing-to-do') throw new HttpError(409, 'Both are the same incident already.');
       return { status: 200, body: await tell({ incident: merged.incident }, context) };
     }),
   });
@@ -131,26 +130,26 @@ export function separateResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/separate', {
     POST: operation({
       id: 'separateIncident',
-      summary: 'Take an incident out of the one that it was merged into',
-      about: '`If-Match` is about the incident that it is taken out of: to that one its digest leads until then.',
+      summary: 'Unmerge an incident',
+      about: '`If-Match` applies to the incident that it is unmerged from, because the digest still leads to that one.',
       params: OfIncident,
       query: InEnvironment,
       headers: IfMatch,
-      replies: { 200: { about: 'It stands for itself again.', body: IncidentReply } },
-      problems: { 404: UNKNOWN, 409: 'It is merged into nothing.', 412: CONFLICT },
+      replies: { 200: { about: 'The incident, which is separate again.', body: IncidentReply } },
+      problems: { 404: UNKNOWN, 409: 'The incident is not merged into another one.', 412: CONFLICT },
     }).handle(async ({ params, query, headers }, request) => {
       const current = await requireIncident(context, params.digest, query);
       const key = toCallKey(params.digest, current.environment);
       const apart = await context.ask('unmerge', key, toChangeBy(request, headers, current));
       if (apart.outcome === 'unknown') throw new HttpError(404, UNKNOWN);
       if (apart.outcome === 'conflict') throw toConflict(apart.incident);
-      if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'It is merged into nothing.');
+      if (apart.outcome === 'nothing-to-do') throw new HttpError(409, 'The incident is not merged into another one.');
       return { status: 200, body: await tell({ incident: apart.incident }, context) };
     }),
   });
 }
 
-/** All that is known of it, with the latest of its occurrences. */
+/** Returns everything about an incident, with its latest occurrence. */
 async function tell(found: Found, { ask, facts }: ApiContext): Promise<ReturnType<typeof presentIncident>> {
   const shown = await chooseShown({ incident: found.incident }, undefined, ask);
   const { sourceLink, environment } = facts;
@@ -173,7 +172,10 @@ function toChangeBy(request: Request, headers: z.output<typeof IfMatch>, current
 }
 
 function toConflict(current: Incident): HttpError {
-  return new HttpError(412, `It was changed in the meantime: ${toStandingWords(current)}. Get it again.`);
+  return new HttpError(
+    412,
+    `The incident was changed in the meantime: ${toStandingWords(current)}. Get it again, then repeat the change.`,
+  );
 }
 
 type Patch = z.output<typeof IncidentPatch>;

@@ -13,7 +13,7 @@ export function incidentsResource(context: ApiContext): Resource {
     GET: operation({
       id: 'listIncidents',
       summary: 'List incidents',
-      about: 'What is set must all hold. New incidents move nothing from one page to another.',
+      about: 'An incident must match all filters. New incidents do not shift the pages.',
       query: ListQuery,
       replies: { 200: { about: 'A page of the list.', body: IncidentList } },
     }).handle(
@@ -49,14 +49,15 @@ export function incidentsResource(context: ApiContext): Resource {
 }
 
 export function findResource({ ask }: ApiContext): Resource {
-  const nothing = 'Nothing has this digest, address or id. Search for it: /api/desk/incidents?state=all&search=…';
+  const nothing =
+    'Nothing has this digest, address or id. To search for words, use /api/desk/incidents?state=all&search=…';
   return resource('/find', {
     GET: operation({
       id: 'find',
-      summary: 'Find what a digest, an address, or the id of a request or a trace leads to',
+      summary: 'Find an incident by digest, address, request id or trace id',
       query: FindQuery,
-      replies: { 200: { about: 'What it leads to.', body: Found } },
-      problems: { 404: 'It leads to nothing.' },
+      replies: { 200: { about: 'The digest that was found, and its occurrence if there is one.', body: Found } },
+      problems: { 404: 'Nothing was found.' },
     }).handle(async ({ query }) => {
       const found = await ask('resolveQuery', query.text);
       if (!found) throw new HttpError(404, nothing);
@@ -70,7 +71,7 @@ export function buildsResource(context: ApiContext): Resource {
     GET: operation({
       id: 'listBuilds',
       summary: 'List builds and their releases',
-      replies: { 200: { about: 'Those that were started, as long as they are remembered.', body: BuildList } },
+      replies: { 200: { about: 'The builds that were started and are still recorded.', body: BuildList } },
     }).handle(async () => {
       const builds = await context.ask('listBuilds');
       return {

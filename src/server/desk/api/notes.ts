@@ -26,11 +26,13 @@ export function notesResource(context: ApiContext): Resource {
 
     POST: operation({
       id: 'addNote',
-      summary: 'Write a note on an incident',
+      summary: 'Add a note to an incident',
       params: OfIncident,
       query: InEnvironment,
       body: NewNote,
-      replies: { 201: { about: 'The note.', body: Note, headers: { Location: 'What deletes it.' } } },
+      replies: {
+        201: { about: 'The note.', body: Note, headers: { Location: 'The URL of the note, for deleting it.' } },
+      },
       problems: { 404: UNKNOWN },
     }).handle(async ({ params, query, body }, request) => {
       const incident = await requireIncident(context, params.digest, query);
@@ -42,13 +44,13 @@ export function notesResource(context: ApiContext): Resource {
 }
 
 export function noteResource({ ask }: ApiContext): Resource {
-  const gone = 'No note has this id, or it is gone.';
+  const gone = 'No note has this id. It may have been deleted.';
   return resource('/notes/:id', {
     DELETE: operation({
       id: 'deleteNote',
       summary: 'Delete a note',
       params: OfNote,
-      replies: { 204: { about: 'It is gone.' } },
+      replies: { 204: { about: 'The note was deleted.' } },
       problems: { 404: gone },
     }).handle(async ({ params }, request) => {
       if (!(await ask('deleteNote', params.id, authorOf(request)))) throw new HttpError(404, gone);

@@ -10,9 +10,9 @@ export function notificationsResource({ ask, facts }: ApiContext): Resource {
   return resource('/notifications', {
     GET: operation({
       id: 'listNotifications',
-      summary: 'List what waits to be told, and what was',
+      summary: 'List waiting and finished notifications',
       query: LimitQuery,
-      replies: { 200: { about: 'The latest of both.', body: NotificationList } },
+      replies: { 200: { about: 'The latest notifications of each.', body: NotificationList } },
     }).handle(async ({ query }) => {
       const { waiting, waitingCount, done } = await ask('listNotices', query.limit);
       return {
@@ -29,12 +29,12 @@ export function notificationsResource({ ask, facts }: ApiContext): Resource {
 }
 
 export function testNotificationsResource({ ask, facts }: ApiContext): Resource {
-  const nobody = 'There is nobody to send it to: set WEBHOOK_URL or SMTP_URL first.';
+  const nobody = 'No notification targets are configured. Set WEBHOOK_URL or SMTP_URL.';
   return resource('/notifications/test', {
     POST: operation({
       id: 'testNotifications',
-      summary: 'Send a test to everybody who is told',
-      replies: { 200: { about: 'How it went with each.', body: TestResults } },
+      summary: 'Send a test notification to all targets',
+      replies: { 200: { about: 'The result for each target.', body: TestResults } },
       problems: { 409: nobody },
     }).handle(async () => {
       if ((facts.notify?.targets ?? []).length === 0) throw new HttpError(409, nobody);

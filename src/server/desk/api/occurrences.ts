@@ -10,9 +10,8 @@ import { presentOccurrence } from './present.ts';
 import { FoundOccurrence, OccurrenceList } from './replies.ts';
 import { InEnvironment, OccurrenceQuery, OfIncident, OfOccurrence } from './requests.ts';
 
-const GONE = 'No occurrence of this incident has this name, or it is gone.';
-const THINNED =
-  'This occurrence is not kept. It may be one of those that were only counted, because so many happened at once.';
+const GONE = 'This incident has no such occurrence. It may have been deleted.';
+const THINNED = 'This occurrence is not kept. It may have been sampled out, because many happened at the same time.';
 
 export function occurrencesResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/occurrences', {
@@ -52,7 +51,7 @@ export function occurrenceResource(context: ApiContext): Resource {
   return resource('/incidents/:digest/occurrences/:occurrence', {
     GET: operation({
       id: 'getOccurrence',
-      summary: 'Get one time that it happened',
+      summary: 'Get an occurrence',
       params: OfOccurrence,
       query: InEnvironment,
       replies: { 200: { about: 'The occurrence.', body: FoundOccurrence } },
@@ -77,11 +76,11 @@ export function occurrenceResource(context: ApiContext): Resource {
 
     DELETE: operation({
       id: 'deleteOccurrence',
-      summary: 'Delete one time that it happened',
-      about: 'What a visitor said of it goes too. It stays counted.',
+      summary: 'Delete an occurrence',
+      about: 'Deletes the feedback on it too. The counts do not change.',
       params: OfOccurrence,
       query: InEnvironment,
-      replies: { 204: { about: 'It is gone.' } },
+      replies: { 204: { about: 'The occurrence was deleted.' } },
       problems: { 404: GONE },
     }).handle(async ({ params: { digest, occurrence }, query }, request) => {
       const incident = await requireIncident(context, digest, query);

@@ -6,7 +6,7 @@ import type * as replies from './replies.ts';
 
 type Told<Schema extends z.core.$ZodType> = Sent<z.input<Schema>>;
 
-/** What the page of an incident shows, without what is of the page alone. */
+/** Returns an incident without the data that only its page needs. */
 export function presentIncident(data: Omit<IncidentData, 'operator'>): Told<typeof replies.Incident> {
   const { now: _now, scope: _scope, shown, missed: _missed, newer: _newer, older: _older, ...told } = data;
   return { ...told, ...(shown && { latest: presentOccurrence(shown) }) };
@@ -18,7 +18,7 @@ export function presentOccurrence({ whole, ...thin }: OccurrenceShape): Told<typ
   return { ...thin, whole: { ...whole, errors } };
 }
 
-/** Lines of source have no colours outside of a page. */
+/** Removes the colours of source lines. */
 function presentFrame({ source, ...frame }: FrameShape) {
   if (!source) return frame;
   const lines = source.lines.map((spans) => spans.map((span) => (typeof span === 'string' ? span : span[1])).join(''));

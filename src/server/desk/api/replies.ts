@@ -20,15 +20,14 @@ import type {
 } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
 
-// What the API answers. It is what the desk's pages show: where a shape of theirs is another one by
-// now, its schema here does not compile.
+// The API's replies. They have the shapes of the desk's pages: a schema does not compile if its shape has changed.
 
 function namesOf<Name extends string>(words: Readonly<Record<Name, string>>): Name[] {
   return Object.keys(words) as Name[]; // `Record` has these keys and no others
 }
 
 export const Time = z.int().meta({ id: 'Time', description: 'Milliseconds since 1970.' });
-export const Kind = z.enum(namesOf(KIND_WORDS)).meta({ id: 'Kind', description: 'What kind of failure it is.' });
+export const Kind = z.enum(namesOf(KIND_WORDS)).meta({ id: 'Kind', description: 'The kind of failure.' });
 export const State = z.enum(namesOf(STATE_WORDS)).meta({ id: 'State' });
 export const Side = z.enum(['server', 'browser']).meta({ id: 'Side', description: 'Where it failed.' });
 
@@ -36,50 +35,54 @@ const text = (about: string) => z.string().describe(about);
 const count = (about: string) => z.int().min(0).describe(about);
 const Pairs = z
   .array(z.tuple([z.string(), z.string()]))
-  .meta({ id: 'Pairs', description: 'Names and values: a name may stand twice.' });
+  .meta({ id: 'Pairs', description: 'Names and values. A name can occur twice.' });
 
 const Status = z
   .strictObject({
     state: State,
-    isRegression: z.boolean().optional().describe('Open because it came back after it was resolved.'),
-    isForNext: z.boolean().optional().describe('Resolved in the next release: what runs by now may still bring it.'),
+    isRegression: z.boolean().optional().describe('Open because the failure returned after it was resolved.'),
+    isForNext: z
+      .boolean()
+      .optional()
+      .describe('Resolved in the next release: releases that already run can still have the failure.'),
     ignoredUntil: Time.optional(),
-    ignoredUntilMore: count('Ignored until it happens this often more within an hour.').optional(),
+    ignoredUntilMore: count('Ignored until it happens this many more times within an hour.').optional(),
     changedAt: Time.optional(),
-    changedBy: text('The name of the operator, or of the rule, that made it so.').optional(),
+    changedBy: text('The name of the operator, or of the rule, that set the state.').optional(),
   })
   .meta({
     id: 'Status',
-    description: 'How an incident stands, and what would change it by itself.',
+    description: 'The state of an incident, and what would change it automatically.',
   }) satisfies z.core.$ZodType<StatusShape>;
 
 const Place = z
   .strictObject({
     route: text('The pattern of the route: `/orders/:id`.').optional(),
-    file: text('Of the project’s root.').optional(),
+    file: text('Relative to the project’s root.').optional(),
     line: z.int().optional(),
     function: z.string().optional(),
   })
-  .meta({ id: 'Place', description: 'Where in the application it fails.' }) satisfies z.core.$ZodType<PlaceShape>;
+  .meta({ id: 'Place', description: 'The place in the application that fails.' }) satisfies z.core.$ZodType<PlaceShape>;
 
-const Counts = z
-  .strictObject({ server: count('On the server.'), browser: count('In browsers.') })
-  .meta({ id: 'Counts', description: 'How often it happened, exactly.' }) satisfies z.core.$ZodType<SideCounts>;
+const Counts = z.strictObject({ server: count('On the server.'), browser: count('In browsers.') }).meta({
+  id: 'Counts',
+  description: 'The exact number of times that it happened.',
+}) satisfies z.core.$ZodType<SideCounts>;
 
 const Chart = z
   .strictObject({
     start: Time,
-    step: z.int().describe('What one bar stands for, in milliseconds.'),
+    step: z.int().describe('The length of one bar, in milliseconds.'),
     counts: z.array(z.int()).describe('Oldest first.'),
   })
-  .meta({ id: 'Chart', description: 'How often, over time.' }) satisfies z.core.$ZodType<ChartShape>;
+  .meta({ id: 'Chart', description: 'Counts over time.' }) satisfies z.core.$ZodType<ChartShape>;
 
 const Mark = z.strictObject({ at: Time, release: z.string() }).meta({
   id: 'Mark',
   description: 'A release that was first started within the charts.',
 }) satisfies z.core.$ZodType<MarkShape>;
 
-const environment = text('Its environment. Each environment has its own incidents.');
+const environment = text('The environment. Each environment has its own incidents.');
 
 export const Row = z
   .strictObject({
@@ -90,7 +93,7 @@ export const Row = z
     place: Place,
     status: Status,
     counts: Counts,
-    visitors: count('Visitors touched, each counted once a day; absent where none was told apart.').optional(),
+    visitors: count('Affected visitors, each counted once a day. Absent if no visitors are known.').optional(),
     firstAt: Time,
     lastAt: Time,
     firstRelease: z.string(),
@@ -102,37 +105,37 @@ export const Row = z
 
 const Arriving = z
   .strictObject({
-    count: count('Recorded by the process that answers.'),
-    hasMore: z.boolean().describe('Processes that ended left more, which are not counted.'),
+    count: count('Failures recorded by the process that answers.'),
+    hasMore: z.boolean().describe('Whether ended processes left more, which are not counted.'),
   })
   .meta({
     id: 'Arriving',
-    description: 'Failures that are recorded and not in the store yet, so that nothing here knows of them.',
+    description: 'Failures that are recorded but not in the store yet, so this reply does not include them.',
   }) satisfies z.core.$ZodType<ArrivingShape>;
 
 export const IncidentList = z
   .strictObject({
-    environment: text('The one whose incidents these are.'),
-    environments: z.array(z.string()).describe('All that use this desk.'),
+    environment: text('The environment of these incidents.'),
+    environments: z.array(z.string()).describe('All environments that use this desk.'),
     incidents: z.array(Row),
     totals: z
       .strictObject({ open: z.int(), resolved: z.int(), ignored: z.int() })
-      .describe('How many there are in each state, of those that the filter lets through otherwise.'),
+      .describe('The number of incidents in each state that match the other filters.'),
     arriving: Arriving,
-    next: text('`after` of the next page; absent on the last one.').optional(),
+    next: text('The `after` of the next page. Absent on the last page.').optional(),
   })
   .meta({ id: 'IncidentList' });
 
 const Frame = z
   .strictObject({
     file: z.string(),
-    line: z.int().describe('From 1; 0 where it is not known.'),
+    line: z.int().describe('From 1; 0 if it is unknown.'),
     column: z.int(),
     function: z.string(),
-    isOwn: z.boolean().describe('Of the application, or of the engine that it is built on.'),
+    isOwn: z.boolean().describe('Whether it belongs to the application or its engine.'),
     isEngine: z.boolean(),
     isAsync: z.boolean(),
-    link: text('Opens the place in an editor or a repository.').optional(),
+    link: text('A URL that opens the place in an editor or a repository.').optional(),
     source: z
       .strictObject({ start: z.int().describe('The number of the first line.'), lines: z.array(z.string()) })
       .optional(),
@@ -159,7 +162,7 @@ const RequestRecord = z
   })
   .meta({
     id: 'Request',
-    description: 'Without body, cookies, credentials and address.',
+    description: 'The request without its body, cookies, credentials and IP address.',
   }) satisfies z.core.$ZodType<RequestShape>;
 
 const Breadcrumb = z
@@ -170,7 +173,7 @@ const Breadcrumb = z
     level: z.enum(['debug', 'info', 'warning', 'error']),
     data: Pairs,
   })
-  .meta({ id: 'Breadcrumb', description: 'What led to it.' }) satisfies z.core.$ZodType<BreadcrumbShape>;
+  .meta({ id: 'Breadcrumb', description: 'An event before the failure.' }) satisfies z.core.$ZodType<BreadcrumbShape>;
 
 const Component = z
   .strictObject({
@@ -181,25 +184,23 @@ const Component = z
   .meta({ id: 'Component' }) satisfies z.core.$ZodType<ComponentShape>;
 
 const bytes = (about: string) => z.number().describe(about);
-const Memory = z.strictObject({ memory: bytes('Resident.'), heap: bytes('What of V8’s heap was used.') });
+const Memory = z.strictObject({ memory: bytes('Resident memory.'), heap: bytes('Used part of V8’s heap.') });
 
 const Growth = z
   .strictObject({
-    at: Time.describe('When the first step began. Milliseconds since 1970.'),
-    step: z.number().describe('How long each step is, in milliseconds.'),
-    memory: z.array(z.number()).describe('The most of each step, oldest first: resident memory, in bytes.'),
-    heap: z.array(z.number()).describe('The same of V8’s heap.'),
-    heapLimit: bytes('What V8’s heap may have.'),
-    where: z
-      .enum(['heap', 'outside', 'nowhere'])
-      .describe('What had grown at the end: the heap, or what is outside of it.'),
-    from: Memory.describe('What it had settled at.'),
-    to: Memory.describe('What it was at the end.'),
-    ms: z.number().describe('How long lay between them.'),
+    at: Time.describe('When the first step began, in milliseconds since 1970.'),
+    step: z.number().describe('The length of each step, in milliseconds.'),
+    memory: z.array(z.number()).describe('The greatest resident memory in each step, in bytes, oldest first.'),
+    heap: z.array(z.number()).describe('The same for V8’s heap.'),
+    heapLimit: bytes('The limit of V8’s heap.'),
+    where: z.enum(['heap', 'outside', 'nowhere']).describe('What grew: the heap, memory outside it, or neither.'),
+    from: Memory.describe('The level that memory had settled at.'),
+    to: Memory.describe('The level at the end.'),
+    ms: z.number().describe('The time between them, in milliseconds.'),
   })
   .meta({
     id: 'Growth',
-    description: 'How the memory of a process was, in bytes.',
+    description: 'The memory of a process over time, in bytes.',
   }) satisfies z.core.$ZodType<GrowthShape>;
 
 const Story = z
@@ -209,8 +210,8 @@ const Story = z
       kind: z.literal('unclean-death'),
       startedAt: Time.optional(),
       lastHeardAt: Time,
-      memory: z.number().optional().describe('Resident memory when it was last heard of, in bytes.'),
-      blockedFor: z.number().optional().describe('Its main thread had stood still for this long, in milliseconds.'),
+      memory: z.number().optional().describe('Resident memory at its last heartbeat, in bytes.'),
+      blockedFor: z.number().optional().describe('How long its main thread had been blocked, in milliseconds.'),
       growth: Growth.optional(),
       inFlight: z.array(
         z.strictObject({ requestId: z.string(), method: z.string(), route: z.string(), ms: z.number() }),
@@ -219,22 +220,25 @@ const Story = z
     z.strictObject({ kind: z.literal('blocked-loop'), ms: z.number(), since: Time.optional() }),
     z.strictObject({ kind: z.literal('report'), facts: Pairs }),
   ])
-  .meta({ id: 'Story', description: 'What is told of a kind alone.' }) satisfies z.core.$ZodType<StoryShape>;
+  .meta({
+    id: 'Story',
+    description: 'Details that only this kind of failure has.',
+  }) satisfies z.core.$ZodType<StoryShape>;
 
 const Whole = z
   .strictObject({
-    origin: text('The way on which it failed, in words.'),
+    origin: text('Where the failure was caught, as text.'),
     traceId: z.string().optional(),
     spanId: z.string().optional(),
     errors: z.array(ErrorRecord).describe('Outermost first.'),
-    stackText: text('The same as text.'),
+    stackText: text('The errors and their stacks as text.'),
     story: Story.optional(),
     request: RequestRecord.optional(),
     components: z.array(Component),
     breadcrumbs: z.array(Breadcrumb),
     tags: Pairs,
     extra: Pairs,
-    cut: z.array(z.string()).describe('Names of what was cut to fit the limits.'),
+    cut: z.array(z.string()).describe('Names of the parts that were cut to fit the limits.'),
   })
   .meta({ id: 'Whole' });
 
@@ -250,25 +254,28 @@ const occurrence = {
 };
 
 export const Occurrence = z
-  .strictObject({ ...occurrence, whole: Whole.optional().describe('Absent where no more than the above was kept.') })
-  .meta({ id: 'Occurrence', description: 'One time that it happened.' });
+  .strictObject({
+    ...occurrence,
+    whole: Whole.optional().describe('The full data. Absent if the occurrence was sampled out.'),
+  })
+  .meta({ id: 'Occurrence', description: 'One occurrence of an incident.' });
 
 export const FoundOccurrence = z
   .strictObject({
-    digest: text('Of its incident.'),
+    digest: text('The digest of its incident.'),
     environment,
     ...Occurrence.shape,
-    newer: text('The next one in time, by its `occurrence`.').optional(),
-    older: text('The one before.').optional(),
+    newer: text('The `occurrence` of the next newer one.').optional(),
+    older: text('The `occurrence` of the next older one.').optional(),
   })
   .meta({ id: 'FoundOccurrence' });
 
 export const OccurrenceList = z
   .strictObject({
     occurrences: z
-      .array(z.strictObject({ ...occurrence, isWhole: z.boolean().describe('All of it is kept.') }))
-      .describe('The latest first.'),
-    next: text('`after` of the next page; absent on the last one.').optional(),
+      .array(z.strictObject({ ...occurrence, isWhole: z.boolean().describe('Whether the full data is kept.') }))
+      .describe('Newest first.'),
+    next: text('The `after` of the next page. Absent on the last page.').optional(),
   })
   .meta({ id: 'OccurrenceList' });
 
@@ -279,7 +286,7 @@ const Release = z
     firstAt: Time,
     lastAt: Time,
     count: z.int(),
-    isRegression: z.boolean().describe('It came back here after it was resolved.'),
+    isRegression: z.boolean().describe('Whether the failure returned in this release after it was resolved.'),
   })
   .meta({ id: 'Release' }) satisfies z.core.$ZodType<ReleaseShape>;
 
@@ -292,10 +299,10 @@ export const Feedback = z
     email: z.string().optional(),
     url: z.string().optional(),
   })
-  .meta({ id: 'Feedback', description: 'What a visitor said of it.' }) satisfies z.core.$ZodType<FeedbackShape>;
+  .meta({ id: 'Feedback', description: 'Feedback from a visitor.' }) satisfies z.core.$ZodType<FeedbackShape>;
 
 export const FeedbackList = z
-  .strictObject({ feedback: z.array(Feedback).describe('The latest first.') })
+  .strictObject({ feedback: z.array(Feedback).describe('Newest first.') })
   .meta({ id: 'FeedbackList' });
 
 const Similar = z
@@ -306,7 +313,7 @@ const Similar = z
     state: State,
     lastAt: Time,
     count: z.int(),
-    because: z.enum(['file', 'message']).describe('The file is the same, or the words are.'),
+    because: z.enum(['file', 'message']).describe('Whether the file or the message is the same.'),
   })
   .meta({ id: 'Similar' }) satisfies z.core.$ZodType<SimilarShape>;
 
@@ -314,7 +321,7 @@ const Change = z
   .strictObject({
     id: z.string(),
     at: Time,
-    by: text('The name of a token, or `The desk` for what happened by itself.'),
+    by: text('The name of a token, or `The desk` for an automatic change.'),
     words: text('A sentence without its subject: `resolved it in the next release`.'),
     note: z.strictObject({ id: z.int(), text: z.string() }).optional(),
   })
@@ -322,17 +329,17 @@ const Change = z
 
 export const Note = z.strictObject({ id: z.int(), at: Time, by: z.string(), text: z.string() }).meta({ id: 'Note' });
 
-export const NoteList = z.strictObject({ notes: z.array(Note).describe('The latest first.') }).meta({ id: 'NoteList' });
+export const NoteList = z.strictObject({ notes: z.array(Note).describe('Newest first.') }).meta({ id: 'NoteList' });
 
 const head = {
   digest: z.string(),
   environment,
   kind: Kind,
   title: z.string(),
-  message: text('Of the outermost error, whole.'),
+  message: text('The complete message of the outermost error.'),
   place: Place,
   status: Status,
-  version: text('Grows with each change, and with each return.'),
+  version: text('Grows with each change and each regression.'),
   assignee: z.string().optional(),
   merged: z.array(z.string()).describe('Digests that were merged into it.'),
   counts: Counts,
@@ -345,15 +352,17 @@ export const Incident = z
   .strictObject({
     ...head,
     day: Chart.describe('The last 24 hours, by the hour.'),
-    fortnight: Chart.describe('The last 14 days in UTC.'),
+    fortnight: Chart.describe('The last 14 days, in UTC.'),
     marks: z.array(Mark),
-    releases: z.array(Release).describe('In the order in which it was first seen in each.'),
-    latest: Occurrence.optional().describe('The latest that is kept whole; a thin one where none is.'),
+    releases: z.array(Release).describe('Ordered by when it was first seen in each release.'),
+    latest: Occurrence.optional().describe(
+      'The latest occurrence that is kept in full, or else the latest that was sampled out.',
+    ),
     recent: z.array(Occurrence.pick({ occurrence: true, at: true, side: true, release: true })),
     feedback: z.array(Feedback),
     similar: z.array(Similar),
-    changes: z.array(Change).describe('Notes and changes, the latest first.'),
-    elsewhere: z.array(z.string()).describe('Other environments in which the digest is known.'),
+    changes: z.array(Change).describe('Notes and changes, newest first.'),
+    elsewhere: z.array(z.string()).describe('Other environments that have this digest.'),
   })
   .meta({ id: 'Incident' });
 
@@ -362,7 +371,7 @@ export const ChangedIncident = z
     incident: Incident,
     replaced: z
       .strictObject({ status: Status, assignee: z.string().optional(), version: z.string() })
-      .describe('How it stood just before: without `If-Match`, what this change won over.'),
+      .describe('The state before the change. Without `If-Match`, this is what the change overwrote.'),
   })
   .meta({ id: 'ChangedIncident' });
 
@@ -374,7 +383,7 @@ export const BuildList = z
   .strictObject({
     builds: z
       .array(z.strictObject({ build: z.string(), release: z.string(), firstAt: Time }))
-      .describe('In the order in which they were first started.'),
+      .describe('Ordered by when they were first started.'),
   })
   .meta({ id: 'BuildList' });
 
@@ -383,23 +392,23 @@ const Notification = z
     id: z.int(),
     label: text('`New`, `Regression`, `Storm`, `Summary` or `Test`.'),
     digest: z.string().optional(),
-    environment: text('Of the incident, as long as it is there.').optional(),
-    title: text('Of the incident, as long as it is there.').optional(),
+    environment: text('From the incident, if it still exists.').optional(),
+    title: text('From the incident, if it still exists.').optional(),
     state: z.enum(['waiting', 'sent', 'failed', 'summed', 'dropped']),
-    at: Time.describe('When it ended; of one that waits, when it was made. Milliseconds since 1970.'),
+    at: Time.describe('When it ended, or, if it is waiting, when it was created. Milliseconds since 1970.'),
     dueAt: Time.optional(),
     tries: z.int(),
-    outcome: text('How the last try ended, in words.'),
+    outcome: text('The result of the last try, as text.'),
     target: z.string(),
   })
   .meta({ id: 'Notification' }) satisfies z.core.$ZodType<NoticeShape>;
 
 export const NotificationList = z
   .strictObject({
-    targets: z.array(z.string()).describe('Who is told, without what is secret in it.'),
-    waiting: z.array(Notification).describe('The one that is due next first.'),
+    targets: z.array(z.string()).describe('The targets, without their secrets.'),
+    waiting: z.array(Notification).describe('The next due first.'),
     waitingCount: z.int(),
-    done: z.array(Notification).describe('The latest first.'),
+    done: z.array(Notification).describe('Newest first.'),
   })
   .meta({ id: 'NotificationList' });
 
@@ -412,7 +421,7 @@ export const ExportLine = z
     z.strictObject({ type: z.literal('incident'), ...head, firstRelease: z.string(), lastRelease: z.string() }),
     z.strictObject({
       type: z.literal('occurrence'),
-      digest: text('Of its incident.'),
+      digest: text('The digest of its incident.'),
       environment,
       ...Occurrence.shape,
     }),
@@ -420,5 +429,6 @@ export const ExportLine = z
   ])
   .meta({
     id: 'ExportLine',
-    description: 'An incident is followed by its occurrences. Where the last line is no `end`, something is missing.',
+    description:
+      'Each incident is followed by its occurrences. If the last line is not an `end`, the export is incomplete.',
   });

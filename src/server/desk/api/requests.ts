@@ -8,28 +8,28 @@ import { MAX_NOTE_LENGTH } from '../store/incidents/note-table.ts';
 import { OCCURRENCE_ORDER } from '../store/occurrences/occurrence-table.ts';
 import { Kind, Side, State, Time } from './replies.ts';
 
-/** Rows of one answer (counts). */
+/** The default and the greatest number of rows in a reply (counts). */
 const USUAL_LIMIT = 50;
 const MAX_LIMIT = 100;
-/** Longest text of a filter, of a search, and name of somebody (characters). */
+/** The longest filter or search text, and the longest name of an assignee (characters). */
 const MAX_TEXT = 250;
 const MAX_ASSIGNEE = 100;
-/** The most that can be waited for within an hour (a count). */
+/** The greatest value of `untilMore` (a count). */
 const MAX_GROWTH = 1_000_000;
 
-const NO_CURSOR = 'This is no `next` of this list in this order. Leave it out to begin at the top.';
+const NO_CURSOR = 'This is not a `next` value of this list in this order. Omit it to start at the beginning.';
 
 function firstsOf<Value extends string>(choices: readonly (readonly [value: Value, words: string])[]): Value[] {
   return choices.map(([value]) => value);
 }
 
-/** However it is spelt: case and hyphens do not count, I and L are 1, O is 0. */
+/** Accepts a digest in any spelling: ignores case and hyphens, and reads I and L as 1, and O as 0. */
 export const Digest = z
   .string()
   .transform((text, context) => {
     const address = parseAddress(text);
     if (address && address.occurrence === undefined) return address.digest;
-    context.addIssue('This is no digest: it has 8 letters and digits, as 7K3QM2XA.');
+    context.addIssue('This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.');
     return z.NEVER;
   })
   .describe('The first 8 characters of an address: `7K3QM2XA`.');
@@ -37,10 +37,10 @@ export const Digest = z
 const Occurrence = z
   .string()
   .transform((text, context) => {
-    // It is spelt as the second half of an address is.
+    // Spelled like the second half of an address.
     const address = parseAddress(`00000000${text}`);
     if (address?.occurrence !== undefined) return address.occurrence;
-    context.addIssue('This is no occurrence: it has 8 letters and digits, as 9F4W0R6B.');
+    context.addIssue('This is not an occurrence. An occurrence has 8 letters and digits, such as 9F4W0R6B.');
     return z.NEVER;
   })
   .describe('The last 8 characters of an address: `9F4W0R6B`.');
@@ -49,17 +49,17 @@ const word = z.string().trim().min(1).max(MAX_TEXT);
 
 const environment = word.optional();
 
-/** Of all that is asked by a digest. */
+/** The query of everything that is requested by digest. */
 export const InEnvironment = z.strictObject({
   environment: environment.describe(
-    'The environment of the incident: each has its own state and counts. Without it, the environment of this server, or another one where this one does not know the digest.',
+    'The environment of the incident. Each environment has its own state and counts. By default, the environment of this server, or another one if this one does not have the digest.',
   ),
 });
 
 export const OfIncident = z.strictObject({ digest: Digest });
 export const OfOccurrence = z.strictObject({ digest: Digest, occurrence: Occurrence });
 
-const time = z.coerce.number().int().min(0).describe('Milliseconds since 1970; exact to the hour.');
+const time = z.coerce.number().int().min(0).describe('Milliseconds since 1970, rounded to the hour.');
 
 const limit = z.coerce
   .number()
@@ -67,22 +67,24 @@ const limit = z.coerce
   .min(1)
   .max(MAX_LIMIT)
   .default(USUAL_LIMIT)
-  .describe('The most that are answered.');
-const after = z.string().optional().describe('`next` of the page before.');
+  .describe('The maximum number of items.');
+const after = z.string().optional().describe('`next` of the previous page.');
 
 const filter = {
   side: Side.optional(),
   kind: Kind.optional(),
   route: word.optional().describe('The pattern of a route.'),
-  release: word.optional().describe('Seen in this release.'),
-  environment: environment.describe('The environment whose incidents are listed: by default that of this server.'),
-  assignee: word.optional().describe(`A name; \`${NOBODY}\` for those that nobody has.`),
-  within: z.enum(firstsOf(WITHIN)).optional().describe('Seen lately.'),
+  release: word.optional().describe('A release that it was seen in.'),
+  environment: environment.describe('The environment to list. By default, the environment of this server.'),
+  assignee: word.optional().describe(`A name, or \`${NOBODY}\` for unassigned incidents.`),
+  within: z.enum(firstsOf(WITHIN)).optional().describe('Seen within this time.'),
   from: time.optional(),
   to: time.optional(),
   search: word
     .optional()
-    .describe('Words that are parts of message, digest, file, function, route, URL or user agent, in any order.'),
+    .describe(
+      'Words or parts of words in the message, digest, file, function, route, URL or user agent, in any order.',
+    ),
 };
 const state = z.enum([...State.options, 'all']);
 
@@ -90,8 +92,8 @@ export const ListQuery = z
   .strictObject({
     state: state.default('open'),
     ...filter,
-    sort: z.enum(firstsOf(SORTS)).default('last').describe('Each from the highest down.'),
-    span: z.enum(firstsOf(SPANS)).default('24h').describe('Of the charts.'),
+    sort: z.enum(firstsOf(SORTS)).default('last').describe('In descending order.'),
+    span: z.enum(firstsOf(SPANS)).default('24h').describe('The time that the charts cover.'),
     limit,
     after,
   })
@@ -111,18 +113,18 @@ export const LimitQuery = z.strictObject({ limit });
 export const LimitInEnvironment = z.strictObject({ ...InEnvironment.shape, limit });
 
 export const FindQuery = z.strictObject({
-  text: word.describe('A digest, an address, or the id of a request or a trace.'),
+  text: word.describe('A digest, an address, a request id or a trace id.'),
 });
 
 const occurrences = z
   .enum(['none', 'brief', 'whole'])
   .default('brief')
-  .describe('None; when and where each happened; or all that is kept of each.');
+  .describe('None, only when and where each happened, or everything that is kept.');
 
 export const ExportQuery = z.strictObject({ state: state.default('all'), ...filter, occurrences });
 export const ExportOneQuery = z.strictObject({ ...InEnvironment.shape, occurrences });
 
-/** What of a query the store filters by. */
+/** Returns the store's filter for a query. */
 export function toStoreFilter(
   { from, to, ...view }: Pick<z.output<typeof ListQuery>, 'state' | keyof typeof filter>,
   { now, environment }: { readonly now: number; readonly environment: string },
@@ -139,9 +141,9 @@ const TAGS = /^(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)$/;
 export const IfMatch = z.object({
   'if-match': z
     .string()
-    .regex(TAGS, 'This is no ETag. Send the one of the incident as it came, in its quotes.')
+    .regex(TAGS, 'This is not an ETag. Send the incident’s ETag unchanged, with its quotes.')
     .optional()
-    .describe('The `ETag` of the incident as you know it: 412 where somebody has changed it since.'),
+    .describe('The last `ETag` that you got for the incident. The reply is 412 if it has changed since.'),
 });
 
 const NewStatus = z
@@ -153,29 +155,34 @@ const NewStatus = z
         .enum(['now', 'next'])
         .default('now')
         .describe(
-          '`next`: what runs by now may still bring it; in a release that is first started after this it is a regression.',
+          '`next`: releases that already run can still have the failure. In a release that is first started later, it is a regression.',
         ),
     }),
     z.strictObject({
       state: z.literal('ignored'),
-      until: Time.refine((at) => at > Date.now(), 'This time is over.').optional(),
-      untilMore: z.int().min(1).max(MAX_GROWTH).optional().describe('Until it happens this often more within an hour.'),
+      until: Time.refine((at) => at > Date.now(), 'This time is in the past.').optional(),
+      untilMore: z
+        .int()
+        .min(1)
+        .max(MAX_GROWTH)
+        .optional()
+        .describe('Until it happens this many more times within an hour.'),
     }),
   ])
-  .meta({ description: 'Ignored without an end is ignored forever.' });
+  .meta({ description: 'An ignored incident without `until` or `untilMore` is ignored forever.' });
 
 export const IncidentPatch = z
   .strictObject({
     status: NewStatus.optional(),
-    assignee: z.string().trim().min(1).max(MAX_ASSIGNEE).nullable().optional().describe('A name; null for nobody.'),
+    assignee: z.string().trim().min(1).max(MAX_ASSIGNEE).nullable().optional().describe('A name; null to unassign.'),
   })
-  .refine((patch) => Object.keys(patch).length > 0, 'Send a status, or an assignee, or both.')
+  .refine((patch) => Object.keys(patch).length > 0, 'Send a status, an assignee, or both.')
   .meta({ id: 'IncidentPatch', minProperties: 1 });
 
 export const Merge = z.strictObject({ into: Digest }).meta({ id: 'Merge' });
 
 export const NewNote = z.strictObject({ text: z.string().trim().min(1).max(MAX_NOTE_LENGTH) }).meta({ id: 'NewNote' });
 
-export const OfNote = z.strictObject({ id: z.coerce.number().int().min(1).describe('Of the note.') });
+export const OfNote = z.strictObject({ id: z.coerce.number().int().min(1).describe('The id of the note.') });
 
 export const OfFeedback = z.strictObject({ digest: Digest, id: z.string().min(1).max(MAX_TEXT) });

@@ -21,11 +21,11 @@ import {
 import type { ChangeWatch } from './watch-changes.ts';
 
 export interface LiveStreams {
-  /** Answers `GET /desk/live`, and passes on the rest. */
+  /** Answers `GET /desk/live` and passes other requests on. */
   readonly step: RequestHandler;
-  /** Ends all, for a drain: browsers come again, each after a time of its own. */
+  /** Ends all streams, for a drain. Each browser reconnects after a different time. */
   endAll(): void;
-  /** How many are open (a count). */
+  /** The number of open streams. */
   readonly size: number;
 }
 
@@ -33,14 +33,13 @@ export interface LiveStreamsOptions {
   readonly watch: ChangeWatch;
   readonly readAccess: ReadAccess;
   readonly origins: Origins;
-  /** Milliseconds. */
+  /** Milliseconds, for tests. */
   readonly pingInterval?: number;
 }
 
 /**
- * Tells open pages of the desk that something changed, and nothing of what: they ask for their data
- * as they always do. Whoever opens a stream is signed in, and stays so: it is asked again with each
- * ping, and a stream whose session ended ends too.
+ * Notifies open pages of the desk that something changed, without details. The pages then load their data as usual. A
+ * stream needs a signed-in operator. The session is checked again with each ping, and the stream ends with the session.
  */
 export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   const { watch, readAccess, origins, pingInterval = LIVE_PING_INTERVAL } = options;
@@ -51,15 +50,15 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     if (!isOfThisSite(req, origins)) return refuse(req, res, 403, 'This request comes from another site.');
     const access = await readAccess(req, res);
     if (res.closed) return;
-    if (access.isAway) return refuse(req, res, 503, 'The desk’s store cannot be reached at the moment.');
+    if (access.isAway) return refuse(req, res, 503, 'The desk’s store is unavailable at the moment.');
     if (!access.operator) return refuse(req, res, 401, 'Sign in to the desk first.');
-    if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Come again.');
+    if (isEnding) return refuse(req, res, 503, 'This server is about to stop. Try again in a few seconds.');
     const holder = toHolder(req, access);
     if (streams.size >= MAX_LIVE_STREAMS || countOf(holder) >= MAX_LIVE_STREAMS_OF_SESSION) {
       return sendText(
         res,
         429,
-        'Too many pages of the desk are live already. This page tries again in about a minute.',
+        'Too many pages of the desk are open with live updates. This page tries again in about a minute.',
       );
     }
     setHeaders(res);
@@ -82,7 +81,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     let isDue = false;
     const send = (name: string) => {
       if (res.writableEnded) return;
-      // Who does not read is told once, when there is room again.
+      // If the client does not read, one event is sent later, when the buffer is empty.
       if (res.writableLength > 0) isDue ||= name === LIVE_CHANGES;
       else res.write(toEvent(name));
     };
@@ -108,7 +107,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     }
   }
 
-  /** A store that is away ends nobody's session. */
+  /** Keeps the stream open while the store is unavailable. */
   async function isSignedIn(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
     const { operator, isAway } = await readAccess(req, res);
     return isAway || operator !== undefined;
@@ -130,7 +129,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
   };
 }
 
-/** Streams are counted by session; whom a proxy signs in has none, and is counted by name. */
+/** Returns the key by which streams are counted: the session, or the name of an operator that a proxy signs in. */
 function toHolder(req: IncomingMessage, { operator }: Access): string {
   return sessionCookieOf(req) ?? operator?.name ?? '';
 }
@@ -138,7 +137,7 @@ function toHolder(req: IncomingMessage, { operator }: Access): string {
 function setHeaders(res: ServerResponse): void {
   res.statusCode = 200;
   res.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
-  // Neither kept nor held back: a proxy that compresses or buffers would hand it on in lumps.
+  // Neither caching, nor compression or buffering by a proxy, which would delay events.
   res.setHeader('Cache-Control', 'no-store, no-transform');
   res.setHeader('X-Accel-Buffering', 'no');
   res.setHeader('Content-Security-Policy', API_POLICY);
@@ -148,7 +147,7 @@ function toEvent(name: string): string {
   return `event: ${name}\ndata:\n\n`;
 }
 
-/** Each another one, so that those whom a restart cuts off do not come back at once (ms). */
+/** Returns a random wait (ms), so that browsers do not all reconnect at once after a restart. */
 function toRetry(): number {
   return Math.round(LIVE_RETRY_SHORTEST + Math.random() * (LIVE_RETRY_LONGEST - LIVE_RETRY_SHORTEST));
 }

@@ -1,20 +1,20 @@
 import { LIVE_POLL_INTERVAL } from '../limits.ts';
 
 export interface ChangeWatch {
-  /** Told after each look that found more. The returned function ends it. */
+  /** Calls the listener after each check that found a change. Returns a function that removes it. */
   listen(listener: () => void): () => void;
 }
 
 export interface ChangeWatchOptions {
-  /** The number that grows with each change, over all replicas. */
+  /** Returns a number that grows with each change, over all replicas. */
   readonly read: () => Promise<number>;
   /** Milliseconds. */
   readonly interval?: number;
 }
 
 /**
- * Looks for all who listen whether something changed in the store, by whichever replica, and not at
- * all while nobody listens. However much changes, listeners hear of it once an interval.
+ * Polls the store for changes by any replica on behalf of all listeners, and only while there are listeners. However
+ * much changes, listeners are called once an interval.
  */
 export function createChangeWatch({ read, interval = LIVE_POLL_INTERVAL }: ChangeWatchOptions): ChangeWatch {
   const listeners = new Set<() => void>();
@@ -27,7 +27,7 @@ export function createChangeWatch({ read, interval = LIVE_POLL_INTERVAL }: Chang
   }
 
   async function look(): Promise<void> {
-    // A store that is away has nothing new; what was journaled meanwhile is, once it is back.
+    // An unavailable store counts as unchanged. Entries journaled until then become a change when the store is back.
     const found = await read().catch(() => known);
     if (listeners.size === 0) {
       isLooking = false;

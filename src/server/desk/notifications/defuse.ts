@@ -1,13 +1,14 @@
-/** Characters that are not seen, or that turn the direction of others: controls, format characters, separators of lines. */
+/**
+ * Invisible characters, and characters that change the writing direction: controls, format characters, line separators.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu;
 
-/** A space that takes no room. */
+/** A zero-width space. */
 const BREAK = '\u200B';
 
 /**
- * Takes from a stranger's words what a program that shows them may make a link or a mention of, even
- * where it finds addresses by itself: `https://`, `evil.example`, `@here`, `](`. What is read stays the same. It
- * is one line, and no longer than said.
+ * Prevents programs from turning untrusted text into links or mentions, even if they detect URLs: `https://`,
+ * `evil.example`, `@here`, `](`. The text looks the same. It becomes one line and is cut to `maxLength`.
  *
  * @param maxLength characters
  */

@@ -2,17 +2,17 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createNetworks, isSpecialAddress, toNetwork } from './special-addresses.ts';
 
-/** An address that may be connected to. */
+/** An address that a connection is allowed to. */
 export interface CheckedAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** A target that leads to where nothing may be sent. Its text says what to do. */
+/** Thrown when a target resolves to a forbidden address. The message says what to do. */
 export class ForbiddenTargetError extends Error {
   constructor(host: string) {
     super(
-      `${host} leads to an address that is not public. If that is meant, list it in NOTIFY_PRIVATE_TARGETS and start again.`,
+      `${host} resolves to an address that is not public. To allow it, list it in NOTIFY_PRIVATE_TARGETS and restart.`,
     );
     this.name = 'ForbiddenTargetError';
   }
@@ -20,14 +20,14 @@ export class ForbiddenTargetError extends Error {
 
 export interface AddressFinder {
   /**
-   * Looks a host up, and leaves only what may be connected to. Whoever connects must connect to one of
-   * these, because a name may lead elsewhere the next time.
+   * Looks a host up and returns only allowed addresses. Connect to one of these, because the name can resolve to
+   * another address the next time.
    *
    * @param host a name or an address; IPv6 without brackets
    * @throws ForbiddenTargetError
    */
   find(host: string): Promise<readonly CheckedAddress[]>;
-  /** Whether somebody has listed it: what lies within an own network. */
+  /** Whether the settings allow this host explicitly. Such a host is within the private network. */
   isListed(host: string): boolean;
 }
 

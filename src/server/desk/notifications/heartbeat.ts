@@ -5,7 +5,7 @@ import type { SendRequest } from './send-request.ts';
 export interface HeartbeatOptions {
   readonly url: string;
   readonly sendRequest: SendRequest;
-  /** The store can be reached, and the main thread comes round. */
+  /** Whether the store is available and the main thread is responsive. */
   readonly isHealthy: () => boolean;
   readonly log: DeskLog;
   /** Milliseconds. */
@@ -13,10 +13,10 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Calls an address again and again while all is well, so that somebody outside notices silence. The
- * first call comes after one interval: a server that falls over and over again must not sound alive.
+ * Calls a URL regularly while the server is healthy, so that an outside monitor notices silence. The first call is
+ * after one interval, so that a server in a crash loop does not seem healthy.
  *
- * @returns what ends it
+ * @returns a function that stops it
  */
 export function startHeartbeat(options: HeartbeatOptions): () => void {
   const { url, sendRequest, isHealthy, log, interval = HEARTBEAT_INTERVAL } = options;
@@ -26,7 +26,10 @@ export function startHeartbeat(options: HeartbeatOptions): () => void {
     if (!isHealthy()) return;
     const failure = await call().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
     if (failure !== undefined && !isTold) {
-      log.warn({ outcome: failure }, 'HEARTBEAT_URL could not be called. It is tried again every minute, in silence.');
+      log.warn(
+        { outcome: failure },
+        'HEARTBEAT_URL could not be called. Retrying every minute without further log lines.',
+      );
     }
     isTold = failure !== undefined;
   }

@@ -1,7 +1,7 @@
 import type { NoticeTarget } from '../store/notifications/notification-rules.ts';
 import { type MailSettings, type NotifySettings, toTargetId, type WebhookFormat } from './settings.ts';
 
-/** Who is told, without what sends: for whoever shows them, and for what is written down to be sent. */
+/** Lists the targets without what sends to them, for display and for the store's queue. */
 export function listTargets({
   webhooks,
   webhookFormat,
@@ -14,7 +14,7 @@ export function listTargets({
   });
 }
 
-/** The path is left out: with most receivers it is the secret. */
+/** Names a webhook without its path, which is a secret for most receivers. */
 function nameWebhook(url: string, format: WebhookFormat | undefined): NoticeTarget {
   const kind = toFormat(url, format) === 'slack' ? 'Slack webhook' : 'Webhook';
   return { id: toTargetId('webhook', url), name: `${kind} ${new URL(url).host}` };
@@ -24,7 +24,7 @@ function nameMail({ to }: MailSettings): NoticeTarget {
   return { id: toTargetId('mail', to.join(',')), name: `Mail to ${to.join(', ')}` };
 }
 
-/** Slack's own hosts get what Slack takes. */
+/** Returns the format of a webhook. Slack's own hosts get Slack's format by default. */
 export function toFormat(url: string, asked: WebhookFormat | undefined): WebhookFormat {
   return asked ?? (/^hooks\.slack(?:-gov)?\.com$/.test(new URL(url).hostname) ? 'slack' : 'json');
 }

@@ -8,7 +8,7 @@ import type { Incident, StoredFailure } from '../store/records.ts';
 import { presentIncident } from '../views/present-incident.ts';
 import { presentTitle } from '../views/present-title.ts';
 
-/** An incident as a message tells of it. What strangers wrote is in it: each format makes it harmless in its own way. */
+/** The incident in a message. It contains untrusted text, which each format makes harmless in its own way. */
 export interface MessageIncident {
   readonly digest: string;
   readonly title: string;
@@ -21,34 +21,34 @@ export interface MessageIncident {
   readonly lastAt: number;
   readonly firstRelease: string;
   readonly lastRelease: string;
-  /** Where the desk shows it; its path alone where nobody said where the desk is. */
+  /** The URL of the incident; only a path if the desk's origin is not configured. */
   readonly link: string;
 }
 
-/** What is told, in no format yet. */
+/** A notification before it is formatted. */
 export interface Message {
-  /** The same with each try. */
+  /** The same in each try. */
   readonly uid: string;
   readonly kind: NoticeKind;
   readonly environment: string;
-  /** `New`, `Regression`, `Storm`: what a subject begins with. */
+  /** The beginning of a subject: `New`, `Regression`, `Storm`. */
   readonly label: string;
-  /** Why somebody is told, in a sentence. */
+  /** A sentence with the reason for the notification. */
   readonly why: string;
   readonly incident?: MessageIncident;
-  /** Of a summary. */
+  /** Only in a summary. */
   readonly summed?: readonly { readonly label: string; readonly digest: string; readonly link: string }[];
-  /** Where to look, without an incident. */
+  /** The URL to open if there is no incident. */
   readonly link: string;
-  /** What the reader should know of what comes after. */
+  /** A hint about further messages. */
   readonly note?: string;
 }
 
-/** What messages know of the site. */
+/** Facts about the server that messages need. */
 export interface MessageFacts {
   readonly environment: string;
   readonly deskOrigin: string | undefined;
-  /** Other environments use the store too. */
+  /** Whether other environments use the store too. */
   readonly hasOthers: boolean;
 }
 
@@ -60,7 +60,7 @@ export const LABELS: Readonly<Record<NoticeKind, string>> = {
   test: 'Test',
 };
 
-/** @param whole an occurrence that knows the line */
+/** @param whole an occurrence that has the line */
 export function toMessage(
   { notice, incident, summed, isLast }: ClaimedNotice,
   whole: StoredFailure | undefined,
@@ -81,7 +81,9 @@ export function toMessage(
     why: toWhy(notice, incident),
     incident: toMessageIncident(incident, whole, facts),
     link: toIncidentLink(incident, facts),
-    ...(isLast && { note: 'This was the last message of its own for this hour: what follows is told in one summary.' }),
+    ...(isLast && {
+      note: 'This is the last separate message for this hour. Further ones will be sent as one summary.',
+    }),
   };
 }
 
@@ -91,7 +93,7 @@ export function toTestMessage(uid: string, facts: MessageFacts): Message {
     kind: 'test',
     environment: facts.environment,
     label: LABELS.test,
-    why: 'Somebody pressed “Send a test” at the desk. New incidents, regressions and storms will arrive here.',
+    why: 'This is a test that was sent from the desk. New incidents, regressions and storms will be sent here.',
     link: toLink('/desk/notifications', facts),
   };
 }
@@ -100,7 +102,7 @@ function toLink(path: string, { deskOrigin = '' }: MessageFacts): string {
   return deskOrigin + path;
 }
 
-/** Several environments may name one desk, whose server is of one of them: then the link names its own. */
+/** Returns the link of an incident. It names the environment if several share the store. */
 function toIncidentLink(
   { digest, environment }: Pick<Incident, 'digest' | 'environment'>,
   facts: MessageFacts,
@@ -109,18 +111,19 @@ function toIncidentLink(
 }
 
 function toWhy({ kind, detail }: Notice, { regressed, firstRelease }: Incident): string {
-  if (kind === 'new') return `It is new${firstRelease ? `, in release ${firstRelease}` : ''}.`;
+  if (kind === 'new') return `New incident${firstRelease ? `, first seen in release ${firstRelease}` : ''}.`;
   if (kind === 'regressed') {
     return `It came back after it was resolved${regressed?.release ? `, in release ${regressed.release}` : ''}.`;
   }
-  if (detail.wasIgnored) return 'It grew past what it was ignored until, and is open again.';
+  if (detail.wasIgnored) return 'It exceeded the limit that it was ignored for, and is open again.';
   const most = detail.most ?? 0;
-  const before = most > 0 ? `in the busiest of the 24 hours before ${toCount(most)}` : 'in the 24 hours before none';
-  return `It storms: ${toPlural(detail.count ?? 0, 'time')} this hour by now, ${before}.`;
+  const before =
+    most > 0 ? `The busiest of the 24 hours before had ${toCount(most)}.` : 'It did not happen in the 24 hours before.';
+  return `It happened ${toPlural(detail.count ?? 0, 'time')} this hour so far. ${before}`;
 }
 
 function toSummaryWords(count: number): string {
-  return `${toPlural(count, 'further message was', 'further messages were')} not sent one by one, because there were too many in an hour.`;
+  return `${toPlural(count, 'further message was', 'further messages were')} combined into this summary, because there were too many in an hour.`;
 }
 
 function toSummed(notices: readonly Notice[], facts: MessageFacts): Message['summed'] {
@@ -149,7 +152,7 @@ function toMessageIncident(incident: Incident, whole: StoredFailure | undefined,
   };
 }
 
-/** `Where` and the like with what they stand for: what each format lays out in its own way. */
+/** Lists the names and values that each format lays out. */
 export function listFacts({ incident, environment }: Message): readonly (readonly [name: string, value: string])[] {
   if (!incident) return [['Environment', environment]];
   const { place, counts, visitors } = incident;

@@ -9,20 +9,20 @@ import type { Store } from '../store/store.ts';
 import { type MessageFacts, toMessage, toTestMessage } from './message.ts';
 import type { Target } from './targets.ts';
 
-/** How a test went. */
+/** The result of a test. */
 export interface TestSent {
   readonly target: string;
   readonly ok: boolean;
   readonly words: string;
 }
 
-/** Sends what the store says is due. */
+/** Sends due notifications. */
 export interface Notifier {
-  /** Something was taken in: there may be news. */
+  /** Called when something was stored, because new notifications can be due. */
   wake(): void;
-  /** Sends a test to each target, now and once. */
+  /** Sends a test to each target immediately, without retries. */
   sendTest(): Promise<TestSent[]>;
-  /** Starts nothing more, and waits for what is under way. */
+  /** Starts nothing more, and waits for messages that are being sent. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface NotifierOptions {
   readonly log: DeskLog;
 }
 
-/** Each target has its own turn, so that one that is slow holds up no other. */
+/** Sends to each target separately, so that a slow target does not delay the others. */
 export function createNotifier({ targets, facts, holder, log }: NotifierOptions): Notifier {
   const lines = targets.map((target) => createLine(target));
   const timer = setInterval(() => wake(), NOTICE_INTERVAL);
@@ -47,7 +47,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
   function createLine(target: Target) {
     let working: Promise<void> | undefined;
     let isWanted = false;
-    /** Failures since it last took something, of which the first alone is logged. */
+    /** Whether the current series of failures was logged. Only its first failure is. */
     let isTold = false;
 
     async function work(): Promise<void> {
@@ -59,7 +59,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
       }
     }
 
-    /** @returns false where nothing is due */
+    /** @returns false if nothing is due */
     async function sendNext(): Promise<boolean> {
       const claimed = await holder.use((store) => store.claimNotice(target));
       if (!claimed) return false;
@@ -73,7 +73,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
 
     function tell(outcome: NoticeOutcome): void {
       if (!outcome.ok && !isTold) {
-        log.warn({ target: target.name, outcome: outcome.words }, 'A message of the desk could not be sent.');
+        log.warn({ target: target.name, outcome: outcome.words }, 'A notification could not be sent.');
       }
       isTold = !outcome.ok;
     }
@@ -82,12 +82,13 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
       isWanted = true;
       working ??= work()
         .catch((error: unknown) => {
-          // It is looked at again soon, and the store's own errors were logged already.
-          if (!(error instanceof StoreError)) log.error({ err: error }, 'Messages of the desk were not sent.');
+          // It is tried again soon. Errors of the store were already logged.
+          if (!(error instanceof StoreError))
+            log.error({ err: error }, 'Notifications could not be sent. Trying again soon.');
         })
         .finally(() => {
           working = undefined;
-          // Somebody came in at the door while it was being closed.
+          // wake() was called while the loop was ending.
           if (isWanted && !isStopped) wake();
         });
     }
@@ -95,7 +96,7 @@ export function createNotifier({ targets, facts, holder, log }: NotifierOptions)
     return { wake, idle: () => working ?? Promise.resolve() };
   }
 
-  /** An occurrence of which all is kept: it knows the line. */
+  /** Returns an occurrence that is kept in full, because it has the line. */
   async function readWhole({ incident }: ClaimedNotice): Promise<StoredFailure | undefined> {
     if (!incident) return undefined;
     return holder.use(async (store) => {

@@ -6,10 +6,10 @@ import { type MailSettings, readLogin } from './settings.ts';
 import type { MailText } from './to-mail.ts';
 import { LateTargetError, withinTime } from './within-time.ts';
 
-/** Rejects where the server did not take it, with nodemailer's `responseCode` where it said why. */
+/** Rejects if the mail server did not accept the mail, with nodemailer's `responseCode` if it gave a reason. */
 export type SendMail = (mail: MailText & { readonly uid: string }) => Promise<void>;
 
-/** The only file that takes in nodemailer: a bundle of its own, which is loaded where mail is set. */
+/** The only file that imports nodemailer. It is a separate bundle, which is loaded only if mail is configured. */
 export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: AddressFinder): SendMail {
   const url = new URL(smtpUrl);
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -26,7 +26,7 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
       host,
       port,
       secure,
-      // No password goes over a line that others may read; a listed host is within our own network.
+      // A password is not sent unencrypted, except to a listed host, which is within the private network.
       requireTLS: auth !== undefined && !addresses.isListed(host),
       ...(auth && { auth }),
       greetingTimeout: TARGET_CONNECT_TIME,
@@ -41,7 +41,7 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
         subject,
         text,
         html,
-        // The same with each try: many mailboxes keep one of them.
+        // The same in each try, because many mailboxes drop duplicates.
         messageId: `<${uid}@${from.slice(from.indexOf('@') + 1)}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       });
@@ -53,10 +53,10 @@ export function createSendMail({ smtpUrl, from, to }: MailSettings, addresses: A
   };
 }
 
-/** How long a mail may take in all (ms): less than it is claimed for. */
+/** The time limit of a mail (ms). It is shorter than its claim. */
 const MAIL_TIME = 3 * TARGET_TIME;
 
-/** Connects to what was checked, so that nobody looks the name up again. */
+/** Connects to a checked address, so that the name is not looked up again. */
 function open(to: CheckedAddress | undefined, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: to?.address ?? '', port });
@@ -66,7 +66,7 @@ function open(to: CheckedAddress | undefined, port: number): Promise<Socket> {
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', reject);
-      // nodemailer listens only once it is asked to send.
+      // nodemailer adds its listener only when it sends.
       socket.on('error', () => undefined);
       resolve(socket);
     });

@@ -7,7 +7,7 @@ import { LateTargetError } from './within-time.ts';
 
 export interface Reply {
   readonly status: number;
-  /** As it was sent. */
+  /** The `Retry-After` header as it was sent. */
   readonly retryAfter?: string | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface SendRequestOptions {
   readonly totalTime?: number;
 }
 
-/** Rejects where there was no answer. */
+/** Rejects if there was no response. */
 export type SendRequest = (url: URL, parts: RequestParts) => Promise<Reply>;
 
 /**
- * Asks addresses of settings, and nothing else: the address behind a name is checked and then used,
- * a redirect is an answer like any other, and whoever sends too slowly or too much is cut off.
+ * Sends requests to URLs from settings. The checked address is the one that is used, redirects are not followed, and a
+ * response that is too slow or too long is cut off.
  */
 export function createSendRequest(options: SendRequestOptions): SendRequest {
   const { addresses, connectTime = TARGET_CONNECT_TIME, totalTime = TARGET_TIME } = options;
@@ -58,7 +58,7 @@ interface Asked {
   readonly found: readonly CheckedAddress[];
   readonly connectTime: number;
   readonly cut: () => void;
-  /** The connection is gone, with all that came after the headers. */
+  /** Called when the connection has closed, after the whole body. */
   readonly onClose: () => void;
   readonly signal: AbortSignal;
 }
@@ -67,7 +67,7 @@ function ask(url: URL, { method, headers = {}, body = '' }: RequestParts, asked:
   return new Promise((resolve, reject) => {
     const options: RequestOptions = {
       method,
-      // Neither kept nor taken from a pool, whose connections were made for who knows whom.
+      // No keep-alive and no pool, because a pooled connection has no checked address.
       agent: false,
       lookup: toLookup(asked.found),
       signal: asked.signal,
@@ -100,7 +100,7 @@ function ask(url: URL, { method, headers = {}, body = '' }: RequestParts, asked:
   });
 }
 
-/** Answers with what was checked, whatever is asked. */
+/** Returns the checked addresses for any host name. */
 function toLookup(found: readonly CheckedAddress[]): LookupFunction {
   return (_host, { all }, done) => {
     const [first] = found;

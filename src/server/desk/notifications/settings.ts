@@ -4,41 +4,41 @@ import { toNetwork } from './special-addresses.ts';
 
 export type WebhookFormat = 'json' | 'slack';
 
-/** Everything that telling rests on, secrets too: plain data, because it goes to the desk worker. */
+/** Everything that notifications need, secrets included. It is plain data, because it is sent to the desk worker. */
 export interface NotifySettings {
   readonly webhooks: readonly string[];
-  /** Undefined: Slack's own hosts get what Slack takes, the others JSON. */
+  /** Undefined: Slack's format for Slack's own hosts, JSON for others. */
   readonly webhookFormat: WebhookFormat | undefined;
   readonly webhookSecret: string | undefined;
-  /** Undefined where nothing is mailed. */
+  /** Undefined if mail is not configured. */
   readonly mail: MailSettings | undefined;
-  /** Nothing is told of an incident before it happened so often (a count). */
+  /** How often an incident must happen before its first notification (a count). */
   readonly after: number;
-  /** Names, addresses and networks that may be reached although they are not public. */
+  /** Names, addresses and networks that are allowed although they are not public. */
   readonly privateTargets: readonly string[];
   readonly heartbeatUrl: string | undefined;
-  /** Where the desk is found from outside; undefined where nobody said so. */
+  /** The public origin of the desk; undefined if it is not configured. */
   readonly deskOrigin: string | undefined;
   readonly environment: string;
 }
 
 export interface MailSettings {
-  /** `smtp://` or `smtps://`, with what signs in. */
+  /** `smtp://` or `smtps://`, with the credentials. */
   readonly smtpUrl: string;
   readonly from: string;
   readonly to: readonly string[];
 }
 
-/** One or several, separated by commas. @returns undefined where one of them is none */
+/** Parses one or several URLs, separated by commas. @returns undefined if one is invalid */
 export function parseHttpUrls(text: string): string[] | undefined {
-  // A comma may stand in an address too.
+  // A URL can contain a comma too.
   const urls = text === '' ? [] : text.split(/\s*,\s*(?=https?:\/\/)/i);
   return urls.every(isHttpUrl) ? [...new Set(urls)] : undefined;
 }
 
 function isHttpUrl(text: string): boolean {
   const url = parseUrl(text);
-  // Nothing signs in by an address: what is posted is signed.
+  // Credentials in the URL are not supported, because messages are signed.
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
@@ -46,7 +46,10 @@ function parseUrl(text: string): URL | null {
   return /\s/.test(text) ? null : URL.parse(text);
 }
 
-/** `smtps://user:password@mail.example.com`: the port is 465 with TLS from the start, else 587. */
+/**
+ * Checks a URL such as `smtps://user:password@mail.example.com`. The default port is 465 with TLS from the start, else
+ * 587.
+ */
 export function parseSmtpUrl(text: string): string | undefined {
   const url = parseUrl(text);
   const isSmtp = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
@@ -54,7 +57,7 @@ export function parseSmtpUrl(text: string): string | undefined {
   return isPlain && (url.password === '' || url.username !== '') && readLogin(url) ? text : undefined;
 }
 
-/** What signs in, as it was before it was put into an address. @returns undefined where it cannot be read */
+/** Decodes the credentials of a URL. @returns undefined if they are malformed */
 export function readLogin({ username, password }: URL): { readonly user: string; readonly pass: string } | undefined {
   try {
     return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
@@ -70,13 +73,13 @@ export function parseMailAddress(text: string): string | undefined {
   return ADDRESS.test(text) ? text : undefined;
 }
 
-/** Several, separated by commas. */
+/** Parses addresses, separated by commas. */
 export function parseMailAddresses(text: string): string[] | undefined {
   const parts = splitList(text);
   return parts.every((part) => ADDRESS.test(part)) ? parts : undefined;
 }
 
-/** Hosts without a port, addresses, networks. */
+/** Parses hosts without a port, addresses and networks. */
 export function parsePrivateTargets(text: string): string[] | undefined {
   const parts = splitList(text);
   return parts.every((part) => toNetwork(part) !== undefined || isHostName(part)) ? parts : undefined;
@@ -93,7 +96,7 @@ function isHostName(text: string): boolean {
   return isIP(text) === 0 && /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text);
 }
 
-/** What names a target on all replicas and after a restart, and tells nothing of what is secret in it. */
+/** Returns an id of a target that is the same on all replicas and after a restart, and that reveals no secret. */
 export function toTargetId(kind: 'webhook' | 'mail', where: string): string {
   return createHash('sha256').update(`${kind} ${where}`).digest('hex').slice(0, 16);
 }

@@ -1,14 +1,13 @@
 import { createHmac } from 'node:crypto';
 
-/** What a receiver checks, see `docs/desk.md`. */
+/** The headers that a receiver checks, see `docs/desk.md`. */
 export const TIMESTAMP_HEADER = 'X-Spillway-Timestamp';
 export const SIGNATURE_HEADER = 'X-Spillway-Signature';
-/** The same with each try of one message. */
+/** The same in each try of a message. */
 export const ID_HEADER = 'X-Spillway-Id';
 
 /**
- * Signs what is sent: HMAC-SHA256 over `<timestamp>.<body>`, so that an old message cannot be sent
- * again as a new one.
+ * Signs a message: HMAC-SHA256 over `<timestamp>.<body>`, so that an old message cannot be replayed as a new one.
  *
  * @param at milliseconds since 1970; the header has seconds
  */

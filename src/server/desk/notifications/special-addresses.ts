@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Addresses that are no public host, by the IANA registries of special-purpose addresses: this network, private, shared, loopback, link-local (with the clouds' metadata), documentation, benchmarks, multicast, reserved. */
+/**
+ * Networks without public hosts, from the IANA registries of special-purpose addresses: this network, private, shared,
+ * loopback, link-local (with cloud metadata), documentation, benchmarks, multicast, reserved.
+ */
 const SPECIAL_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -20,14 +23,14 @@ const SPECIAL_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Metadata of clouds that have it at a public one.
+  // Cloud metadata at a public address.
   '168.63.129.16/32',
 ];
 
-/** Of IPv6 what is not handed out for hosts (`2000::/3`), and within that what is special or holds an IPv4 address. */
+/** IPv6 networks within `2000::/3`, which has all hosts, that are special or contain IPv4 addresses. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
-/** `10.0.0.0/8`, or one address. @returns undefined where it is neither */
+/** Parses `10.0.0.0/8`, or one address. @returns undefined if it is neither */
 export function toNetwork(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | undefined {
   const [address = '', length, ...rest] = text.split('/');
   const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
@@ -40,10 +43,10 @@ export function toNetwork(text: string): { address: string; prefix: number; fami
 }
 
 /**
- * Returns whether an address is in one of the networks. An IPv4 address that is mapped into IPv6
+ * Returns a function that checks whether an address is in one of the networks. An IPv4 address mapped into IPv6
  * (`::ffff:127.0.0.1`) is looked up as IPv4, and a zone is ignored.
  *
- * @param networks as `toNetwork()` reads them; other texts are left out
+ * @param networks as `toNetwork()` reads them; other texts are ignored
  */
 export function createNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
@@ -58,10 +61,10 @@ export function createNetworks(networks: readonly string[]): (address: string) =
 }
 
 const isSpecial = createNetworks([...SPECIAL_V4, ...SPECIAL_V6]);
-/** Other IPv6 addresses belong to no host. */
+/** Other IPv6 addresses do not belong to hosts. */
 const isHostOrMapped = createNetworks(['2000::/3', '::ffff:0:0/96']);
 
-/** Returns whether an address is not one of a public host. A text that is not an address counts as special. */
+/** Returns whether an address does not belong to a public host. A text that is not an address counts as special. */
 export function isSpecialAddress(address: string): boolean {
   const bare = withoutZone(address);
   if (isIPv4(bare)) return isSpecial(bare);

@@ -12,7 +12,7 @@ import { toMail } from './to-mail.ts';
 import { toJsonBody, toSlackBody } from './to-webhook.ts';
 import { LateTargetError } from './within-time.ts';
 
-/** Somebody who is told. */
+/** A recipient of notifications. */
 export interface Target extends NoticeTarget {
   /** Never rejects. */
   send(message: Message): Promise<NoticeOutcome>;
@@ -43,7 +43,7 @@ function createMailing(mail: MailSettings, addresses: AddressFinder): Target['se
     try {
       sendMail ??= import('./send-mail.ts').then(({ createSendMail }) => createSendMail(mail, addresses));
       await (await sendMail)({ uid: message.uid, ...toMail(message) });
-      return { ok: true, words: 'The mail server took it.' };
+      return { ok: true, words: 'The mail server accepted it.' };
     } catch (error) {
       return toMailFailure(error);
     }
@@ -73,32 +73,32 @@ function createPost({ settings, url, sendRequest }: PostOptions): Target['send']
   };
 }
 
-/** What to do about an answer, by its status. Another try would not change the final ones. */
+/** What to do about a response, by its status. The final ones are not tried again. */
 const HINTS: Readonly<Record<number, { readonly hint: string; readonly isFinal?: true }>> = {
-  400: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
-  401: { hint: 'Look at the secret and the address in WEBHOOK_URL.', isFinal: true },
-  403: { hint: 'Look at the secret and the address in WEBHOOK_URL.', isFinal: true },
-  404: { hint: 'Look at the address in WEBHOOK_URL.' },
-  405: { hint: 'Look at the address in WEBHOOK_URL.', isFinal: true },
-  408: { hint: 'It waited for too long.' },
-  410: { hint: 'It is gone for good: take it out of WEBHOOK_URL.', isFinal: true },
-  413: { hint: 'It takes no message of this size.', isFinal: true },
-  415: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
-  422: { hint: 'Look whether WEBHOOK_FORMAT is what it takes.', isFinal: true },
-  429: { hint: 'It wants fewer messages.' },
+  400: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
+  401: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
+  403: { hint: 'Check the URL in WEBHOOK_URL and the secret in it.', isFinal: true },
+  404: { hint: 'Check the URL in WEBHOOK_URL.' },
+  405: { hint: 'Check the URL in WEBHOOK_URL.', isFinal: true },
+  408: { hint: 'The receiver timed out.' },
+  410: { hint: 'The receiver is gone permanently. Remove it from WEBHOOK_URL.', isFinal: true },
+  413: { hint: 'The message is too large for the receiver.', isFinal: true },
+  415: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
+  422: { hint: 'Check that WEBHOOK_FORMAT matches the receiver.', isFinal: true },
+  429: { hint: 'The receiver limits the rate of messages.' },
 };
 
 function toOutcome({ status, retryAfter }: Reply): NoticeOutcome {
   if (status >= 200 && status < 300) return { ok: true, words: `It answered ${status}.` };
   if (status >= 300 && status < 400) {
-    return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to where it leads.`);
+    return toFinal(`It answered ${status}, a redirect, which is not followed. Set WEBHOOK_URL to the final URL.`);
   }
-  const { hint, isFinal } = HINTS[status] ?? { hint: 'That is a failure of its own: look at its log.' };
+  const { hint, isFinal } = HINTS[status] ?? { hint: 'The receiver failed. Check its log.' };
   const words = `It answered ${status}. ${hint}`;
   return isFinal ? toFinal(words) : { ok: false, words, retryAfter: toRetryAfterMs(retryAfter ?? null) };
 }
 
-/** A failure that another try would not change. */
+/** A failure that is not tried again. */
 function toFinal(words: string): NoticeOutcome {
   return { ok: false, isFinal: true, words };
 }
@@ -108,19 +108,22 @@ function toConnectFailure(error: unknown): NoticeOutcome {
   if (error instanceof LateTargetError) return { ok: false, words: error.message };
   const code = readCode(error);
   if (isUntrusted(error)) {
-    return { ok: false, words: 'Its certificate is not for its name, or of no known authority (NODE_EXTRA_CA_CERTS).' };
+    return {
+      ok: false,
+      words: 'Its certificate does not match its name, or its authority is unknown (see NODE_EXTRA_CA_CERTS).',
+    };
   }
   return { ok: false, words: CODES[code] ?? `It could not be reached (${code}).` };
 }
 
 const CODES: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'Its name is not known to DNS. Look at the setting.',
-  EAI_AGAIN: 'Its name could not be looked up: DNS did not answer.',
-  ECONNREFUSED: 'It refused the connection. Look whether it runs, and at its port.',
-  ECONNRESET: 'It cut the connection.',
-  ECONNECTION: 'It cut the connection.',
+  ENOTFOUND: 'DNS does not know its name. Check the setting.',
+  EAI_AGAIN: 'Its name could not be looked up, because DNS did not answer.',
+  ECONNREFUSED: 'It refused the connection. Check that it is running, and check the port.',
+  ECONNRESET: 'It closed the connection.',
+  ECONNECTION: 'It closed the connection.',
   ETIMEDOUT: 'It did not answer in time.',
-  ETLS: 'It offers no TLS, and no password is sent without: use smtps, or list it in NOTIFY_PRIVATE_TARGETS if it is your own.',
+  ETLS: 'It does not offer TLS, and passwords are not sent unencrypted. Use smtps, or list the host in NOTIFY_PRIVATE_TARGETS if it is in your private network.',
 };
 
 function toMailFailure(error: unknown): NoticeOutcome {
@@ -130,25 +133,25 @@ function toMailFailure(error: unknown): NoticeOutcome {
     return {
       ok: false,
       isFinal: status >= 500,
-      words: `The mail server did not let us in (${status}). Look at the user and the password in SMTP_URL.`,
+      words: `The mail server rejected the sign-in (${status}). Check the user and the password in SMTP_URL.`,
     };
   }
   if (code !== 'ETLS' && status >= 500) {
-    return toFinal(`The mail server refused it (${status}). Look at MAIL_FROM and MAIL_TO.`);
+    return toFinal(`The mail server refused it (${status}). Check MAIL_FROM and MAIL_TO.`);
   }
   if (code !== 'ETLS' && status > 0) {
-    const words = `The mail server cannot take it at the moment (${status}). Try again later, or look at its log.`;
+    const words = `The mail server cannot accept it at the moment (${status}). Try again later, or check its log.`;
     return { ok: false, words };
   }
   return toConnectFailure(error);
 }
 
-/** The same of HTTPS and of mail, where nodemailer has put a code of its own in the place of Node's. */
+/** Covers HTTPS and mail. For mail, nodemailer replaces Node's error code. */
 function isUntrusted(error: unknown): boolean {
   return error instanceof Error && /certificate|altnames/i.test(error.message);
 }
 
 function readCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^\w{1,60}$/.test(code) ? code : 'for no known reason';
+  return /^\w{1,60}$/.test(code) ? code : 'unknown reason';
 }

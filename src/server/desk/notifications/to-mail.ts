@@ -11,7 +11,10 @@ export interface MailText {
 /** Longest subject (characters). */
 const MAX_SUBJECT = 140;
 
-/** One line for the subject; the same words as text and as HTML, in which nothing of a stranger's is markup or a link. */
+/**
+ * Formats a message as a subject, and as text and HTML with the same words. Untrusted text becomes neither markup nor a
+ * link.
+ */
 export function toMail(message: Message): MailText {
   const { label, why, incident, summed = [], link, note, environment } = message;
   const head = incident ? `${label}: ${defuse(incident.title)}` : label;
@@ -33,7 +36,7 @@ export function toMail(message: Message): MailText {
     ...(summed.length > 0
       ? [`<ul>${summed.map((one) => `<li>${one.label}: ${toHtmlLink(one.link, one.digest)}</li>`).join('')}</ul>`]
       : []),
-    `<p>${toHtmlLink(link, 'Open at the desk')}</p>`,
+    `<p>${toHtmlLink(link, 'Open in the desk')}</p>`,
     ...(note === undefined ? [] : [`<p>${escapeHtml(note)}</p>`]),
   ];
   return {
@@ -47,7 +50,7 @@ function toHtmlRow([name, value]: readonly [string, string]): string {
   return `<tr><th align="left" valign="top">${name}</th><td>${escapeHtml(value)}</td></tr>`;
 }
 
-/** Of ours. A path alone is no link. */
+/** Makes a link. A path without an origin stays text. */
 function toHtmlLink(link: string, words: string): string {
   const href = escapeHtml(link);
   return link.startsWith('/') ? `${words}: ${href}` : `<a href="${href}">${words}</a>`;

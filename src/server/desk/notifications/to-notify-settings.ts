@@ -4,9 +4,9 @@ import { ConfigError } from '../../engine/settings.ts';
 import type { NotifySettings } from './settings.ts';
 
 /**
- * What of the settings is about telling. Undefined where nobody is told anything.
+ * Returns the notification settings; undefined if there are no recipients and no heartbeat.
  *
- * @throws ConfigError where a part of what mail needs is missing
+ * @throws ConfigError if mail is only partly configured
  */
 export function toNotifySettings(config: Config): NotifySettings | undefined {
   const mail = toMailSettings(config);
@@ -31,11 +31,11 @@ function toMailSettings({ smtpUrl, mailFrom, mailTo }: Config): NotifySettings['
     return { smtpUrl, from: mailFrom, to: mailTo };
   }
   throw new ConfigError([
-    'Of the settings SMTP_URL, MAIL_FROM and MAIL_TO some are set and some are not. Mail needs all three: set them, or none.',
+    'Only some of the settings SMTP_URL, MAIL_FROM and MAIL_TO are set. Set all three to send mail, or none of them.',
   ]);
 }
 
-/** Undefined where only a path can be told: a port that the system chooses, an address that means all. */
+/** Undefined if the origin is unknown: the system chooses the port, or the host is a wildcard address. */
 function toDeskOrigin({ deskOrigin, publicOrigins, host, port, deskPort }: Config): string | undefined {
   if (deskOrigin !== undefined) return deskOrigin;
   if (deskPort === undefined && publicOrigins[0] !== undefined) return publicOrigins[0];

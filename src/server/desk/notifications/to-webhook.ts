@@ -2,7 +2,10 @@ import { toIsoTime } from '../../../shared/desk/words.ts';
 import { defuse } from './defuse.ts';
 import { listFacts, type Message } from './message.ts';
 
-/** Generic JSON, as `docs/desk.md` describes it: additions only. Receivers escape for where they show it. */
+/**
+ * Returns the JSON that `docs/desk.md` describes. It is only ever extended. Receivers must escape the texts for where
+ * they show them.
+ */
 export function toJsonBody(message: Message, now: number): string {
   const { uid, kind, environment, why, incident, summed, link, note } = message;
   return JSON.stringify({
@@ -33,8 +36,8 @@ export function toJsonBody(message: Message, now: number): string {
 }
 
 /**
- * What Slack takes, and those who take the same (Mattermost, Rocket.Chat): blocks, and beside them
- * `text`, which the others show and which stands in Slack's notifications.
+ * Returns the format of Slack and of compatible receivers (Mattermost, Rocket.Chat): blocks, and `text`, which the
+ * others show and which Slack uses in its notifications.
  */
 export function toSlackBody(message: Message): string {
   const { label, why, incident, summed, link, note } = message;
@@ -45,7 +48,7 @@ export function toSlackBody(message: Message): string {
     [`*${label}*${title && `: ${title}`}`, toMrkdwn(why)].join('\n'),
     facts.join('\n'),
     listed.join('\n'),
-    [toSlackLink(link, 'Open at the desk'), note].filter(Boolean).join('\n'),
+    [toSlackLink(link, 'Open in the desk'), note].filter(Boolean).join('\n'),
   ].filter((part) => part !== '');
   return JSON.stringify({
     text: parts.join('\n'),
@@ -56,19 +59,19 @@ export function toSlackBody(message: Message): string {
   });
 }
 
-/** Slack's own escaping, of words that make no link by themselves. https://docs.slack.dev/messaging/formatting-message-text */
+/** Escapes a text for Slack, and prevents links. https://docs.slack.dev/messaging/formatting-message-text */
 function toMrkdwn(text: string): string {
   return escapeSlack(defuse(text)).replace(/[*~`]/g, (mark) => MARKS[mark] ?? mark);
 }
 
-/** What looks the same and formats nothing. */
+/** Characters that look the same but format nothing. */
 const MARKS: Readonly<Record<string, string>> = { '*': '∗', '`': 'ˋ', '~': '∼' };
 
 function escapeSlack(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Of ours: made of a setting and a digest. A path alone is no link. */
+/** Makes a link from a setting and a digest. A path without an origin stays text. */
 function toSlackLink(link: string, words: string): string {
   return link.startsWith('/') ? `${words}: ${escapeSlack(link)}` : `<${link}|${words}>`;
 }

@@ -1,4 +1,4 @@
-/** A receiver that did not answer in time. */
+/** Thrown when a receiver did not answer in time. */
 export class LateTargetError extends Error {
   constructor() {
     super('It did not answer in time.');
@@ -6,7 +6,7 @@ export class LateTargetError extends Error {
   }
 }
 
-/** @param ms after which nobody waits any more. @throws LateTargetError */
+/** @param ms the time limit. @throws LateTargetError */
 export async function withinTime<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

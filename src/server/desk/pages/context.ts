@@ -4,31 +4,31 @@ import type { Operator } from '../access/operator-tokens.ts';
 import type { Desk } from '../desk.ts';
 import type { NotifyFacts } from '../views/present-notify.ts';
 
-/** What every loader, action and guard of the desk gets as `context`. */
+/** The `context` of every loader, action and guard of the desk. */
 export interface DeskContext extends EngineContext {
   readonly access: Access;
   readonly ask: Desk['ask'];
-  /** The failures that are not in the store yet, at this moment. */
+  /** Returns the failures that are not in the store yet. */
   readonly arriving: () => Desk['arriving'];
   readonly facts: DeskFacts;
 }
 
-/** What the desk says of where it is. */
+/** Settings of this server that the desk shows. */
 export interface DeskFacts {
   readonly environment: string;
   readonly release: string;
-  /** How a place in the source is opened: `https://github.com/acme/shop/blob/{release}/{file}#L{line}`. */
+  /** The URL template of a place in the source: `https://github.com/acme/shop/blob/{release}/{file}#L{line}`. */
   readonly sourceLink?: string | undefined;
-  /** Who is told; nobody where it is left out. */
+  /** Undefined if there are no notifications. */
   readonly notify?: NotifyFacts;
 }
 
 /**
- * Who asks, behind the guard of `root`.
+ * Returns the signed-in operator. Call it only after the guard of `root`.
  *
- * @throws Error where no guard has run
+ * @throws Error if the guard did not run
  */
 export function operatorOf({ access }: DeskContext): Operator {
   if (access.operator) return access.operator;
-  throw new Error('operatorOf() was asked for a visitor who is not signed in. Leave the guard of `root` in front.');
+  throw new Error('operatorOf() was called for a visitor who is not signed in. Run the guard of `root` first.');
 }

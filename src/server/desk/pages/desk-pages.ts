@@ -36,26 +36,26 @@ export interface DeskPagesOptions {
   readonly earlyScript?: string;
   readonly reportPath?: string;
   readonly traced?: TracedProject;
-  /** Of live pages (ms). */
+  /** The interval of pings on live streams (ms), for tests. */
   readonly pingInterval?: number;
 }
 
 export interface DeskPages {
-  /** Answers everything under `/desk` and its page data, and passes on the rest. */
+  /** Answers everything under `/desk` and its page data, and passes other requests on. */
   readonly step: RequestHandler;
-  /** Whether a path is the desk's. */
+  /** Returns whether a path belongs to the desk. */
   readonly covers: (path: string) => boolean;
-  /** Whether a visitor of the site is signed in here. */
+  /** Returns whether a visitor of the site is signed in to the desk. */
   readonly isOperator: IsOperator;
-  /** Finds that out for the site's pages of failures. */
+  /** Records in each request whether its visitor is signed in here, for the site's error pages. */
   readonly knowOperator: Step;
-  /** Ends the streams of open pages, for a drain. */
+  /** Ends the live streams of open pages, for a drain. */
   readonly endStreams: () => void;
 }
 
 /**
- * The desk as a second set of pages beside the product's. Whatever is under `/desk` is answered here,
- * its failures too, so that nothing of the product stands between an operator and the desk.
+ * Creates the desk as a second set of pages, separate from the product's. It answers everything under `/desk`,
+ * including failures, so that no product code can block an operator.
  */
 export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPages> {
   const { desk, signIn, facts, funnel, origins, bodies, earlyScript, reportPath, traced } = options;
@@ -71,7 +71,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
     funnel,
     origins,
     bodies,
-    // What strangers wrote is shown here: not even a `style` attribute of it would count.
+    // The desk shows untrusted text, so the policy forbids even `style` attributes.
     policy: createContentPolicy({}, { earlyScript, reportPath, styleAttributes: false }),
     createContext: async (request, response) => ({
       access: await readAccess(request, response),
@@ -80,7 +80,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
       facts,
     }),
     isSecret: true,
-    // The desk is never refused, so that operators see what keeps the site busy.
+    // The desk has no render limit, so that operators can see what keeps the site busy.
     limiter: undefined,
     maxActionBytes: MAX_DESK_FORM_BYTES,
     traceTargets: [],
@@ -116,7 +116,7 @@ export async function createDeskPages(options: DeskPagesOptions): Promise<DeskPa
   };
 }
 
-/** On whatever the answer is. Where the desk is, and what is looked at there, is told to no other site. */
+/** Applies to every response. Other sites must not learn the desk's URLs from the referrer. */
 const keepPrivate: RequestHandler = function keepPrivate(_req, res, next) {
   res.setHeader('X-Robots-Tag', 'noindex, nofollow');
   res.setHeader('Referrer-Policy', 'same-origin');

@@ -9,10 +9,10 @@ import type { AskStore, Shown } from '../views/read-incident.ts';
 import { toDeletedWords } from '../views/standing-words.ts';
 
 /**
- * Leads an address to where its incident is by now, and finds the occurrence that it names, or the
- * whole one that comes nearest to it; the latest where it names none.
+ * Finds the current incident of an address. Also finds the occurrence that it names, or the nearest full one; the
+ * latest if it names none.
  *
- * Another spelling than the usual one is answered with a redirect.
+ * Redirects to the canonical URL of the address.
  */
 export async function findShown(asked: Address, { params, scope, ask, own }: FindShownOptions): Promise<Shown> {
   const found = await ask('find', toText(asked), scope || undefined);
@@ -30,14 +30,14 @@ export async function findShown(asked: Address, { params, scope, ask, own }: Fin
 
 export interface FindShownOptions {
   readonly params: LoaderArgs['params'];
-  /** The environment that the address names; empty where it names none: then any will do. */
+  /** The environment that the URL names; empty if it names none, which allows any. */
   readonly scope: string;
-  /** That of this server. */
+  /** The environment of this server. */
   readonly own: string;
   readonly ask: AskStore;
 }
 
-/** @param occurrence the one that was asked for; undefined for the latest whole one */
+/** @param occurrence the requested one; undefined for the latest full one */
 export async function chooseShown(found: Found, occurrence: string | undefined, ask: AskStore): Promise<Shown> {
   const key = keyOf(found.incident);
   const neighbours = await ask('findNeighbours', key, occurrence ?? '');
@@ -53,7 +53,7 @@ export async function chooseShown(found: Found, occurrence: string | undefined, 
   };
 }
 
-/** @param address its digest may be a key */
+/** @param address its digest can be a key */
 function toText({ digest, occurrence }: Pick<Address, 'digest' | 'occurrence'>): string {
   return [toDigest(digest), ...(occurrence === undefined ? [] : [occurrence])].join('-');
 }

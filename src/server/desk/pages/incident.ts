@@ -24,7 +24,7 @@ import { readVersion } from './incidents.ts';
 import { readScope } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 
-/** Longest name of somebody who has an incident (characters). */
+/** The longest name of an assignee (characters). */
 const MAX_ASSIGNEE = 100;
 
 export const incident = {
@@ -48,13 +48,13 @@ export const incident = {
 
     assign(args) {
       const name = readText(args.form, 'assignee').slice(0, MAX_ASSIGNEE);
-      return change(args, { assignee: name || null }, name ? `Assigned to ${name}.` : 'Assigned to nobody.');
+      return change(args, { assignee: name || null }, name ? `Assigned to ${name}.` : 'Unassigned.');
     },
 
     async addNote(args) {
       const { form, context } = args;
       const text = readText(form, 'note');
-      if (text === '') return invalid({ errors: { note: 'Write something first.' } });
+      if (text === '') return invalid({ errors: { note: 'Enter a note first.' } });
       if (text.length > MAX_NOTE_LENGTH) {
         return invalid({ errors: { note: `Please keep it below ${MAX_NOTE_LENGTH} characters.` } });
       }
@@ -64,18 +64,22 @@ export const incident = {
 
     async removeNote({ form, context }) {
       await unlessAway(context.ask('deleteNote', Number(form.get('id')) || 0, operatorOf(context).name));
-      return { words: 'Note deleted.' }; // gone already is as good
+      return { words: 'Note deleted.' }; // even if it was deleted before
     },
 
     async merge(args) {
       const { form, request, context } = args;
       const into = parseAddress(readText(form, 'into'));
-      if (!into) return invalid({ errors: { into: 'This is no digest: it has 8 letters and digits, as 7K3QM2XA.' } });
+      if (!into)
+        return invalid({
+          errors: { into: 'This is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.' },
+        });
       const author = operatorOf(context).name;
       const intoKey = toCallKey(into.digest, toEnvironment(request, context));
       const merged = await unlessAway(context.ask('mergeIncidents', toKey(args), intoKey, { author }));
       if (merged.outcome === 'unknown') return invalid({ errors: { into: 'No incident has this digest.' } });
-      if (merged.outcome === 'nothing-to-do') return invalid({ errors: { into: 'Both are one already.' } });
+      if (merged.outcome === 'nothing-to-do')
+        return invalid({ errors: { into: 'Both are the same incident already.' } });
       redirect(toIncidentHref(merged.incident.digest, undefined, readScope(request)));
     },
 
@@ -83,14 +87,14 @@ export const incident = {
       const digest = parseAddress(readText(form, 'digest'))?.digest ?? notFound();
       const key = toCallKey(digest, toEnvironment(request, context));
       const apart = await unlessAway(context.ask('unmerge', key, { author: operatorOf(context).name }));
-      return apart.outcome === 'unknown' ? notFound() : { words: `${digest} stands for itself again.` };
+      return apart.outcome === 'unknown' ? notFound() : { words: `${digest} is a separate incident again.` };
     },
 
     async removeFeedback(args) {
       const { form, context } = args;
       const id = readText(form, 'id');
       await unlessAway(context.ask('deleteFeedback', toKey(args), id, operatorOf(context).name));
-      return { words: 'What the visitor said is deleted.' };
+      return { words: 'Feedback deleted.' };
     },
 
     async removeOccurrence(args) {
@@ -122,12 +126,12 @@ async function load({ request, params, context }: LoaderArgs<DeskContext>): Prom
   };
 }
 
-/** Both parts of the path together, or a whole address in the first. */
+/** Reads the address from both parts of the path, or from the first part only. */
 function toAddress({ digest = '', occurrence = '' }: LoaderArgs['params']): Address {
   return parseAddress(digest + occurrence) ?? notFound();
 }
 
-/** The incident whose page was posted to: the page's own address names another environment than that of this server. */
+/** Returns the key of the page's incident. The URL names the environment if it is not the server's. */
 function toKey({ request, params, context }: LoaderArgs<DeskContext>): CallKey {
   return toCallKey(toAddress(params).digest, toEnvironment(request, context));
 }
@@ -136,7 +140,7 @@ function toEnvironment(request: Request, { facts }: DeskContext): string {
   return readScope(request) || facts.environment;
 }
 
-/** Empty where the form has none. */
+/** Returns an empty text if the form has no such field. */
 function readText(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value.trim() : '';
@@ -157,7 +161,7 @@ function toIgnored(how: IgnoreChoice, now: number): StateChange {
   };
 }
 
-/** The later of two changes wins, and says what it went over. */
+/** Applies a change. The later of two changes wins and reports which one it replaced. */
 async function change(args: ActionArgs<DeskContext>, to: IncidentChange, words: string): Promise<Changed | Refusal> {
   const { form, context } = args;
   const author = operatorOf(context).name;
@@ -167,7 +171,7 @@ async function change(args: ActionArgs<DeskContext>, to: IncidentChange, words: 
   return { words, ...(overtook !== undefined && { overtook }) };
 }
 
-/** @param seen the version that the form was made of; empty where it says none */
+/** @param seen the version that the form was rendered with; empty if unknown */
 function toOvertaken({ before }: Extract<ChangeOutcome, { outcome: 'changed' }>, seen: string): string | undefined {
   if (seen === '' || seen === String(before.version)) return undefined;
   return `it was changed: ${toStandingWords(before)}`;

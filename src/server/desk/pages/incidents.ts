@@ -21,11 +21,11 @@ import { type DeskContext, operatorOf } from './context.ts';
 import { ORDERS, readScope, readView, toFilter } from './read-view.ts';
 import { unlessAway } from './unless-away.ts';
 
-/** Incidents of one page (a count). */
+/** Incidents on a page (a count). */
 const ROWS = 50;
-/** What one post changes at most (a count): as many as a page has. */
+/** The most incidents that one form changes (a count): all on a page. */
 const MAX_TICKED = ROWS;
-/** Choices that a filter offers (a count). */
+/** The most choices of a filter (a count). */
 const MAX_CHOICES = 100;
 
 export const incidents = {
@@ -41,7 +41,9 @@ export const incidents = {
 } satisfies LoadingPage<'incidents', IncidentsData, DeskContext> &
   ActingPage<'incidents', DeskActions['incidents'], DeskContext>;
 
-/** Another one with whatever is stored, with who looks, and each hour, because the charts move on. */
+/**
+ * Returns a version that changes with everything stored, with the operator, and each hour, because the charts move on.
+ */
 export async function readVersion(context: DeskContext): Promise<string> {
   const { name, role } = operatorOf(context);
   return [await context.ask('readChanges'), Math.floor(Date.now() / Hour), role, name].join(' ');
@@ -78,7 +80,7 @@ async function load(search: URLSearchParams, context: DeskContext): Promise<Inci
   };
 }
 
-/** A digest, an address, or the id of a request or a trace leads to what it names. */
+/** Redirects a search for a digest, an address, a request id or a trace id to its incident. */
 async function goStraight(text: string, { ask, facts }: DeskContext): Promise<void> {
   const found = await ask('resolveQuery', text);
   if (!found) return;
@@ -86,7 +88,7 @@ async function goStraight(text: string, { ask, facts }: DeskContext): Promise<vo
   redirect(toIncidentHref(digest, occurrence, environment === facts.environment ? '' : environment));
 }
 
-/** What the page shows, and the releases that were started: the store is not asked for all that it ever saw. */
+/** Collects choices from the shown incidents and the started releases, because a query for all values would be slow. */
 function toChoices(
   shown: readonly ListedIncident[],
   releases: readonly string[],
@@ -116,14 +118,14 @@ async function changeTicked(
   const ticked = form
     .getAll('digest')
     .flatMap((value) => (typeof value === 'string' ? (parseAddress(value) ?? []) : []));
-  if (ticked.length === 0) return invalid({ errors: { '': 'Tick an incident first.' } });
+  if (ticked.length === 0) return invalid({ errors: { '': 'Select an incident first.' } });
   const author = operatorOf(context).name;
   const environment = readScope(request) || context.facts.environment;
   const keys = [...new Set(ticked.map(({ digest }) => toCallKey(digest, environment)))];
   return unlessAway(changeAll(keys, to, done, { author, ask: context.ask }));
 }
 
-/** Each for itself: one that is gone meanwhile stops none of the others. */
+/** Changes each incident separately: one that was deleted in the meantime does not stop the others. */
 async function changeAll(
   keys: readonly CallKey[],
   to: StateChange,
@@ -135,6 +137,6 @@ async function changeAll(
   );
   const changed = outcomes.filter(({ outcome }) => outcome === 'changed').length;
   const gone = outcomes.length - changed;
-  const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} gone already.` : '';
+  const rest = gone > 0 ? ` ${toPlural(gone, 'was', 'were')} already deleted.` : '';
   return { words: `${toPlural(changed, 'incident')} ${done}.${rest}` };
 }

@@ -8,7 +8,7 @@ import { presentTitle } from '../views/present-title.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { unlessAway } from './unless-away.ts';
 
-/** Messages of each kind that are shown (a count). */
+/** The most notifications shown of each kind (a count). */
 const SHOWN = 50;
 
 export const notifications = {
@@ -17,7 +17,7 @@ export const notifications = {
   actions: {
     async test({ context }) {
       if ((context.facts.notify?.targets ?? []).length === 0) {
-        return invalid({ errors: { '': 'There is nobody to send it to: set WEBHOOK_URL or SMTP_URL first.' } });
+        return invalid({ errors: { '': 'No notification targets are configured. Set WEBHOOK_URL or SMTP_URL.' } });
       }
       return { results: await unlessAway(context.ask('sendTestNotices')) };
     },

@@ -4,10 +4,10 @@ import type { SortName, ViewShape } from '../../../shared/desk/shapes.ts';
 import { KIND_WORDS, STATE_WORDS } from '../../../shared/desk/words.ts';
 import type { IncidentFilter, IncidentOrder } from '../store/incidents/list-incidents.ts';
 
-/** Longest text of a filter, and of a search (characters). */
+/** The longest filter or search text (characters). */
 const MAX_TEXT = 250;
 
-/** What an address asks of the list; what it says wrongly is as if it said nothing. */
+/** Reads the view of the list from a URL. Invalid values are ignored. */
 export function readView(search: URLSearchParams): ViewShape {
   const text = (name: string) => (search.get(name) ?? '').trim().slice(0, MAX_TEXT);
   return {
@@ -25,7 +25,7 @@ export function readView(search: URLSearchParams): ViewShape {
   };
 }
 
-/** The environment that an address of the desk names: empty for that of this server. */
+/** Returns the environment that a URL of the desk names; empty for the server's environment. */
 export function readScope(request: Request): string {
   return readView(new URL(request.url).searchParams).environment;
 }
@@ -46,9 +46,9 @@ export const ORDERS: Readonly<Record<SortName, IncidentOrder>> = {
 };
 
 /**
- * What a view lets through, in the store's words.
+ * Returns the store's filter for a view.
  *
- * @param environment of this server: what is listed where the view names none
+ * @param environment the server's environment, which is used if the view names none
  */
 export function toFilter(
   view: ViewShape,

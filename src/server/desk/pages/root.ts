@@ -8,7 +8,7 @@ import type { SignedIn } from '../access/sign-in.ts';
 import { type DeskContext, operatorOf } from './context.ts';
 import { AWAY, unlessAway } from './unless-away.ts';
 
-/** In front of every page of the desk. */
+/** Applies to every page of the desk. */
 export const root = {
   guard({ request, context: { access } }) {
     if (access.isAway) publicError(503, AWAY);
@@ -19,7 +19,7 @@ export const root = {
   async loader({ context }): Promise<RootData> {
     const { name, role } = operatorOf(context);
     const { canSignOut } = context.access;
-    // As long as the page below waits too. If the store is away, that page says so.
+    // The pages below wait for the same. If the store is unavailable, they say so.
     await context.ask('settle').catch(() => undefined);
     return {
       operator: { name, canChange: role === 'operator' },
@@ -63,16 +63,16 @@ function readProof(form: FormData): Proof | undefined {
 
 function refuse(result: Exclude<SignedIn, { kind: 'signed-in' }>, proof: Proof): Refusal {
   if (result.kind === 'too-many') {
-    publicError(429, 'There were too many wrong tries. Wait a minute, then try again.');
+    publicError(429, 'Too many failed sign-ins. Wait a minute, then try again.');
   }
   const wrong =
     'ticket' in proof
-      ? 'This link was used before, or is older than 15 minutes. Use a token, or have another link made.'
-      : 'This is no token of this desk.';
+      ? 'This link was already used or is older than 15 minutes. Enter a token, or ask for a new link.'
+      : 'That token is not valid.';
   return invalid({ errors: { token: wrong } });
 }
 
-/** The page that was asked for, without the ticket: it is used up, and need not stay in the history. */
+/** Returns the requested page without the ticket, which is used up and should not stay in the history. */
 function toAsked(url: string): string {
   const { pathname, searchParams } = new URL(url);
   searchParams.delete(TICKET_KEY);

@@ -2,10 +2,10 @@ import { publicError } from '../../../shared/engine/routing/control-flow.ts';
 import { QueryFailedError, type QueryFailure, StoreError } from '../store/sql.ts';
 
 export const AWAY =
-  'The desk’s store cannot be reached, so nothing can be looked up. What fails meanwhile is kept, and appears here when it is back.';
+  'The desk’s store is unavailable. New failures are recorded, and will appear here when the store is back.';
 
-const SLOW = 'The desk’s database took too long to answer. Try again in a moment. The server’s log says more.';
-const REFUSED = 'The desk’s database refused a query that this needs. The server’s log says why.';
+const SLOW = 'The desk’s database took too long to answer. Try again in a moment. See the server’s log for details.';
+const REFUSED = 'The desk’s database refused a query. See the server’s log for the reason.';
 
 const FAILED: Readonly<Record<QueryFailure, string>> = {
   value: REFUSED,
@@ -15,12 +15,12 @@ const FAILED: Readonly<Record<QueryFailure, string>> = {
   arriving: 'This failure may not be stored yet, because many are arriving. Try again in a moment.',
 };
 
-/** The message for operators. That of the error itself may say too much. */
+/** Returns the message for operators. The error's own message can reveal too much. */
 export function toStoreWords(error: StoreError): string {
   return error instanceof QueryFailedError ? FAILED[error.reason] : AWAY;
 }
 
-/** Answers 503 with a sentence if the store fails: there is nothing to fix in the desk. */
+/** Answers 503 with a sentence if the store fails, because the desk is not at fault. */
 export async function unlessAway<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;

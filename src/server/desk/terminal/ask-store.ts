@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { AskStore, ReadCall } from '../views/read-incident.ts';
 import type { CallAnswer, CallArguments } from '../worker/calls.ts';
 
-/** The store as the pages ask for it, without a desk worker in between. */
+/** Answers the pages' calls directly from the store, without a desk worker. */
 export function createAskStore(store: Store): AskStore {
   const handlers: { [Name in ReadCall]: (...args: CallArguments<Name>) => Promise<CallAnswer<Name>> } = {
     find: (text, environment) => find(store, text, environment),
@@ -24,7 +24,7 @@ export function createAskStore(store: Store): AskStore {
   return (name, ...args) => handlers[name](...args);
 }
 
-/** What a replica has journaled may be on its way. */
+/** Retries on a shared store, because another replica may still be storing what it has journaled. */
 async function find(store: Store, text: string, environment: string | undefined): Promise<Found | undefined> {
   const address = parseAddress(text);
   if (!address) return undefined;

@@ -16,8 +16,8 @@ import { Second } from '../../../shared/units.ts';
 import { TerminalError } from './terminal-error.ts';
 
 /**
- * Tables that a backup leaves empty: the keys that visitors are hashed with, sessions and attempts to sign in, and
- * notifications, so that none is sent twice.
+ * Tables that a backup leaves empty: the keys that visitors are hashed with, sessions, sign-in attempts, and
+ * notifications (so that none is sent twice).
  */
 export const LEFT_OUT: readonly string[] = [
   'desk_secrets',
@@ -32,8 +32,8 @@ export const LEFT_OUT: readonly string[] = [
 const PATIENCE = 10 * Second;
 
 /**
- * Writes a backup of a SQLite store, while the server runs. Only the file's owner can read it, and it has another name
- * until it is complete.
+ * Writes a backup of a SQLite store, which a server can be using. Only the file's owner can read it. It has another
+ * name until it is complete.
  *
  * @param store the path of the store
  * @param force replaces an existing file
@@ -42,7 +42,7 @@ const PATIENCE = 10 * Second;
 export function writeBackupFile(store: string, file: string, { force }: { readonly force: boolean }): void {
   const part = `${file}.part`;
   try {
-    // From here on, no other program can create it.
+    // Reserves the name, so that no other program can create the file.
     if (!force) closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     throw toWriteError(error, file);
@@ -57,7 +57,7 @@ export function writeBackupFile(store: string, file: string, { force }: { readon
   }
 }
 
-/** Writes a backup to a pipe. @param folder for the copy, which is deleted */
+/** Writes a backup to a pipe. @param folder for a temporary copy */
 export async function writeBackupTo(target: NodeJS.WritableStream, store: string, folder: string): Promise<void> {
   const part = `${folder}/backup-${process.pid}.part`;
   try {
@@ -68,21 +68,21 @@ export async function writeBackupTo(target: NodeJS.WritableStream, store: string
   }
 }
 
-/** A copy of one moment, without deleted data, and without what a backup leaves out. */
+/** Copies the store as of one moment, without deleted data and without the tables of `LEFT_OUT`. */
 function copyStore(store: string, file: string): void {
   rmSync(file, { force: true });
-  closeSync(openSync(file, 'wx', 0o600)); // SQLite would let everyone read it
+  closeSync(openSync(file, 'wx', 0o600)); // SQLite would make it readable for everyone
   withDatabase(new DatabaseSync(store, { readOnly: true, timeout: PATIENCE }), (database) => {
     database.prepare('VACUUM INTO ?').run(file);
   });
   withDatabase(new DatabaseSync(file), (copy) => {
-    // Without a journal, in which the keys would stay on disk.
+    // A journal would leave the deleted keys on disk.
     copy.exec('PRAGMA journal_mode = OFF; PRAGMA secure_delete = ON');
     const tables = copy.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     for (const { name } of tables) if (LEFT_OUT.includes(String(name))) copy.exec(`DELETE FROM ${name}`);
     copy.exec("DELETE FROM desk_meta WHERE name = 'salt'");
     copy.prepare("INSERT OR REPLACE INTO desk_meta (name, value) VALUES ('backup_at', ?)").run(String(Date.now()));
-    requireSound(copy, 'The copy cannot be read back, so there is no backup.');
+    requireSound(copy, "The backup was discarded because it failed SQLite's integrity check. Run the command again.");
   });
   const descriptor = openSync(file, 'r+');
   fsyncSync(descriptor);
@@ -90,7 +90,7 @@ function copyStore(store: string, file: string): void {
 }
 
 /**
- * Copies a backup to a new file, and checks that it is one.
+ * Copies a backup to a new file and verifies it.
  *
  * @throws TerminalError if it is not a complete backup
  */
@@ -98,13 +98,13 @@ export function readBackupFile(file: string, copy: string): void {
   const start = readStart(file);
   if (start.startsWith('\x1f\x8b')) {
     throw new TerminalError(
-      'This is a backup of version 0.1.0. Restore it with that version, then start this one: it upgrades the store. Nothing was restored.',
+      'This is a backup of version 0.1.0. Restore it with that version, then start this version, which upgrades the store. Nothing was restored.',
     );
   }
   if (start !== 'SQLite format 3\0') throw new TerminalError(NO_BACKUP);
   closeSync(openSync(copy, 'wx', 0o600));
   copyFileSync(file, copy);
-  const broken = 'The backup is not complete, or was changed. Nothing was restored.';
+  const broken = 'The backup is not complete or was changed. Nothing was restored.';
   try {
     withDatabase(new DatabaseSync(copy, { readOnly: true }), (database) => requireSound(database, broken));
   } catch (error) {
@@ -114,7 +114,7 @@ export function readBackupFile(file: string, copy: string): void {
 
 export const NO_BACKUP = 'This file is not a backup of a desk. Nothing was restored.';
 
-/** The first 16 bytes, which name the format. */
+/** Returns the first 16 bytes, which name the format. */
 function readStart(file: string): string {
   try {
     const descriptor = openSync(file, 'r');
@@ -124,7 +124,9 @@ function readStart(file: string): string {
     return bytes.toString('latin1', 0, length);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new TerminalError(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read: ${message}.`);
+    throw new TerminalError(
+      code === 'ENOENT' ? `The file ${file} does not exist.` : `${file} cannot be read: ${message}.`,
+    );
   }
 }
 
@@ -142,9 +144,10 @@ function withDatabase(database: DatabaseSync, work: (database: DatabaseSync) => 
 
 function toWriteError(error: unknown, file: string): unknown {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST') return new TerminalError(`${file} exists. Choose another name, or replace it with --force.`);
+  if (code === 'EEXIST')
+    return new TerminalError(`${file} already exists. Choose another name, or replace it with --force.`);
   if (code === 'ENOENT' && !existsSync(dirname(file))) {
-    return new TerminalError(`There is no folder ${dirname(file)}. Create it first.`);
+    return new TerminalError(`The folder ${dirname(file)} does not exist. Create it first.`);
   }
   return syscall === undefined ? error : new TerminalError(`${file} cannot be written: ${message}.`);
 }

@@ -10,9 +10,9 @@ import type { ChangeCommand } from './parse-command.ts';
 import { TerminalError } from './terminal-error.ts';
 
 /**
- * Each for itself: one that is not known stops none of the others.
+ * Changes each incident separately: an unknown digest does not stop the others.
  *
- * @throws TerminalError that names those that are not known
+ * @throws TerminalError that names the unknown digests
  */
 export async function changeIncidents(
   { digests, to, environment = '', author }: ChangeCommand,
@@ -34,7 +34,7 @@ async function toUnknownWords(digests: readonly string[], environment: string, s
   const known = await Promise.all(digests.map((digest) => store.listKnownIn(digest)));
   const others = [...new Set(known.flat())];
   const hint = others.length > 0 ? ` Add --environment ${others.join(' or --environment ')}.` : '';
-  return `No incident is known by ${digests.join(', ')} in ${toClean(environment)}.${hint}`;
+  return `No incident has the digest ${digests.join(' or ')} in the environment ${toClean(environment)}.${hint}`;
 }
 
 function toChangedLine(
@@ -55,13 +55,13 @@ function toChangedLine(
     pieces: [
       ['address', digest],
       ` ${state}${how.join('')} by ${author}`,
-      ['quiet', ` (it was ${before.state}${since}${who})  ${title}`],
+      ['quiet', ` (was ${before.state}${since}${who})  ${title}`],
     ],
     overflow: 2,
   };
 }
 
-/** A container may know no name for its user. */
+/** Falls back to "terminal" for a user without a name, as in some containers. */
 export function readUser(): string {
   try {
     return userInfo().username || 'terminal';

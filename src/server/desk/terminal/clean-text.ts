@@ -1,19 +1,19 @@
 /**
- * What a terminal obeys in the place of showing it: control characters of both sets (ESC, CSI, BEL,
- * backspace, a lone CR), what turns the direction of writing or hides letters, separators of lines, and
- * halves of a surrogate pair. The two joiners that scripts and emoji need are left.
+ * Characters that a terminal interprets instead of showing: control characters of both sets (ESC, CSI, BEL, backspace,
+ * a lone CR), characters that change the writing direction or are invisible, line separators, and lone surrogates. It
+ * leaves the two joiners that scripts and emoji need.
  */
 const OBEYED = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * One line as it may stand on a terminal. Whatever strangers sent (messages, URLs, user agents) is told
- * in visible characters: `\x1b[2J`, `\u{202e}`.
+ * Makes one line safe to print. Untrusted text (messages, URLs, user agents) is printed with visible escapes:
+ * `\x1b[2J`, `\u{202e}`.
  */
 export function toClean(text: string): string {
   return text.replaceAll('\t', '  ').replace(OBEYED, toVisible);
 }
 
-/** Each line of it clean. */
+/** Splits a text into lines and cleans each. */
 export function toCleanLines(text: string): string[] {
   return text.split(/\r?\n/).map(toClean);
 }
@@ -23,14 +23,14 @@ function toVisible(character: string): string {
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;
 }
 
-/** JSON that can be looked at: in it the same characters are escaped, and read back as what they were. */
+/** Returns JSON that is safe to print. The same characters are escaped, so that it parses to the same value. */
 export function toCleanJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(OBEYED, (character) =>
     character === '\n' ? character : character.split('').map(toEscape).join(''),
   );
 }
 
-/** @param unit of UTF-16 */
+/** @param unit a UTF-16 code unit */
 function toEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

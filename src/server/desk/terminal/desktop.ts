@@ -3,18 +3,18 @@ import type { DeskLog } from '../desk-log.ts';
 import { type Line, type Paper, toText } from './paint.ts';
 import type { TerminalSettings } from './read-terminal-settings.ts';
 
-/** What a command works with. */
+/** The environment that a command runs in. */
 export interface Desktop {
   readonly settings: TerminalSettings;
   readonly env: Environment;
   readonly paper: Paper;
-  /** Standard output: what was asked for. */
+  /** Standard output, for results. */
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** Standard error: what is to be said besides. */
+  /** Writes a sentence to standard error. */
   readonly tell: (sentence: string) => void;
-  /** How this command is called: `npm run desk --`. */
+  /** How the user calls this command: `npm run desk --`. */
   readonly command: string;
-  /** The build at hand, and its folder. */
+  /** The id of the current build, and its folder. */
   readonly build: string;
   readonly dist: string;
   readonly log: DeskLog;

@@ -32,13 +32,13 @@ export type IncidentToDraw = Omit<IncidentData, 'operator'>;
 
 type Pair = readonly [name: string, value: string];
 
-/** What is listed at most (counts). */
+/** The most entries that a section lists (counts). */
 const MAX_CRUMBS = 30;
 const MAX_RELEASES = 8;
 const MAX_FEEDBACK = 10;
 const MAX_CHANGES = 15;
 
-/** An incident from what is needed first to what is needed last: what it is, where, one time that it happened, and what became of it. */
+/** Draws an incident, the most useful parts first: what failed and where, one occurrence, then counts and changes. */
 export function drawIncident(data: IncidentToDraw): Line[] {
   const { shown, now } = data;
   return [
@@ -69,14 +69,14 @@ function drawHead({ digest, kind, title, message, place, status, assignee, merge
   return [
     flow([['address', digest], '  ', ...drawStatus(status, now), ['quiet', `  ${KIND_WORDS[kind]}`]], 2),
     flow([['title', title]]),
-    // A title is one line of it.
+    // The title often has one line of the message.
     ...(title.includes(message) ? [] : toCleanLines(message).map((line) => flow([line]))),
     ...drawPairs(
       [
         ['Where', [where, place.function ?? ''].filter(Boolean).join('  ')] as const,
         ['Route', place.route ?? ''] as const,
         ['Assigned to', assignee ?? ''] as const,
-        ['Merged into it', merged.join(', ')] as const,
+        ['Merged digests', merged.join(', ')] as const,
       ].filter(([, value]) => value !== ''),
     ),
   ];
@@ -99,8 +99,11 @@ function drawStatus(status: StatusShape, now: number): Piece[] {
 
 function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw): Line[] {
   if (!shown) {
-    const words = 'No occurrence is kept: they are deleted when they are too old, or when the store is full.';
-    return [EMPTY, flow([['quiet', missed ? `${missed.occurrence} is not kept, and no other one is.` : words]])];
+    const words = 'No occurrence is kept. Occurrences are deleted when they are too old or when the store is full.';
+    return [
+      EMPTY,
+      flow([['quiet', missed ? `${missed.occurrence} is not kept, and neither is any other occurrence.` : words]]),
+    ];
   }
   const { occurrence, at, side, release } = shown;
   const steps = [older && `older ${digest}-${older}`, newer && `newer ${digest}-${newer}`].filter(Boolean).join(', ');
@@ -114,7 +117,10 @@ function drawShown({ shown, missed, digest, older, newer, now }: IncidentToDraw)
     ...(steps ? [flow([['quiet', steps]])] : []),
     ...(shown.whole
       ? []
-      : [flow([['quiet', 'Of this time no more was kept than its address and ids.']]), ...drawIds(shown)]),
+      : [
+          flow([['quiet', 'Sampled out: only the address and the ids of this occurrence were kept.']]),
+          ...drawIds(shown),
+        ]),
   ];
 }
 
@@ -152,7 +158,7 @@ function drawWhole(whole: WholeShape, shown: OccurrenceShape, now: number): Line
     ...(request ? drawSection('Request', drawPairs(toRequestPairs(request, shown.route))) : []),
     ...(breadcrumbs.length > 0 ? drawSection('What led to it', drawCrumbs(breadcrumbs, shown.at, errors)) : []),
     ...drawSection('Ids and tags', drawIds(shown, whole)),
-    ...drawSection('What else was known', drawPairs(extra)),
+    ...drawSection('Extra data', drawPairs(extra)),
     ...(cut.length > 0 ? [flow([['quiet', `Cut to fit the limits: ${cut.join(', ')}.`]])] : []),
   ];
 }
@@ -167,7 +173,7 @@ function toRequestPairs({ method, url, referrer, agent, headers }: RequestShape,
   ];
 }
 
-/** Oldest first, with the failure at the end. */
+/** Draws breadcrumbs, oldest first, with the failure at the end. */
 function drawCrumbs(crumbs: readonly BreadcrumbShape[], failedAt: number, errors: readonly ErrorShape[]): Line[] {
   const some = crumbs.slice(-MAX_CRUMBS);
   const before = crumbs.length - some.length;
@@ -183,7 +189,7 @@ function drawCrumbs(crumbs: readonly BreadcrumbShape[], failedAt: number, errors
   const sizes = [Math.max(...all.map(({ when }) => when.length)), Math.max(...all.map((row) => toWidth(row.category)))];
   const indent = (sizes[0] ?? 0) + (sizes[1] ?? 0) + 4;
   return [
-    ...(before > 0 ? [flow([['quiet', `${toPlural(before, 'mark')} before`]])] : []),
+    ...(before > 0 ? [flow([['quiet', `${toPlural(before, 'earlier breadcrumb')} not shown`]])] : []),
     ...all.map(({ when, category, words, style }) => {
       const [first = '', ...rest] = toCleanLines(words);
       const text = rest.length > 0 ? `${first} …` : first;
@@ -227,12 +233,12 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** The latest, because it fails there; and how many before. */
+/** Draws the latest releases, and counts the earlier ones. */
 function drawReleases({ releases, now }: IncidentToDraw): Line[] {
   const some = releases.slice(-MAX_RELEASES);
   const before = releases.length - some.length;
   return [
-    ...(before > 0 ? [flow([['quiet', `${toPlural(before, 'release')} before`]])] : []),
+    ...(before > 0 ? [flow([['quiet', `${toPlural(before, 'earlier release')} not shown`]])] : []),
     ...some.map(({ release, firstAt, count, isRegression }) =>
       flow(
         [

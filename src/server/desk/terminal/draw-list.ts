@@ -6,30 +6,30 @@ import { cut, EMPTY, flow, type Line, type Paper, type Piece, type Style } from 
 import { MAX_LIMIT } from './parse-command.ts';
 import { cutToWidth, padToWidth, toWidth } from './text-width.ts';
 
-/** Incidents as they are listed. */
+/** A page of incidents. */
 export interface ListToDraw {
   readonly now: number;
   readonly view: ViewShape;
   readonly rows: readonly IncidentRow[];
-  /** How many there are, with those that are not listed (a count). */
+  /** The number of all incidents that match, listed or not. */
   readonly total: number;
   /** How this command is called: `npm run desk --`. */
   readonly command: string;
 }
 
-/** From so many columns on there is a table; narrower, an incident has two lines. */
+/** From this width on, the list is a table. In a narrower terminal, each incident has two lines (columns). */
 const TABLE_WIDTH = 64;
-/** From so many on it has room for more (columns). */
+/** From these widths on, the table also has the place, and then the chart (columns). */
 const WHERE_WIDTH = 96;
 const CHART_WIDTH = 130;
-/** Columns of the place, at most. */
+/** The greatest width of the place (columns). */
 const MAX_PLACE = 44;
 
 export function drawList(list: ListToDraw, paper: Paper): Line[] {
   const { rows, command, total } = list;
   if (rows.length === 0) return [flow([toEmptyWords(list.view)])];
   const lines = paper.width < TABLE_WIDTH ? drawNarrow(list) : drawTable(list, paper);
-  // What is piped is the list alone.
+  // A pipe gets only the list.
   if (paper.width === Number.POSITIVE_INFINITY) return lines;
   const more =
     total > rows.length ? ` ${toCount(total - rows.length)} more: --limit ${Math.min(total, MAX_LIMIT)}.` : '';
@@ -39,7 +39,7 @@ export function drawList(list: ListToDraw, paper: Paper): Line[] {
     EMPTY,
     ...lines,
     EMPTY,
-    flow([['quiet', `Its story: ${command} ${first?.digest ?? '<digest>'}.${more}`]]),
+    flow([['quiet', `For details: ${command} ${first?.digest ?? '<digest>'}.${more}`]]),
   ];
 }
 
@@ -52,8 +52,8 @@ function toHeading({ view: { state, sort }, total }: ListToDraw): string {
 
 function toEmptyWords({ state, search, side, kind, route, release, environment, assignee }: ViewShape): string {
   const isFiltered = [search, side, kind, route, release, environment, assignee].some((text) => text !== '');
-  if (isFiltered) return 'No incident is like that.';
-  return state === 'all' ? 'There are no incidents.' : `There are no ${state} incidents.`;
+  if (isFiltered) return 'No incidents match.';
+  return state === 'all' ? 'No incidents yet.' : `No ${state} incidents.`;
 }
 
 interface Column {
@@ -61,7 +61,7 @@ interface Column {
   readonly align: 'left' | 'right';
   readonly style?: Style;
   readonly read: (row: IncidentRow) => string;
-  /** Columns at most. */
+  /** The greatest width (columns). */
   readonly max?: number;
 }
 
@@ -133,7 +133,7 @@ function toWhat({ title, status, assignee }: IncidentRow): Piece[] {
   ];
 }
 
-/** The file's name, the line and the function: the folders are in the story. */
+/** Returns the file's name, the line and the function. The full path is only in the incident's details. */
 function toPlaceWords({ file, line, function: name, route }: PlaceShape): string {
   if (file === undefined) return route ?? '';
   const base = file.split('/').at(-1) ?? file;
@@ -143,7 +143,7 @@ function toPlaceWords({ file, line, function: name, route }: PlaceShape): string
 
 const BARS = ' ▁▂▃▄▅▆▇█';
 
-/** A small picture of counts: each bar an eighth of the highest. */
+/** Draws counts as a small chart, in eighths of the highest. */
 export function toBars(counts: readonly number[]): string {
   const highest = Math.max(...counts, 1);
   return counts.map((count) => BARS[Math.ceil((count / highest) * 8)] ?? ' ').join('');

@@ -2,15 +2,15 @@ import { toClean, toCleanLines } from './clean-text.ts';
 import { EMPTY, flow, type Line } from './paint.ts';
 import { padToWidth, toWidth } from './text-width.ts';
 
-/** Nothing where there is nothing to tell. */
+/** Returns no lines for an empty section. */
 export function drawSection(heading: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [EMPTY, flow([['heading', heading]]), ...lines];
 }
 
-/** The longest name that values are put beside of (columns). */
+/** The longest name that widens the column of names (columns). */
 const MAX_NAME = 24;
 
-/** Names and values, the values below each other. */
+/** Draws names and values in two aligned columns. */
 export function drawPairs(pairs: readonly (readonly [name: string, value: string])[]): Line[] {
   const widths = pairs.map(([name]) => toWidth(toClean(name))).filter((width) => width <= MAX_NAME);
   const size = Math.max(...widths, 0);

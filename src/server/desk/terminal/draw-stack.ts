@@ -4,7 +4,9 @@ import { toPlural } from '../../../shared/desk/words.ts';
 import { toCleanLines } from './clean-text.ts';
 import { cut, flow, type Line, type Piece } from './paint.ts';
 
-/** The errors of a chain, outermost first: frames of the app with their source, and the others in one line. */
+/**
+ * Draws a chain of errors, outermost first: frames of the app with their source, groups of other frames in one line.
+ */
 export function drawErrors(errors: readonly ErrorShape[]): Line[] {
   return errors.flatMap((error, index) => [...drawWords(error, index > 0), ...drawFrames(error)]);
 }
@@ -21,7 +23,7 @@ function drawWords({ class: name, message, code, members }: ErrorShape, hasCause
       2,
     ),
     ...rest.map((line) => flow([`  ${line}`], 2)),
-    ...(members.length > 0 ? [flow([['quiet', `  Of these: ${members.join(', ')}.`]], 2)] : []),
+    ...(members.length > 0 ? [flow([['quiet', `  Errors in it: ${members.join(', ')}.`]], 2)] : []),
   ];
 }
 

@@ -5,7 +5,7 @@ import { toCleanLines } from './clean-text.ts';
 import { drawPairs, drawSection } from './draw-section.ts';
 import { flow, type Line } from './paint.ts';
 
-/** What is told of a kind alone. */
+/** Draws what only incidents of this kind have. */
 export function drawStory(story: StoryShape, now: number): Line[] {
   switch (story.kind) {
     case 'hydration':
@@ -18,7 +18,7 @@ export function drawStory(story: StoryShape, now: number): Line[] {
     case 'blocked-loop': {
       const since = story.since === undefined ? '' : ` from ${toExactTime(story.since)}`;
       return drawSection('The event loop was blocked', [
-        flow([['bad', toDuration(story.ms)], `${since}. The stack below is what ran meanwhile.`]),
+        flow([['bad', toDuration(story.ms)], `${since}. The stack below shows what was running.`]),
       ]);
     }
     case 'report':
@@ -26,7 +26,7 @@ export function drawStory(story: StoryShape, now: number): Line[] {
   }
 }
 
-/** `+` is what the browser rendered, `-` what the server had sent. */
+/** Colours a line of a diff: `+` is what the browser rendered, `-` what the server had sent. */
 function drawDifference(line: string): Line {
   if (/^\s*\+/.test(line)) return flow([['good', line]], 2);
   return flow(/^\s*-/.test(line) ? [['bad', line]] : [line], 2);
@@ -42,16 +42,16 @@ function drawDeath(story: Extract<StoryShape, { kind: 'unclean-death' }>, now: n
   ];
   const requests =
     inFlight.length === 0
-      ? [flow(['It was answering no request when it was last heard of.'])]
+      ? [flow(['It was not handling any request at its last heartbeat.'])]
       : [
-          flow(['It was answering, the longest first:']),
+          flow(['Requests at its last heartbeat, longest first:']),
           ...inFlight.map(({ ms, method, route, requestId }) =>
             flow([`  ${toDuration(ms)}  ${method} ${route}  `, ['quiet', requestId]], 4),
           ),
         ];
   return drawSection('How it ended', [
     ...drawPairs(facts),
-    flow(['It was killed, ran out of memory, or the machine went away: nothing was thrown.']),
+    flow(['Nothing was thrown: it was killed, ran out of memory, or lost its machine.']),
     ...(growth ? [flow([toGrowthWords(growth)])] : []),
     ...requests,
   ]);

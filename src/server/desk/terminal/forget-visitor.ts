@@ -14,22 +14,25 @@ import { NO_DAY, type Secret } from '../store/visitors/secret-table.ts';
 import { listRunFolders } from './list-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 
-/** The visitor to forget, and how they are found. */
+/** The visitor whose data is to be deleted, and how to find it. */
 export interface WhomToForget extends Forgotten {
   readonly visitors: readonly string[];
-  /** Sentences: what the text was looked for as, and what cannot be found that way. */
+  /** Sentences that say how the text was interpreted, and what cannot be found with it. */
   readonly words: readonly string[];
 }
 
-/** As `tunnel/visitors.ts` makes it. */
+/** A visitor id as `tunnel/visitors.ts` makes it. */
 const VISITOR = /^[\w-]{16}$/;
 
 /**
- * Reads which visitor a text means. It is the address of an occurrence (then its visitor of that day), an
- * email, an IP address (then its visitors of the days whose salts are kept), a visitor's id as the desk
- * shows it, or the product's own id of a visitor, which may look like any of these.
+ * Finds out which visitor a text means. It can be
+ * - the address of an occurrence: the visitor of that occurrence, on that day
+ * - an email address
+ * - an IP address: its visitors on the days whose salts are kept
+ * - a visitor id as the desk shows it
+ * - the id that the product's `visitorId` returns, which can look like any of these.
  *
- * @throws TerminalError for an occurrence that is not kept
+ * @throws TerminalError if the occurrence is not kept
  */
 export async function readWhom(
   text: string,
@@ -52,22 +55,19 @@ export async function readWhom(
   if (/^[^\s@]+@[^\s@]+$/.test(whom)) return { visitors: ids, email: whom, words: [AS_EMAIL, NOT_BY_EMAIL, AS_ID] };
   if (VISITOR.test(whom)) return { visitors: [...ids, whom], words: [AS_VISITOR, AS_ID] };
   if (address?.occurrence !== undefined) {
-    throw new TerminalError(
-      'No record of this failure is kept, only its count, so the desk does not know whose failure it was.',
-    );
+    throw new TerminalError('This failure was only counted and not recorded, so its visitor is unknown.');
   }
   return { visitors: ids, words: [AS_ID] };
 }
 
-const AS_ID = 'Looked for it as an id that your visitorId returns, in everything that is kept.';
-const AS_EMAIL = 'Looked for it as the email that a visitor left with feedback, in all feedback that is kept.';
+const AS_ID = 'Searched all data for it as an id from your visitorId.';
+const AS_EMAIL = 'Searched all feedback for it as an email address.';
 const NOT_BY_EMAIL =
-  'Failures cannot be found by an email. Use the address of a failure, the IP address or your own id of the person.';
-const AS_VISITOR = "Looked for it as the visitor's id that the desk shows, which is theirs for one day.";
-const OLD_DAYS =
-  'Failures of earlier days cannot be found by an IP address, because the salts of those days are deleted.';
+  'Failures cannot be found by an email address. Use the address of a failure, the IP address, or your own id for the visitor.';
+const AS_VISITOR = 'Searched for it as a visitor id that the desk shows. Such an id covers one day.';
+const OLD_DAYS = 'Failures of earlier days cannot be found by an IP address, because their salts are deleted.';
 const OLD_RELEASES =
-  'Of earlier days, it finds only what an earlier release of Spillway stored, which had one salt for all days.';
+  'For earlier days, only data from older versions of Spillway is found, because they used one salt for all days.';
 
 function toOccurrence({
   occurrence,
@@ -78,8 +78,8 @@ function toOccurrence({
 }): WhomToForget {
   const words =
     visitor === undefined
-      ? 'Looked for this failure only: the desk does not know whose it was.'
-      : 'Looked for this failure, and for the others of the same visitor on that day.';
+      ? 'Searched for this failure only, because its visitor is unknown.'
+      : 'Searched for this failure and all others of the same visitor on that day.';
   return { visitors: visitor === undefined ? [] : [visitor], occurrence, words: [words] };
 }
 
@@ -87,15 +87,15 @@ function toDayWords(secrets: readonly Secret[], now: number): string {
   const days = secrets.filter((of) => isDaily(of) && of.day * Day <= now);
   const list = [...new Set(days.map(({ day }) => new Date(day * Day).toISOString().slice(0, 10)))].sort();
   return list.length === 0
-    ? 'It looks like an IP address, but the database has no salt of today or yesterday to look for it with.'
-    : `Looked for it as an IP address in failures of ${list.join(' and ')} (UTC).`;
+    ? 'It looks like an IP address, but cannot be searched for as one: the database has no salt of today or yesterday.'
+    : `Searched for it as an IP address in failures of ${list.join(' and ')} (UTC).`;
 }
 
 function isDaily({ name, day }: Secret): boolean {
   return name === 'visitor' && day !== NO_DAY;
 }
 
-/** With the salts of releases before schema 10 too, for as long as they are kept. */
+/** Hashes an id. Includes salts from before schema 10 for as long as they are kept. */
 function hashAsId(id: string, secrets: readonly Secret[]): string[] {
   return secrets.flatMap((of) => {
     if (of.name === 'old') return toVisitorHash(of.secret, `id ${id}`);
@@ -117,9 +117,10 @@ function hashAsAddress(
 }
 
 /**
- * Clears the files of this folder: what the store has of its journals, and what the store refused.
+ * Deletes a visitor's lines from the files of this folder: journal entries that are in the store, and entries that the
+ * store refused.
  *
- * @param names the occurrences that the store had of them
+ * @param names the visitor's occurrences that were in the store
  */
 export async function forgetInFiles(
   store: Store,
@@ -132,14 +133,14 @@ export async function forgetInFiles(
   for (const path of listDeadLetters(dataDir)) clearLines(path, isGone);
 }
 
-/** Lists the files of entries that the store refused, one a line. */
+/** Lists the files with entries that the store refused, one entry a line. */
 function listDeadLetters(dataDir: string): string[] {
   return listFiles(dataDir)
     .filter((name) => name.startsWith('dead-letter'))
     .map((name) => join(dataDir, name));
 }
 
-/** Lists copies of the database that a restore or a broken file left behind. They are never changed. */
+/** Lists copies of the database that a restore or a corrupt file left. They are never changed. */
 export function listCopies(dataDir: string): string[] {
   return listFiles(dataDir).filter((name) => /^desk\.sqlite\.(?:before-restore|corrupt)-.*(?<!-wal|-shm)$/.test(name));
 }

@@ -1,4 +1,4 @@
-/** @param command how it is called: `npm run desk --` */
+/** @param command how the user calls it: `npm run desk --` */
 export function toHelp(command: string): string {
   const usages = USAGES.map(([usage, words, options]) => [`  ${command} ${usage}`.trimEnd(), words, options] as const);
   const size = Math.max(...usages.map(([usage]) => usage.length));
@@ -6,37 +6,37 @@ export function toHelp(command: string): string {
     `${usage.padEnd(size)}  ${words}`,
     ...options.map((line) => `      ${line}`),
   ]);
-  return `What the desk knows, in a terminal. It reads the store directly, beside a running server too.
+  return `Shows and changes incidents in a terminal. It reads the store directly, whether a server runs or not.
 
 ${lines.join('\n')}
 
-Settings are the server's: DATA_DIR, DESK_DATABASE_URL and the like. Colour: NO_COLOR, FORCE_COLOR.
-Where the site does not start, DESK_ONLY=1 serves the desk alone.
+It uses the server's settings, such as DATA_DIR and DESK_DATABASE_URL. Colour: NO_COLOR, FORCE_COLOR.
+If the site does not start, set DESK_ONLY=1 to start only the desk.
 `;
 }
 
 const USAGES: readonly (readonly [usage: string, words: string, options: readonly string[]])[] = [
   [
     '',
-    'the open incidents',
+    'lists open incidents',
     [
       '--state open|resolved|ignored|all  --side server|browser  --kind <kind>  --within 1h|24h|7d|30d',
       '--search <words>  --route <pattern>  --release <name>  --environment <name>',
-      '--assignee <name>, or - for nobody  --sort last|first|count|visitors  --limit <number>  --json',
+      '--assignee <name>, or - for unassigned  --sort last|first|count|visitors  --limit <number>  --json',
     ],
   ],
-  ['7K3QM2XA', 'the story of an incident, with its latest occurrence; --json', []],
-  ['7K3QM2XA-9F4W0R6B', 'one time that it happened; the id of a request or of a trace does too', []],
-  ['resolve <digest>…', '--in next: in the next release', []],
-  ['ignore <digest>…', 'forever; --for 7d, or --until-more 100 within an hour', []],
-  ['reopen <digest>…', 'of all three: --as <name>, in the place of the user of this system', []],
-  ['link [<name>]', 'a link that signs in to the desk, for one use and 15 minutes', []],
+  ['7K3QM2XA', 'shows an incident and its latest occurrence; --json', []],
+  ['7K3QM2XA-9F4W0R6B', 'shows one occurrence; a request id or trace id also works', []],
+  ['resolve <digest>…', 'resolves incidents; --in next: in the next release', []],
+  ['ignore <digest>…', 'ignores them forever; --for 7d, or --until-more 100 within an hour', []],
+  ['reopen <digest>…', 'reopens them; for all three: --as <name> instead of your system user name', []],
+  ['link [<name>]', 'prints a sign-in link for the desk; it works once and expires after 15 minutes', []],
   ['backup <file>', 'copies a SQLite store to a file, or to a pipe (-); --force: replaces a file', []],
-  ['restore <file>', 'restores it, while no server runs; with PostgreSQL, without a file, after pg_restore', []],
-  ['replay', 'stores what the store refused before (dead-letters.ndjson)', []],
+  ['restore <file>', 'restores a backup while no server runs; with PostgreSQL, without a file, after pg_restore', []],
+  ['replay', 'stores entries that the store refused before (dead-letters.ndjson)', []],
   [
-    'forget <whom>',
-    'what is kept of a visitor goes, counts remain',
-    ['by the id that is shown or is yours, e-mail address, address of an occurrence, or IP address'],
+    'forget <visitor>',
+    "deletes a visitor's data and keeps the counts",
+    ['by visitor id (from the desk or your own), email address, address of an occurrence, or IP address'],
   ],
 ];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LogPosition } from '../../segmented-log.ts';
 import { listSegments } from '../ingest/segment-files.ts';
 
-/** The journal of one process, dead or alive. */
+/** The journal folder of one process, running or ended. */
 export interface RunFolder {
   readonly run: string;
   readonly folder: string;
@@ -28,14 +28,14 @@ function readNames(folder: string): string[] {
   }
 }
 
-/** The entries of a journal that are not in the store yet (a count). */
+/** Counts the entries of a journal that are not in the store yet. */
 export function countWaiting(folder: string, { segment, offset }: LogPosition): number {
   return listSegments(folder)
     .filter(({ number, extension }) => extension === 'ndjson' && number >= segment)
     .reduce((sum, { number, path }) => sum + countLines(path, number === segment ? offset : 0), 0);
 }
 
-/** 0 for a file that is gone: a server deletes what it has stored. */
+/** Returns 0 for a missing file, because a server deletes segments that it has stored. */
 function countLines(path: string, from: number): number {
   try {
     const bytes = readFileSync(path);

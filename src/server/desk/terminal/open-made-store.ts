@@ -15,11 +15,11 @@ export interface MadeStore {
 }
 
 /**
- * Opens the store that a server has made, beside that server. Where none is, and a server died before
- * it made one, it is made for what stands in its journal.
+ * Opens the store that a server has created, even while that server runs. Creates it if a server died before it did so
+ * and left a journal.
  *
- * @throws TerminalError where there is none
- * @throws StoreAwayError where it cannot be used
+ * @throws TerminalError if there is no store
+ * @throws StoreAwayError if the store cannot be used
  */
 export async function openTerminalStore(
   settings: TerminalSettings,
@@ -53,6 +53,6 @@ export function toSqlitePath(dataDir: string): string {
 
 function toNoDesk({ dataDir, databaseUrl }: Pick<TerminalSettings, 'dataDir' | 'databaseUrl'>): string {
   return databaseUrl === undefined
-    ? `There is no desk in ${dataDir} (DATA_DIR) yet: the first start of the server makes it. Start the server once, or set DATA_DIR as it has it; with PostgreSQL, set DESK_DATABASE_URL.`
-    : 'The database of DESK_DATABASE_URL has no desk yet: the first start of the server makes it. Start the server once, or look whether it is the right database.';
+    ? `There is no desk in ${dataDir} (DATA_DIR) yet. The server creates it when it first starts. Start the server once, or set DATA_DIR to the server's value. With PostgreSQL, set DESK_DATABASE_URL.`
+    : 'The database in DESK_DATABASE_URL has no desk yet. The server creates it when it first starts. Start the server once, or check that this is the right database.';
 }

@@ -1,7 +1,7 @@
 import { toClean } from './clean-text.ts';
 import { takeWidth, toWidth } from './text-width.ts';
 
-/** What a text is; how that looks is decided where it is printed. */
+/** The meaning of a text. The paper decides how it looks. */
 export type Style =
   | 'title'
   | 'heading'
@@ -17,22 +17,22 @@ export type Style =
   | 'literal'
   | 'tag';
 
-/** Text of whatever origin: it is cleaned when it is printed. */
+/** Text from any source. It is cleaned when it is printed. */
 export type Piece = string | readonly [style: Style, text: string];
 
 export interface Line {
   readonly pieces: readonly Piece[];
-  /** What becomes of what does not fit: it is cut, or goes on below, moved in by so many columns. */
+  /** What happens to text that does not fit: it is cut, or it wraps, indented by this many columns. */
   readonly overflow: 'cut' | number;
 }
 
 export interface Paper {
   readonly colour: boolean;
-  /** Columns; infinite where nobody looks at it. */
+  /** Columns; infinite for a pipe or a file. */
   readonly width: number;
 }
 
-/** The 16 colours, which every scheme of a terminal has made legible. */
+/** The basic 16 colours, which every terminal theme makes legible. */
 const CODES: Readonly<Record<Style, string>> = {
   title: '1',
   heading: '1;36',
@@ -49,7 +49,7 @@ const CODES: Readonly<Record<Style, string>> = {
   tag: '36',
 };
 
-/** A line that goes on below where it is too long. @param indent columns that its rest is moved in by */
+/** A line that wraps. @param indent of the following rows (columns) */
 export function flow(pieces: readonly Piece[], indent = 0): Line {
   return { pieces, overflow: indent };
 }
@@ -60,13 +60,13 @@ export function cut(pieces: readonly Piece[]): Line {
 
 export const EMPTY: Line = { pieces: [], overflow: 'cut' };
 
-/** A piece that was cleaned. */
+/** A cleaned piece. */
 interface Part {
   readonly style: Style | undefined;
   readonly text: string;
 }
 
-/** The text of some lines. Nothing of it but our own colours is obeyed by a terminal. */
+/** Renders lines as text. The colours added here are its only control sequences. */
 export function toText(lines: readonly Line[], paper: Paper): string {
   const rows = lines.flatMap(({ pieces, overflow }) => {
     const parts = pieces.map(toPart);
@@ -86,7 +86,7 @@ function toRow(parts: readonly Part[], colour: boolean): string {
     style && colour && text !== '' ? `\x1b[${CODES[style]}m${text}\x1b[0m` : text,
   );
   const row = painted.join('');
-  // Blanks at the end would be copied along.
+  // Trailing blanks would end up in copied text.
   return colour ? row : row.trimEnd();
 }
 
@@ -105,7 +105,7 @@ function cutParts(parts: readonly Part[], width: number): Part[] {
   return fitting;
 }
 
-/** Narrower than this, rows of one word each would say nothing (columns). */
+/** The narrowest width that text wraps to (columns). */
 const MIN_WRAPPED = 20;
 
 function wrap(parts: readonly Part[], paperWidth: number, indent: number): Part[][] {
@@ -120,7 +120,7 @@ function wrap(parts: readonly Part[], paperWidth: number, indent: number): Part[
   const put = (part: Part) => {
     const row = rows.at(-1) ?? [];
     const last = row.at(-1);
-    // Words of one style are one text again.
+    // Joins words of the same style again.
     if (last && last.style === part.style) row[row.length - 1] = { ...part, text: last.text + part.text };
     else row.push(part);
     left -= toWidth(part.text);
@@ -128,7 +128,7 @@ function wrap(parts: readonly Part[], paperWidth: number, indent: number): Part[
   for (const { style, text } of parts) {
     for (const word of text.split(/(?<= )(?=[^ ])/)) {
       let rest = word;
-      // The blank behind a word need not fit.
+      // The blank after a word may overflow.
       if (toWidth(rest.trimEnd()) > left && left < width - inset) goOn();
       while (toWidth(rest.trimEnd()) > left) {
         const taken = takeWidth(rest, left) || rest.slice(0, 1);

@@ -1,6 +1,6 @@
 import type { Paper } from './paint.ts';
 
-/** Where something is printed: a terminal, a pipe or a file. */
+/** The output: a terminal, a pipe or a file. */
 export interface Sheet {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -8,12 +8,12 @@ export interface Sheet {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Narrower, a table is none (columns). */
+/** The narrowest width that a table is drawn for (columns). */
 const MIN_WIDTH = 30;
 
 /**
- * Colour at a terminal, and none in a pipe. `NO_COLOR` (no-color.org) and `FORCE_COLOR` say otherwise;
- * where both do, `FORCE_COLOR` counts, as it does for Node.
+ * Colours the output of a terminal, but not of a pipe. `NO_COLOR` (no-color.org) and `FORCE_COLOR` override this. If
+ * both are set, `FORCE_COLOR` wins, as in Node.
  */
 export function toPaper(sheet: Sheet, env: Environment): Paper {
   return { colour: hasColour(sheet, env), width: toColumns(sheet) };
@@ -25,7 +25,7 @@ function hasColour({ isTTY }: Sheet, env: Environment): boolean {
   return isTTY === true && env.TERM !== 'dumb';
 }
 
-/** What goes into a pipe is searched and cut by others: nothing of it is left out. */
+/** Sets no limit for a pipe, because other programs search and cut its text. */
 function toColumns({ isTTY, columns = 0 }: Sheet): number {
   if (!isTTY || columns <= 0) return Number.POSITIVE_INFINITY;
   return Math.max(columns, MIN_WIDTH);

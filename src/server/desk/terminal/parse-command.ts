@@ -9,14 +9,13 @@ import type { StateChange } from '../store/incidents/change-incident.ts';
 import { toClean } from './clean-text.ts';
 import { UsageError } from './terminal-error.ts';
 
-/** What is to be done. */
 export type Command =
   | { readonly is: 'help' }
   | { readonly is: 'list'; readonly view: ViewShape; readonly limit: number; readonly json: boolean }
   /** @property text a digest, an address, or the id of a request or a trace */
   | { readonly is: 'show'; readonly text: string; readonly json: boolean }
   | ChangeCommand
-  /** @property name of a token; undefined where there is one alone */
+  /** @property name of a token; undefined if there is only one */
   | { readonly is: 'link'; readonly name: string | undefined }
   | { readonly is: 'backup'; readonly file: string; readonly force: boolean }
   /** @property file undefined with PostgreSQL */
@@ -28,9 +27,9 @@ export interface ChangeCommand {
   readonly is: 'change';
   readonly digests: readonly string[];
   readonly to: StateChange;
-  /** Undefined for that of this server. */
+  /** Undefined for the server's environment. */
   readonly environment: string | undefined;
-  /** Undefined for the user of this system. */
+  /** Undefined for the system user. */
   readonly author: string | undefined;
 }
 
@@ -58,7 +57,7 @@ const CHANGE_OPTIONS = { environment: TEXT, as: TEXT } satisfies Options;
 
 interface Reader {
   readonly options: Options;
-  /** @param rest what stands behind the name. @param now milliseconds since 1970 */
+  /** @param rest the arguments after the name. @param now milliseconds since 1970 */
   read(rest: readonly string[], values: Values, now: number): Command;
 }
 
@@ -83,11 +82,14 @@ const READERS: Readonly<Record<string, Reader>> = {
   replay: { options: {}, read: readReplay },
   forget: {
     options: {},
-    read: (rest) => ({ is: 'forget', whom: readOne(rest, 'forget <visitor, e-mail or address>') }),
+    read: (rest) => ({
+      is: 'forget',
+      whom: readOne(rest, 'forget <visitor id, email, IP address or address of an occurrence>'),
+    }),
   },
 };
 
-/** Options of other commands, so that what is wrong about one that stands at the wrong place is known. */
+/** The options of all commands, so that an option of another command gets a specific error. */
 const ALL_OPTIONS: Options = Object.assign({}, ...Object.values(READERS).map(({ options }) => options), {
   help: { type: 'boolean', short: 'h' },
 });
@@ -103,9 +105,9 @@ export function parseCommand(args: readonly string[], now: number): Command {
   if (first === undefined) return readAs('list', [], values, now);
   if (Object.hasOwn(READERS, first)) return readAs(first, rest, values, now);
   if (rest.length > 0 && !parseAddress(positionals.join(''))) {
-    throw new UsageError(`${quote(first)} is no command. ${SEE_HELP}`);
+    throw new UsageError(`Unknown command ${quote(first)}. ${SEE_HELP}`);
   }
-  requireKnown(values, { json: SWITCH }, 'the story of an incident');
+  requireKnown(values, { json: SWITCH }, 'showing an incident');
   return { is: 'show', text: positionals.join(' '), json: values.json === true };
 }
 
@@ -116,9 +118,9 @@ function readAs(name: string, rest: readonly string[], values: Values, now: numb
   return reader.read(rest, values, now);
 }
 
-const SEE_HELP = 'Run it with "help" to see what there is.';
+const SEE_HELP = 'Run it with "help" to see all commands and options.';
 
-/** An id of a request or a visitor, which can begin with a dash. All options are shorter. */
+/** A request or visitor id, which can begin with a dash. All options are shorter. */
 const DASHED_ID = /^-[\w-]{15,}$/;
 
 function parseAll(args: readonly string[]): { readonly values: Values; readonly positionals: readonly string[] } {
@@ -136,27 +138,27 @@ function parseAll(args: readonly string[]): { readonly values: Values; readonly 
   }
 }
 
-/** Node's own words go on for a paragraph. */
+/** Shortens Node's message, which is a whole paragraph. */
 function toSentence(error: unknown): string {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   const option = /'(-[^' ]*)/.exec(message)?.[1] ?? '';
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `There is no option ${toClean(option)}. ${SEE_HELP}`;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `Unknown option ${toClean(option)}. ${SEE_HELP}`;
   return `The option ${toClean(option)} ${message.includes('does not take') ? 'takes no value' : 'needs a value'}. ${SEE_HELP}`;
 }
 
 function requireKnown(values: Values, options: Options, name: string): void {
   const wrong = Object.keys(values).find((option) => !Object.hasOwn(options, option));
-  if (wrong !== undefined) throw new UsageError(`There is no option --${wrong} for ${name}. ${SEE_HELP}`);
+  if (wrong !== undefined) throw new UsageError(`The option --${wrong} does not exist for ${name}. ${SEE_HELP}`);
 }
 
 function readList(rest: readonly string[], values: Values): Command {
   const [first] = rest;
-  if (first !== undefined) throw new UsageError(`list takes options alone, and not ${quote(first)}. ${SEE_HELP}`);
+  if (first !== undefined) throw new UsageError(`list takes only options, but got ${quote(first)}. ${SEE_HELP}`);
   const pick = <Name extends keyof ViewShape>(name: Name, known: readonly string[]) => {
     const value = values[name];
     if (value === undefined) return USUAL_VIEW[name];
-    if (!known.includes(String(value))) throw new UsageError(`--${name} is one of ${known.join(', ')}.`);
-    return value as ViewShape[Name]; // it is one of those that there are
+    if (!known.includes(String(value))) throw new UsageError(`--${name} must be one of ${known.join(', ')}.`);
+    return value as ViewShape[Name]; // it is in `known`
   };
   const view: ViewShape = {
     ...USUAL_VIEW,
@@ -181,11 +183,11 @@ function readList(rest: readonly string[], values: Values): Command {
 }
 
 function readReplay([first]: readonly string[]): Command {
-  if (first !== undefined) throw new UsageError(`replay takes nothing more, and not ${quote(first)}. ${SEE_HELP}`);
+  if (first !== undefined) throw new UsageError(`replay takes no arguments, but got ${quote(first)}. ${SEE_HELP}`);
   return { is: 'replay' };
 }
 
-/** Incidents that are listed where nothing is said, and at most (counts). */
+/** The default and the greatest number of listed incidents (counts). */
 const USUAL_LIMIT = 30;
 export const MAX_LIMIT = 1000;
 
@@ -196,7 +198,7 @@ function readLimit(value: Values[string]): number {
 
 function readCount(value: Values[string], option: string, max: number): number {
   const count = /^\d{1,9}$/.test(String(value)) ? Number(value) : 0;
-  if (count < 1 || count > max) throw new UsageError(`${option} is a whole number from 1 to ${max}.`);
+  if (count < 1 || count > max) throw new UsageError(`${option} must be a whole number from 1 to ${max}.`);
   return count;
 }
 
@@ -206,19 +208,18 @@ function readText(value: Values[string]): string {
 
 function readResolvedIn(value: Values[string]): 'now' | 'next' {
   if (value === undefined) return 'now';
-  if (value !== 'now' && value !== 'next')
-    throw new UsageError('--in is one of now, next: "next" is the next release.');
+  if (value !== 'now' && value !== 'next') throw new UsageError('--in must be "now" or "next" (the next release).');
   return value;
 }
 
-/** As often as anybody waits for within an hour (a count). */
+/** The greatest value of `--until-more` (a count). */
 const MAX_GROWTH = 1_000_000;
 
 function toIgnored(values: Values, now: number): StateChange {
   const time = values.for;
   const more = values['until-more'];
   if (time !== undefined && more !== undefined) {
-    throw new UsageError('ignore takes --for or --until-more, and not both.');
+    throw new UsageError('Use either --for or --until-more, not both.');
   }
   if (time !== undefined) return { state: 'ignored', until: now + readDuration(String(time)) };
   if (more !== undefined) return { state: 'ignored', growth: readCount(more, '--until-more', MAX_GROWTH) };
@@ -230,15 +231,16 @@ const UNITS: Readonly<Record<string, number>> = { m: Minute, h: Hour, d: Day, w:
 function readDuration(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,4})([mhdw])$/.exec(text.trim()) ?? [];
   const time = Number(count) * (UNITS[unit] ?? 0);
-  if (time === 0) throw new UsageError('--for is a time such as 30m, 12h, 7d or 2w.');
+  if (time === 0) throw new UsageError('--for must be a duration such as 30m, 12h, 7d or 2w.');
   return time;
 }
 
 function toChange(rest: readonly string[], values: Values, to: StateChange): ChangeCommand {
-  if (rest.length === 0) throw new UsageError('Name the incident, by the digest that the list shows.');
+  if (rest.length === 0) throw new UsageError('Name at least one incident by its digest, as the list shows it.');
   const digests = rest.map((text) => {
     const address = parseAddress(text);
-    if (!address) throw new UsageError(`${quote(text)} is no digest: those have 8 letters and digits, as 7K3QM2XA.`);
+    if (!address)
+      throw new UsageError(`${quote(text)} is not a digest. A digest has 8 letters and digits, such as 7K3QM2XA.`);
     return address.digest;
   });
   const environment = readText(values.environment) || undefined;
@@ -249,19 +251,19 @@ function readAuthor(value: Values[string]): string | undefined {
   if (value === undefined) return undefined;
   const name = String(value).trim();
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,39}$/u.test(name)) {
-    throw new UsageError('--as is a name of up to 40 letters, digits, blanks and . _ @ -.');
+    throw new UsageError('--as must be a name of up to 40 letters, digits, spaces and . _ @ - characters.');
   }
   return name;
 }
 
 function readOne(rest: readonly string[], usage: string): string {
   const [first, ...others] = rest;
-  if (first === undefined || first === '' || others.length > 0) throw new UsageError(`It is called so: ${usage}.`);
+  if (first === undefined || first === '' || others.length > 0) throw new UsageError(`Usage: ${usage}`);
   return first;
 }
 
 function readOptionalOne(rest: readonly string[], what: string): string | undefined {
-  if (rest.length > 1) throw new UsageError(`It takes ${what}, and not ${rest.length}.`);
+  if (rest.length > 1) throw new UsageError(`Expected ${what} at most, but got ${rest.length}.`);
   return rest[0];
 }
 

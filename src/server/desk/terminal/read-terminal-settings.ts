@@ -5,9 +5,9 @@ import { ConfigError, type Environment, readSettings } from '../../engine/settin
 import { listTargets } from '../notifications/list-targets.ts';
 import type { NotificationRules } from '../store/notifications/notification-rules.ts';
 
-/** What of the server's settings the command needs. The others may be wrong: that may be why it is needed. */
+/** The server's settings that the command needs. The others can be invalid, which may be why the command is needed. */
 export interface TerminalSettings {
-  /** Absolute. */
+  /** An absolute path. */
   readonly dataDir: string;
   /** Undefined for SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined;
@@ -17,11 +17,11 @@ export interface TerminalSettings {
   /** How long occurrences are kept (ms). */
   readonly maxAge: number;
   readonly sourceLink: string | undefined;
-  /** Who is told of what the command takes in. It is sent by the next server that runs. */
+  /** The notifications that storing a journal causes. The next server that runs sends them. */
   readonly news: NotificationRules;
 }
 
-/** @throws ConfigError with a sentence for each wrong value */
+/** @throws ConfigError with a sentence for each invalid value */
 export function readTerminalSettings(env: Environment): TerminalSettings {
   const { DATA_DIR, DESK_DATABASE_URL, DESK_RETENTION_DAYS, DIGEST_NAMESPACE, SENTRY_ENVIRONMENT, SOURCE_LINK } =
     SETTINGS;
@@ -38,7 +38,10 @@ export function readTerminalSettings(env: Environment): TerminalSettings {
   };
 }
 
-/** Where nothing is said of it, or something wrong, it is left to the server: the command may run in another environment. */
+/**
+ * Leaves notifications to the server if none or invalid ones are set here: the command can have other environment
+ * variables.
+ */
 function readNews(env: Environment): NotificationRules {
   const { WEBHOOK_URL, WEBHOOK_FORMAT, SMTP_URL, MAIL_FROM, MAIL_TO, NOTIFY_AFTER } = SETTINGS;
   try {

@@ -7,16 +7,16 @@ import { writeHeartbeatFile } from '../worker/processes/heartbeat-file.ts';
 import { toJournals } from './list-journals.ts';
 
 /**
- * Turns the dead-letter file into journals of ended processes, one for each environment. They are stored
- * like any other, and what the store refuses again is in a new dead-letter file then.
+ * Turns the dead-letter file into journals of ended processes, one for each environment. They are then stored as usual.
+ * Entries that the store refuses again are written to a new dead-letter file.
  *
  * @param now milliseconds since 1970
- * @returns how many entries there are
+ * @returns the number of entries
  */
 export function toJournalsOfLetters(dataDir: string, now: number): number {
   const file = toDeadLetterFile(dataDir);
   const taken = `${file}.replaying`;
-  // If it is there already, a command was killed before it had made the journals.
+  // If this file exists, an earlier command was killed before it had written the journals.
   if (!existsSync(taken) && existsSync(file)) renameSync(file, taken);
   if (!existsSync(taken)) return 0;
   const letters = readFileSync(taken, 'utf8')
@@ -31,7 +31,7 @@ export function toJournalsOfLetters(dataDir: string, now: number): number {
   return letters.length;
 }
 
-/** @returns undefined for a line that `forget` has blanked out, or that was cut off */
+/** @returns undefined for a line that `forget` blanked or that is cut off */
 function readLetter(line: string): DeadLetterLine | undefined {
   // The file is written by `createDeadLetters`, which adds the rest to each entry.
   return parseJournalLine(line) as DeadLetterLine | undefined;
@@ -43,7 +43,7 @@ function writeJournal(
   letters: readonly DeadLetterLine[],
 ): void {
   const folder = join(journals, run);
-  // Under this name it is not a journal yet.
+  // With this name it is not a journal yet.
   const unfinished = `${folder}.part`;
   mkdirSync(unfinished, { recursive: true, mode: 0o700 });
   const lines = letters.map(({ at: _at, reason: _reason, environment: _environment, ...entry }) => {
@@ -51,7 +51,7 @@ function writeJournal(
   });
   writeFileSync(toSegmentPath(unfinished, 1, 'ndjson'), lines.join(''), { mode: 0o600 });
   const life = { startedAt: now, beatAt: now, memory: 0, inFlight: [] };
-  // It ended on purpose, so its death is not reported.
+  // Marked as a regular end, so that no unclean death is reported.
   writeHeartbeatFile(unfinished, { id: run, build: '', release: '', environment, ...life, isEnd: true });
   renameSync(unfinished, folder);
 }

@@ -15,7 +15,7 @@ import type { TerminalSettings } from './read-terminal-settings.ts';
 import { TerminalError, UsageError } from './terminal-error.ts';
 
 export interface RestoreOptions {
-  /** Of SQLite. With PostgreSQL, `pg_restore` has restored the tables already. */
+  /** A SQLite backup. Undefined with PostgreSQL, for which `pg_restore` has already restored the tables. */
   readonly file: string | undefined;
   readonly settings: TerminalSettings;
   readonly rule: number;
@@ -23,17 +23,17 @@ export interface RestoreOptions {
 }
 
 export interface Restored {
-  /** When the backup was made (ms since 1970); undefined if it does not say so. */
+  /** When the backup was made (ms since 1970), if it says so. */
   readonly at?: number;
-  /** How many there are now (a count). */
+  /** The number of incidents after the restore. */
   readonly incidents: number;
-  /** The file that has the SQLite store from before; undefined if there was none. */
+  /** The file with the previous SQLite store; undefined if there was none. */
   readonly aside?: string;
 }
 
 /**
- * Replaces a SQLite store by a backup, or finishes what `pg_restore` has restored. Visitors that were deleted after the
- * backup stay deleted. If it fails, a SQLite store is as it was.
+ * Replaces a SQLite store with a backup, or completes a restore by `pg_restore`. Visitors deleted after the backup was
+ * made stay deleted. If it fails, a SQLite store is unchanged.
  *
  * @throws TerminalError while a server uses the store, and for a file that is not a complete backup
  */
@@ -77,11 +77,11 @@ function lockFolder(dataDir: string): FileLock {
   giveToOwner(path, dataDir);
   if (lock) return lock;
   throw new TerminalError(
-    `A server uses the folder ${dataDir} (DATA_DIR). Stop it, then restore. Nothing was restored.`,
+    `A server is using the folder ${dataDir} (DATA_DIR). Stop it, then restore. Nothing was restored.`,
   );
 }
 
-/** The marks and keys of a store that may be broken: then it has none. */
+/** Reads the deletion marks and keys of the previous store, or undefined if it is broken. */
 async function readTakenOverOf(path: string): Promise<TakenOver | undefined> {
   let driver: SqlDriver | undefined;
   try {
@@ -104,12 +104,12 @@ async function finish(
     const { schema, backup_at: at } = await readMeta(driver);
     if (Number(schema) > SCHEMA_VERSION) {
       throw new TerminalError(
-        `The backup was made by a newer release (schema ${schema}, and this one knows ${SCHEMA_VERSION}). Restore it with that release.`,
+        `The backup was made by a newer version (schema ${schema}; this version supports ${SCHEMA_VERSION}). Restore it with that version.`,
       );
     }
     await finishRestore(driver, takenOver);
     await driver.run("DELETE FROM desk_meta WHERE name = 'backup_at'");
-    await openStore(driver, { rule, environment: settings.environment, log }); // indexes the search
+    await openStore(driver, { rule, environment: settings.environment, log }); // builds the search index
     const [row] = await driver.all<{ count: number }>('SELECT COUNT(*) AS count FROM desk_incidents');
     return { incidents: row?.count ?? 0, ...(at !== undefined && { at: Number(at) }) };
   } finally {
@@ -117,7 +117,7 @@ async function finish(
   }
 }
 
-/** Keeps the store from before under another name. It stays in its place until the last moment. */
+/** Keeps the previous store under another name. Its own name still works until the backup replaces it. */
 function setAside(path: string): string {
   const aside = `${path}.before-restore-${new Date().toISOString().replaceAll(':', '-')}`;
   for (const companion of ['-wal', '-shm']) {
@@ -126,7 +126,7 @@ function setAside(path: string): string {
   try {
     linkSync(path, aside);
   } catch {
-    renameSync(path, aside); // not every file system has links
+    renameSync(path, aside); // for file systems without hard links
   }
   return aside;
 }
@@ -135,17 +135,17 @@ function dropSqlite(path: string): void {
   for (const companion of ['', '-wal', '-shm']) rmSync(path + companion, { force: true });
 }
 
-/** For a root user who restores the store of a server that runs as another user. */
+/** Lets the server's user own the files if root restores them. */
 function giveToOwner(path: string, dataDir: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
   chownSync(path, uid, gid);
 }
 
-/** A process without a heartbeat for this long does not serve any more. Each writes one every second (ms). */
+/** A process without a heartbeat for this long is not running. Each process writes one every second (ms). */
 const SILENT_AFTER = 10 * Second;
 
-/** On an empty database it creates the tables, for `pg_restore`. */
+/** Creates the tables on an empty database, for `pg_restore`. */
 async function restorePostgres(options: RestoreOptions, url: string): Promise<Restored> {
   const driver = openPostgres(url);
   try {
@@ -165,6 +165,6 @@ async function requireQuiet(driver: SqlDriver): Promise<void> {
   );
   if (rows.length === 0) return;
   throw new TerminalError(
-    `${rows.length === 1 ? 'A server uses' : `${rows.length} servers use`} this database (DESK_DATABASE_URL). Stop all servers, then restore.`,
+    `${rows.length === 1 ? 'A server is using' : `${rows.length} servers are using`} this database (DESK_DATABASE_URL). Stop all servers, then restore.`,
   );
 }

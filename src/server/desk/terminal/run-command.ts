@@ -25,11 +25,7 @@ import { makeSignInLink } from './sign-in-link.ts';
 import { takeInJournals } from './take-in-journals.ts';
 import { TerminalError } from './terminal-error.ts';
 
-/**
- * Does what was asked for.
- *
- * @throws TerminalError, UsageError, ConfigError, BackupError, StoreAwayError with a sentence
- */
+/** @throws TerminalError, UsageError, ConfigError, BackupError, StoreAwayError */
 export async function runCommand(command: Command, desktop: Desktop): Promise<void> {
   switch (command.is) {
     case 'help':
@@ -54,7 +50,7 @@ export async function runCommand(command: Command, desktop: Desktop): Promise<vo
   }
 }
 
-/** @throws TerminalError with PostgreSQL, which has a tool of its own */
+/** @throws TerminalError with PostgreSQL, which has its own backup tool */
 function requireSqlite({ settings }: Desktop): void {
   if (settings.databaseUrl === undefined) return;
   throw new TerminalError(
@@ -72,7 +68,7 @@ async function withStore(desktop: Desktop, work: (made: MadeStore) => Promise<vo
   }
 }
 
-/** What cannot be taken in is said, and what the store has is shown all the same. */
+/** Stores journals of ended processes. A failure is reported, and the command continues with what the store has. */
 async function takeIn(
   { store }: Pick<MadeStore, 'store'>,
   { settings, build, dist, log, tell }: Desktop,
@@ -83,11 +79,11 @@ async function takeIn(
     const waiting = await takeInJournals({ store, dataDir, environment, build, dist, digester, log });
     if (waiting === 0) return;
     const words = toArrivingWords({ count: waiting, hasMore: false });
-    tell(`${words}: a running server has them in its journal and is storing them, so they are missing here.`);
+    tell(`${words}: a running server is still storing them from its journal, so they are not included here.`);
   } catch (error) {
     if (error instanceof StoreAwayError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    tell(`What ended processes left in their journals was not taken in: ${reason}`);
+    tell(`The journals of ended processes could not be stored: ${reason}`);
   }
 }
 
@@ -124,7 +120,7 @@ async function show(
     const deletion = digest === undefined ? undefined : await store.readDeletion(digest);
     if (deletion) throw new TerminalError(toClean(toDeletedWords(deletion)));
     throw new TerminalError(
-      `Nothing is known of "${toClean(text)}": it is the digest, address, request or trace of no failure that is kept. Words are searched for with: ${command} --search <words>. All commands: ${command} help.`,
+      `Nothing found for "${toClean(text)}": no stored failure has this digest, address, request id or trace id. To search for words: ${command} --search <words>. All commands: ${command} help.`,
     );
   }
   const occurrence = found.occurrence?.occurrence ?? led?.occurrence;
@@ -142,8 +138,8 @@ function toAddressText(led: { readonly digest: string; readonly occurrence?: str
 async function link({ name }: Extract<Command, { is: 'link' }>, { store }: MadeStore, desktop: Desktop): Promise<void> {
   const { settings, env, log, tell } = desktop;
   const made = await makeSignInLink({ store, settings, env, name, log });
-  const may = made.whom.role === 'operator' ? 'who may change things' : 'who may look';
-  tell(`This link signs in ${made.whom.name}, ${may}, once and within 15 minutes:`);
+  const note = made.whom.role === 'operator' ? '' : ' (read-only)';
+  tell(`Sign-in link for ${made.whom.name}${note}. It works once and expires after 15 minutes.`);
   write(desktop, `${made.link}\n`);
 }
 
@@ -155,8 +151,11 @@ async function backup(
   const store = toSqlitePath(dataDir);
   if (file !== '-') {
     writeBackupFile(store, file, { force });
-    tell(`The backup is ${toClean(file)}. Only you can read it, because it has data of visitors.`);
-  } else if (out.isTTY) throw new TerminalError('Send the backup to a file or a pipe: backup - > desk.sqlite');
+    tell(`The backup is ${toClean(file)}. It contains visitor data, so only you can read it.`);
+  } else if (out.isTTY)
+    throw new TerminalError(
+      'The backup cannot be written to a terminal. Send it to a file or a pipe: backup - > desk.sqlite',
+    );
   else await writeBackupTo(out, store, dataDir);
 }
 
@@ -164,14 +163,14 @@ async function restore({ file }: Extract<Command, { is: 'restore' }>, { settings
   const { at, incidents, aside } = await restoreStore({ file, settings, rule: DIGEST_RULE, log });
   const from = at === undefined ? '' : ` from the backup of ${toExactTime(at)}`;
   tell(`Restored ${toPlural(incidents, 'incident')}${from}. Start the server.`);
-  if (aside !== undefined) tell(`The store from before is ${toClean(aside)}. Delete it when you do not need it.`);
+  if (aside !== undefined) tell(`The previous store is now ${toClean(aside)}. Delete it when you no longer need it.`);
 }
 
 async function replay(made: MadeStore, desktop: Desktop): Promise<void> {
   const { settings, tell, now } = desktop;
   const count = toJournalsOfLetters(settings.dataDir, now);
-  if (count === 0) return tell('There is nothing to replay: the store has refused no entries.');
-  tell(`Replaying ${toPlural(count, 'entry', 'entries')} of dead-letters.ndjson.`);
+  if (count === 0) return tell('There is nothing to replay: the store has not refused any entries.');
+  tell(`Replaying ${toPlural(count, 'entry', 'entries')} from dead-letters.ndjson.`);
   await takeIn(made, desktop);
 }
 
@@ -184,19 +183,19 @@ async function forget(
   const whom = await readWhom(text, store, { now: desktop.now, maxAge: settings.maxAge });
   const first = await store.forgetVisitor(whom);
   await takeIn({ store }, desktop);
-  // A replica may have been storing some of it at the same time.
+  // Another replica may have stored some of it in the meantime.
   const second = await store.forgetVisitor(whom);
   await forgetInFiles(store, settings.dataDir, whom, new Set([...first.names, ...second.names]));
   for (const sentence of whom.words) tell(sentence);
   const occurrences = toPlural(first.occurrences + second.occurrences, 'occurrence');
-  const feedback = toPlural(first.feedback + second.feedback, 'message');
+  const feedback = toPlural(first.feedback + second.feedback, 'feedback message');
   tell(`Deleted ${occurrences} and ${feedback}, and the texts that incidents had from them. Counts remain.`);
-  tell('Entries of the visitor that are still in a journal will be left out when the rest is stored.');
+  tell("The visitor's entries that are still in a journal will be skipped when the journal is stored.");
   if (settings.databaseUrl !== undefined) {
-    tell('Other replicas have journals in their own DATA_DIR: run the command there too, or restart those replicas.');
+    tell('Other replicas have journals in their own DATA_DIR. Run the command there too, or restart those replicas.');
   }
   const copies = listCopies(settings.dataDir).map(toClean);
   tell(
-    `Not touched: backups made before, server logs, notifications, what was sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on the incidents: a colleague may have mentioned the visitor.`,
+    `Not changed: existing backups, server logs, notifications, data sent to SENTRY_DSN${copies.length > 0 ? `, and these copies: ${copies.join(', ')}` : ''}. Also read the notes on the incidents: a colleague may have mentioned the visitor.`,
   );
 }

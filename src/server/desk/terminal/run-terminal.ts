@@ -13,7 +13,7 @@ import { runCommand } from './run-command.ts';
 import { TerminalError, UsageError } from './terminal-error.ts';
 
 export interface TerminalOptions {
-  /** Behind the name of the command. */
+  /** The arguments after the name of the command. */
   readonly args: readonly string[];
   readonly env: Environment;
   readonly out: Desktop['out'] & { readonly columns?: number };
@@ -24,12 +24,12 @@ export interface TerminalOptions {
   readonly now?: number;
 }
 
-/** What stops a command with a sentence. */
+/** Errors whose message explains enough without a stack. */
 const EXPECTED = [TerminalError, ConfigError, StoreError];
 
-/** @returns the exit code: 0, 1 for what cannot be done or is not there, 2 for what is no command */
+/** @returns the exit code: 0, 1 if the command fails or finds nothing, 2 for wrong usage */
 export async function runTerminal({ args, env, out, err, dist, now = Date.now() }: TerminalOptions): Promise<number> {
-  // Some of what is said was sent by strangers, or comes from a file of theirs.
+  // Some of the text is untrusted, such as names of files.
   const tell = (text: string) => void err.write(`${toCleanLines(text).join('\n')}\n`);
   try {
     const command = parseCommand(args, now);
@@ -57,7 +57,7 @@ export async function runTerminal({ args, env, out, err, dist, now = Date.now() 
   }
 }
 
-/** Empty where there is no build but this command's. */
+/** Returns an empty id if only the command was built. */
 function readBuildId(dist: string): string {
   try {
     const { buildId } = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as { buildId?: unknown };
@@ -67,7 +67,7 @@ function readBuildId(dist: string): string {
   }
 }
 
-/** What the desk worker would log. What goes as it should is not worth a line. */
+/** Logs the desk worker's warnings and errors. Routine messages are dropped. */
 function createTerminalLog(tell: (text: string) => void): DeskLog {
   const say = (_fields: object, message: string) => tell(message);
   return { info: () => undefined, warn: say, error: say };

@@ -20,23 +20,23 @@ export interface LinkOptions {
   readonly store: Store;
   readonly settings: TerminalSettings;
   readonly env: Environment;
-  /** Of a token; undefined where there is one operator alone. */
+  /** The name of a token; undefined if there is only one operator. */
   readonly name: string | undefined;
   readonly log: DeskLog;
 }
 
 /**
- * Makes a link that signs somebody in once, with a token that the server knows too.
+ * Makes a link that signs in once, with a token that the server knows too.
  *
- * @throws TerminalError where there is no such token
- * @throws ConfigError where a setting is wrong
+ * @throws TerminalError if there is no such token
+ * @throws ConfigError if a setting is invalid
  */
 export async function makeSignInLink({ store, settings, env, name, log }: LinkOptions): Promise<SignInLink> {
   const { OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT } = SETTINGS;
   const values = readSettings({ OPERATOR_TOKEN, VIEWER_TOKEN, PUBLIC_ORIGINS, HOST, PORT, DESK_PORT }, env);
   if (values.OPERATOR_TOKEN.length === 0 && readKeptToken(settings.dataDir) === undefined) {
     throw new TerminalError(
-      'No token is known here. Set OPERATOR_TOKEN as the server has it, or DATA_DIR to the folder with its desk-token.',
+      "No operator token was found. Set OPERATOR_TOKEN to the server's value, or DATA_DIR to the folder with its desk-token file.",
     );
   }
   const { tokens } = listTokens(
@@ -60,19 +60,19 @@ function chooseToken(tokens: readonly OperatorToken[], name: string | undefined)
   if (name !== undefined) {
     const named = tokens.find((token) => token.name === name);
     if (named) return named;
-    throw new TerminalError(`No token has this name. Those that there are: ${listNames(tokens)}.`);
+    throw new TerminalError(`No token has the name ${name}. Available names: ${listNames(tokens)}.`);
   }
   const operators = tokens.filter(({ role }) => role === 'operator');
   const [only] = operators;
   if (only && operators.length === 1) return only;
-  throw new TerminalError(`Say for whom the link is: link <name>. Those that there are: ${listNames(tokens)}.`);
+  throw new TerminalError(`Choose a token for the link: link <name>. Available names: ${listNames(tokens)}.`);
 }
 
 function listNames(tokens: readonly OperatorToken[]): string {
-  return tokens.map(({ name, role }) => (role === 'viewer' ? `${name} (who looks)` : name)).join(', ');
+  return tokens.map(({ name, role }) => (role === 'viewer' ? `${name} (read-only)` : name)).join(', ');
 }
 
-/** An address that stands for all of a machine's cannot be called. */
+/** Replaces a wildcard address, which cannot be called. */
 function toReachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

@@ -17,24 +17,24 @@ import { countWaiting, listRunFolders, toJournals } from './list-journals.ts';
 export interface TakeInOptions {
   readonly store: Store;
   readonly dataDir: string;
-  /** Of this command. */
+  /** The environment of this command. */
   readonly environment: string;
-  /** The build at hand, and its folder: what died before it was published is resolved by that. */
+  /** The current build and its folder. They resolve failures of a process that died before it published its build. */
   readonly build: string;
   readonly dist: string;
   readonly digester: Digester;
   readonly log: DeskLog;
 }
 
-/** A journal of a running server is taken in within 100 ms of its last line; a busy machine takes longer (ms). */
+/** How long to wait for running servers. They store a journal line within 100 ms, or later on a busy machine (ms). */
 const PATIENCE = 2 * Second;
 const LOOK_INTERVAL = 50 * Millisecond;
 
 /**
- * Takes in what dead processes left in their journals, as the next start would, under the journals' own
- * locks; and waits until running ones have taken in their own.
+ * Stores the journals that dead processes left, as the next start of a server would, with the same locks. Then waits
+ * until running processes have stored theirs.
  *
- * @returns the entries that running processes have not stored all the same (a count)
+ * @returns the number of entries that running processes have still not stored
  * @throws StoreAwayError
  */
 export async function takeInJournals(options: TakeInOptions): Promise<number> {

@@ -1,4 +1,4 @@
-/** What was typed is no command: the sentence says what would be one. */
+/** Thrown when the arguments are wrong. The message says what is expected. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What was asked for cannot be done, or is not there. */
+/** Thrown when a command fails, or when what it names does not exist. */
 export class TerminalError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,13 +1,13 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** What takes two columns: East Asian letters and emoji. */
+/** Characters two columns wide: East Asian letters and emoji. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303f\uff01-\uff60\uffe0-\uffe6])|\ufe0f/u;
-/** What takes none by itself. */
+/** Characters without a width. */
 const NONE = /^[\p{Mn}\p{Me}\u200c\u200d]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns that a terminal gives to a clean text (a count). */
+/** Returns the number of columns that a clean text takes. */
 export function toWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
@@ -20,13 +20,13 @@ function widthOf(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** As much of a clean text as fits, with `…` where something was left out. */
+/** Shortens a clean text to a width, and ends it with `…` if it was cut. */
 export function cutToWidth(text: string, width: number): string {
   if (toWidth(text) <= width) return text;
   return width < 1 ? '' : `${takeWidth(text, width - 1)}…`;
 }
 
-/** The longest beginning of a clean text that fits. */
+/** Returns the longest beginning of a clean text that fits. */
 export function takeWidth(text: string, width: number): string {
   if (ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let taken = '';
@@ -39,7 +39,7 @@ export function takeWidth(text: string, width: number): string {
   return taken;
 }
 
-/** @param align to which side the text is put */
+/** @param align the side that the text is moved to */
 export function padToWidth(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, width - toWidth(text)));
   return align === 'left' ? text + blanks : blanks + text;

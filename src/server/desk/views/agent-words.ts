@@ -1,4 +1,7 @@
-/** A browser, by the name that stands before its version. The more special ones come first: all of them say Chrome or Safari too. */
+/**
+ * Browsers by the name before their version. The more specific ones are first, because all of them also contain Chrome
+ * or Safari.
+ */
 const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/([\d.]+)/],
   ['Opera', /\b(?:OPR|OPiOS|OPT)\/([\d.]+)/],
@@ -15,7 +18,7 @@ const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Internet Explorer', /\b(?:MSIE |Trident\/.*\brv:)([\d.]+)/],
 ];
 
-/** Apps that show pages inside of themselves. */
+/** Apps with an in-app browser. */
 const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Facebook', /\bFBA[NV]\//],
   ['Instagram', /\bInstagram\b/],
@@ -25,15 +28,15 @@ const APPS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Slack', /\bSlack\//],
 ];
 
-/** What names itself first and is no browser: `curl/8.4.0`, `Googlebot/2.1`. */
+/** Programs that are not browsers and begin with their name: `curl/8.4.0`, `Googlebot/2.1`. */
 const ROBOT = /\b([\w.-]*(?:bot|crawler|spider|slurp|facebookexternalhit|lighthouse|preview)[\w.-]*)(?:\/([\d.]+))?/i;
 const PROGRAM = /^([\w.-]{2,40})\/(\d[\w.]*)/;
 
 /**
- * Tells a user agent in words: `Safari 17.4 on iPhone (iOS 17.4)`, `Chrome 128 on Windows`,
- * `Googlebot 2.1, a robot`. Browsers freeze or make up some of it, so that it says what they claim.
+ * Describes a user agent: `Safari 17.4 on iPhone (iOS 17.4)`, `Chrome 128 on Windows`, `Googlebot 2.1, a robot`.
+ * Browsers freeze or fake some of it, so this is only what they claim.
  *
- * @returns `an unknown browser` where nothing in it is known
+ * @returns `an unknown browser` if nothing is recognized
  */
 export function toAgentWords(agent: string): string {
   const text = agent.slice(0, MAX_READ);
@@ -49,7 +52,7 @@ export function toAgentWords(agent: string): string {
   return system ? `${name} on ${system}` : name;
 }
 
-/** As much as is read of a user agent (characters): the rest is made up. */
+/** How much of a user agent is read (characters). Real ones are shorter. */
 const MAX_READ = 1000;
 
 function findBrowser(text: string): string | undefined {
@@ -57,7 +60,7 @@ function findBrowser(text: string): string | undefined {
     const version = pattern.exec(text)?.[1];
     if (version) return withVersion(name, version);
   }
-  // A view of iOS inside of an app tells no version of its own.
+  // An in-app web view of iOS does not contain a Safari version.
   return /\bAppleWebKit\/.*\bMobile\//.test(text) ? 'Safari' : undefined;
 }
 
@@ -68,25 +71,25 @@ function findSystem(text: string): string | undefined {
   if (android) return toAndroid(android[1], android[2]);
   if (/\bWindows\b/.test(text)) return toWindows(/\bWindows NT ([\d.]+)/.exec(text)?.[1]);
   if (/\bCrOS\b/.test(text)) return 'ChromeOS';
-  // Frozen at 10.15.7 in all of them.
+  // All browsers on macOS report 10.15.7.
   if (/\bMac OS X\b|\bMacintosh\b/.test(text)) return 'macOS';
   return /\bLinux\b|\bX11\b/.test(text) ? 'Linux' : undefined;
 }
 
-/** Chrome tells no model: it says `K`. */
+/** Chrome reports `K` instead of the model. */
 function toAndroid(version: string | undefined, model: string | undefined): string {
   const system = withVersion('Android', version);
   const isTold = model && !/^(?:K|Mobile|Tablet|Linux|wv|U|rv:.*|[a-z]{2}-[a-z]{2})$/i.test(model);
   return isTold ? `${model} (${system})` : system;
 }
 
-/** Windows 11 says 10 too. */
+/** Windows 11 also reports 10. */
 function toWindows(version: string | undefined): string {
   const old = { '6.3': '8.1', '6.2': '8', '6.1': '7', '6.0': 'Vista', '5.1': 'XP' }[version ?? ''];
   return old ? `Windows ${old}` : 'Windows';
 }
 
-/** `Chrome 128`, `Safari 17.4`: what comes behind is of no use to anybody. */
+/** Shortens a version to its first parts: `Chrome 128`, `Safari 17.4`. */
 function withVersion(name: string, version: string | undefined): string {
   const [major, minor] = version?.split('.') ?? [];
   if (!major) return name;

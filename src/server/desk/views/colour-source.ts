@@ -5,7 +5,7 @@ type Colour = Exclude<SpanShape, string>[0];
 const KEYWORDS =
   'as|async|await|break|case|catch|class|const|continue|default|delete|do|else|enum|export|extends|finally|for|from|function|if|implements|import|in|instanceof|interface|let|new|of|private|readonly|return|satisfies|static|super|switch|this|throw|try|type|typeof|var|void|while|yield';
 
-/** A comment or template may go on behind the end of the fragment; a quoted string ends on its line. */
+/** A comment or template can extend beyond the fragment. A quoted string ends on its line. */
 const TOKENS = new RegExp(
   [
     /(?<comment>\/\/.*|\/\*[\s\S]*?(?:\*\/|$))/,
@@ -20,9 +20,8 @@ const TOKENS = new RegExp(
 );
 
 /**
- * Colours lines of TypeScript or TSX as far as they tell by themselves what they are: they are a
- * fragment, so a comment that began above it is known by its end alone. What it takes for something
- * else has another colour and the same text.
+ * Colours lines of TypeScript or TSX, as far as a fragment allows. A comment that began above it is recognized only by
+ * its end. A mistake changes only the colour, not the text.
  */
 export function colourSource(lines: readonly string[]): SpanShape[][] {
   const text = lines.join('\n');
@@ -41,7 +40,7 @@ export function colourSource(lines: readonly string[]): SpanShape[][] {
   return coloured;
 }
 
-/** Where a block comment ends that began above; 0 where none did. */
+/** Returns the end of a block comment that began above the fragment, or 0. */
 function findCommentEnd(text: string): number {
   const end = text.indexOf('*/');
   const start = text.indexOf('/*');

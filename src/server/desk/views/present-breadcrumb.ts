@@ -2,7 +2,7 @@ import type { BreadcrumbShape } from '../../../shared/desk/shapes.ts';
 import type { Breadcrumb } from '../../engine/errors/failure.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
-/** A mark that has no words of its own, as SDKs leave them, is put into some. */
+/** Presents a breadcrumb. A breadcrumb without a message, as SDKs record them, gets one from its data. */
 export function presentBreadcrumb({ at, category, message, level = 'info', data = {} }: Breadcrumb): BreadcrumbShape {
   const told = message === '' ? tell(category, data) : { words: message, names: [] };
   const pairs = toPairs(data).filter(([name]) => !told.names.includes(name));
@@ -11,7 +11,7 @@ export function presentBreadcrumb({ at, category, message, level = 'info', data 
 
 interface Told {
   readonly words: string;
-  /** What of the data the words say already. */
+  /** Data that the words already include. */
   readonly names: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { toExactTime, toPlural } from '../../../shared/desk/words.ts';
 import type { ChangeAction, LoggedChange } from '../store/incidents/change-log.ts';
 import type { Note } from '../store/incidents/note-table.ts';
 
-/** Notes and changes in one list, the latest first. */
+/** Merges notes and changes into one list, newest first. */
 export function presentChanges(changes: readonly LoggedChange[], notes: readonly Note[]): ChangeShape[] {
   return [...changes.map(presentChange), ...notes.map(presentNote)].sort((left, right) => right.at - left.at);
 }
@@ -16,7 +16,7 @@ function presentChange({ id, at, author, action, detail }: LoggedChange): Change
   return { id: `change-${id}`, at, by: author || ITSELF, words: CHANGE_WORDS[action](detail) };
 }
 
-/** What the desk does is done by nobody. */
+/** The author of automatic changes. */
 const ITSELF = 'The desk';
 
 type Detail = LoggedChange['detail'];
@@ -25,16 +25,16 @@ const CHANGE_WORDS: Readonly<Record<ChangeAction, (detail: Detail) => string>> =
   opened: () => 'reopened it',
   resolved: (detail) => (detail.in === 'next' ? 'resolved it in the next release' : 'resolved it'),
   ignored: (detail) => `ignored it ${toIgnoredWords(detail)}`,
-  assigned: ({ to }) => (typeof to === 'string' ? `assigned it to ${to}` : 'assigned it to nobody'),
+  assigned: ({ to }) => (typeof to === 'string' ? `assigned it to ${to}` : 'unassigned it'),
   regressed: ({ release }) => `reopened it: it came back${release ? ` in ${release}` : ''}`,
   grown: ({ count }) =>
     `reopened it: it happened ${toPlural(Number(count) || 0, 'more time', 'more times')} within an hour`,
-  'ignore-ended': () => 'reopened it: its time was over',
+  'ignore-ended': () => 'reopened it: the ignore period ended',
   deleted: ({ count }) => `deleted it, with ${toPlural(Number(count) || 0, 'occurrence')}`,
   merged: ({ digest }) => `merged ${digest} into it`,
-  'taken-apart': ({ digest }) => `took ${digest} out again`,
+  'taken-apart': ({ digest }) => `unmerged ${digest}`,
   'occurrence-deleted': ({ occurrence }) => `deleted the occurrence ${occurrence}`,
-  'feedback-deleted': () => 'deleted what a visitor had said',
+  'feedback-deleted': () => 'deleted feedback',
   'note-deleted': () => 'deleted a note',
 };
 

@@ -5,7 +5,10 @@ import type { IncidentHour } from '../store/records.ts';
 const HOURS = 24;
 const DAYS = 14;
 
-/** The last 24 hours by the hour, and the last 14 days by days in UTC; the last bar of each still grows. */
+/**
+ * Returns charts of the last 24 hours, by hour, and of the last 14 days, by day in UTC. The last bar of each is still
+ * growing.
+ */
 export function presentCharts(hours: readonly IncidentHour[], now: number): { day: ChartShape; fortnight: ChartShape } {
   return { day: toChart(hours, now, Hour, HOURS), fortnight: toChart(hours, now, Day, DAYS) };
 }
@@ -15,14 +18,16 @@ function toChart(hours: readonly IncidentHour[], now: number, step: number, bars
   const counts = new Array<number>(bars).fill(0);
   for (const { at, server, browser } of hours) {
     if (at < start) continue;
-    // A clock that was ahead counts in the last one.
+    // Times from a clock that was ahead count in the last bar.
     const bar = Math.min(Math.floor((at - start) / step), bars - 1);
     counts[bar] = (counts[bar] ?? 0) + server + browser;
   }
   return { start, step, counts };
 }
 
-/** Releases that were first started while the longer chart runs, oldest first; one that was built anew counts once. */
+/**
+ * Returns the releases that were first started within the longer chart, oldest first. A rebuilt release counts once.
+ */
 export function presentMarks(
   builds: readonly { readonly release: string; readonly firstAt: number }[],
   now: number,
@@ -36,5 +41,5 @@ export function presentMarks(
     .slice(-MAX_MARKS);
 }
 
-/** More lines than bars say nothing (a count). */
+/** More lines than bars would be illegible (a count). */
 const MAX_MARKS = 14;

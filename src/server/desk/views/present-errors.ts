@@ -18,7 +18,7 @@ export function presentErrors(failure: StoredFailure, sourceLink: string | undef
   });
 }
 
-/** As a terminal would show it, with the frames as their author knows them. */
+/** Returns the errors as a terminal would show them, with resolved frames. */
 export function toStackText(failure: StoredFailure): string {
   return failure.errors
     .map((error, index) => {
@@ -28,7 +28,7 @@ export function toStackText(failure: StoredFailure): string {
     .join('\n');
 }
 
-/** By the source maps, as far as those were read. */
+/** Resolved by source maps, as far as those were read. */
 function listFrames({ errors, resolved }: StoredFailure, index: number): ResolvedFrame[] {
   const known = resolved?.[index] ?? [];
   const rest = errors[index]?.frames.slice(known.length) ?? [];
@@ -44,7 +44,7 @@ function toFrameText({ file, line, column, function: name, async: isAsync }: Res
   return `    at ${isAsync ? 'async ' : ''}${name ? `${name} (${place})` : place}`;
 }
 
-/** Not the application's: what it is built on. */
+/** Whether a file belongs to Spillway and not to the application. */
 export function isEngineFile(file: string): boolean {
   return /^src\/(?:client|server|shared)\/(?:engine|desk|reporting)\//.test(file);
 }
@@ -65,7 +65,7 @@ function presentFrame(frame: ResolvedFrame, failure: StoredFailure, sourceLink: 
   };
 }
 
-/** Without the blanks that all lines begin with: a narrow screen has no room for them. */
+/** Removes the common indentation, because narrow screens have no room for it. */
 function dedent(lines: readonly string[]): string[] {
   const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);
   const indent = indents.length > 0 ? Math.min(...indents) : 0;

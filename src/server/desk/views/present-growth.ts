@@ -1,11 +1,13 @@
 import type { GrowthShape, MemoryShape } from '../../../shared/desk/shapes.ts';
 import { MiB, Minute } from '../../../shared/units.ts';
 
-/** How long a process loads what it needs (ms); it is measured from then on, if it lived longer than twice that. */
+/**
+ * The time in which a process loads its code (ms). If it lived longer than twice that, growth is measured from then on.
+ */
 const SETTLED_AFTER = 1 * Minute;
-/** Less than this (bytes), and than this part of what it was (a share), is no growth. */
+/** Less than this (bytes), or less than this share of the first level, does not count as growth. */
 const LEAST_GROWTH = { bytes: 32 * MiB, share: 0.5 };
-/** The heap's part of the growth from which on it is the heap that grew (a share). */
+/** From this share of the growth on, the heap is what grew. */
 const HEAP_PART = 0.5;
 
 export interface KnownEnd {
@@ -14,7 +16,7 @@ export interface KnownEnd {
   readonly memory: number | undefined;
 }
 
-/** @param history as `unclean-death.ts` writes it, or anything else. @returns undefined where nothing can be told of it */
+/** @param history as `unclean-death.ts` writes it, or anything else. @returns undefined if it is not usable */
 export function presentGrowth(history: unknown, { lastHeardAt, memory }: KnownEnd): GrowthShape | undefined {
   const { at, step, points, heapLimit } = toRecord(history);
   const shown = Array.isArray(points) ? points.flatMap(toMemory) : [];
@@ -39,7 +41,7 @@ export function presentGrowth(history: unknown, { lastHeardAt, memory }: KnownEn
 
 function findGrowth(from: MemoryShape, to: MemoryShape): GrowthShape['where'] {
   const [memory, heap] = [to.memory - from.memory, to.heap - from.heap];
-  // Memory that lay ready when the heap grew does not show in what is resident.
+  // Resident memory does not grow if the heap grew into memory that was already reserved.
   if (heap >= toLeast(from.heap) && heap >= memory * HEAP_PART) return 'heap';
   return memory >= toLeast(from.memory) ? 'outside' : 'nowhere';
 }

@@ -26,7 +26,7 @@ export function presentIncidentRow(incident: ListedIncident, span: SpanName): In
   };
 }
 
-/** A row shows less (characters). */
+/** The longest title in a row (characters). */
 const MAX_TITLE = 250;
 
 export function presentPlace({ site, siteLine, route }: Pick<Incident, 'site' | 'siteLine' | 'route'>): PlaceShape {

@@ -31,7 +31,7 @@ type Head = Pick<
   | 'lastAt'
 >;
 
-/** @param whole an occurrence of it, which tells the line */
+/** @param whole one of its occurrences, which has the line */
 export function presentIncident(incident: Incident, whole: StoredFailure | undefined): Head {
   const { digest, environment, kind, message, version, assignee, aliases, counts, visitors } = incident;
   return {
@@ -39,7 +39,7 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
     environment,
     kind,
     title: presentTitle(incident),
-    // Its title says it in words.
+    // The title already explains it.
     message: explainReactError(message) === undefined ? message : '',
     place: { ...presentPlace(incident), ...toLine(incident, whole) },
     status: presentStatus(incident),
@@ -53,7 +53,7 @@ export function presentIncident(incident: Incident, whole: StoredFailure | undef
   };
 }
 
-/** Lines move from build to build: beside the occurrence that is shown, its own is right. */
+/** Returns the line of the shown occurrence, because lines move from build to build. */
 function toLine({ site }: Incident, whole: StoredFailure | undefined): Pick<PlaceShape, 'line'> {
   const line = findFrameLine(site, whole?.resolved);
   return line === undefined ? {} : { line };
@@ -74,7 +74,7 @@ export function presentFeedback({ id, at, text, name, email, url }: Feedback): F
   };
 }
 
-/** @param to the incident that it is like */
+/** @param to the incident that it is similar to */
 export function presentSimilar(incident: Incident, to: Incident): SimilarShape {
   const { digest, kind, state, lastAt, counts, site } = incident;
   return {

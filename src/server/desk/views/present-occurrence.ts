@@ -32,9 +32,9 @@ const ORIGIN_WORDS: Readonly<Record<FailureOrigin, string>> = {
   action: 'in an action',
   guard: 'in a guard',
   render: 'while the page was rendered',
-  late: 'in a late value',
+  late: 'in a deferred value',
   api: 'in the API',
-  step: 'in a step of the server',
+  step: 'in a server step',
   request: 'while the request was read',
   process: 'outside of any request',
   browser: 'in the browser',
@@ -60,7 +60,7 @@ function presentWhole(failure: StoredFailure, options: PresentOptions): WholeSha
   };
 }
 
-/** An element has a name alone; what came without source maps has the minifier's. */
+/** Presents a component. An element has only a name. Without source maps, the name is the minified one. */
 function presentComponent({ file, line, function: name, own }: ResolvedFrame): ComponentShape {
   return { name, place: line > 0 ? `${file}:${line}` : file, isOwn: own && !isEngineFile(file) };
 }

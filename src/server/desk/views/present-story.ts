@@ -5,7 +5,7 @@ import type { StoredFailure } from '../store/records.ts';
 import { presentGrowth } from './present-growth.ts';
 import { toLine, toPairs } from './to-pairs.ts';
 
-/** What of `extra` a story tells, so that it is not shown twice. */
+/** Fields of `extra` that a story includes, so that they are not shown twice. */
 const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
   'unclean-death': ['startedAt', 'lastHeardAt', 'memory', 'inFlight', 'blockedFor', 'memoryHistory'],
   'blocked-loop': ['ms', 'since'],
@@ -15,7 +15,7 @@ const TOLD_EXTRA: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
   intervention: ['id', 'sourceFile', 'line', 'column', 'message', 'anticipatedRemoval'],
 };
 
-/** What of `extra` no story tells. */
+/** Returns the fields of `extra` that no story includes. */
 export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<string, unknown>> {
   const told = TOLD_EXTRA[kind] ?? [];
   const { contexts, ...rest } = Object.fromEntries(Object.entries(extra).filter(([name]) => !told.includes(name)));
@@ -24,7 +24,7 @@ export function toUntold({ kind, extra = {} }: StoredFailure): Readonly<Record<s
   return Object.keys(left).length > 0 ? { ...rest, contexts: left } : rest;
 }
 
-/** @returns undefined where the errors say it all */
+/** @returns undefined if the errors say everything */
 export function presentStory(failure: StoredFailure): StoryShape | undefined {
   const { kind, extra = {} } = failure;
   switch (kind) {
@@ -46,12 +46,12 @@ export function presentStory(failure: StoredFailure): StoryShape | undefined {
   }
 }
 
-/** What React said comes beside the error where that is another one (`client/engine/reporting/sentry.ts`). */
+/** React's message is separate from the error if the two differ (`client/engine/reporting/sentry.ts`). */
 function presentMismatch({ extra, errors }: StoredFailure): StoryShape {
   const react = toRecord(toRecord(extra?.contexts).react);
   const said = typeof react.said === 'string' ? react.said : (errors[0]?.message ?? '');
   const meaning = explainReactError(said);
-  // Beside its meaning a number says nothing.
+  // With its explanation, the error number is not needed.
   return { kind: 'hydration', said: meaning === undefined ? toLine(said) : '', meaning: toLine(meaning ?? '') };
 }
 

@@ -3,8 +3,8 @@ import { explainReactError } from '../../../shared/engine/rendering/react-errors
 import type { Incident } from '../store/records.ts';
 
 /**
- * In words where React's production build gave a number, and where nothing was thrown: then a title is
- * the name of a kind and what tells one of it from another (`csp img-src cdn.example`).
+ * Explains the numbered errors of React's production build. If nothing was thrown, returns the name of the kind and
+ * what distinguishes it (`csp img-src cdn.example`).
  */
 export function presentTitle({ kind, title }: Pick<Incident, 'kind' | 'title'>): string {
   if (title === kind) return KIND_WORDS[kind];

@@ -8,7 +8,7 @@ import { presentCharts, presentMarks } from './present-charts.ts';
 import { presentFeedback, presentIncident, presentRelease, presentSimilar } from './present-incident.ts';
 import { presentOccurrence } from './present-occurrence.ts';
 
-/** What is asked of the store, to tell of an incident. */
+/** The calls to the store that an incident needs. */
 export type ReadCall = Extract<
   CallName,
   | 'find'
@@ -25,13 +25,13 @@ export type ReadCall = Extract<
   | 'listNotes'
 >;
 
-/** The desk worker of a server, or the store itself. */
+/** Calls the desk worker of a server, or the store directly. */
 export type AskStore = <Name extends ReadCall>(name: Name, ...args: CallArguments<Name>) => Promise<CallAnswer<Name>>;
 
-/** The incident of an address, and the occurrence to be shown for it. */
+/** The incident of an address, and the occurrence to show for it. */
 export interface Shown {
   readonly found: Incident;
-  /** Undefined where none is kept. */
+  /** Undefined if none is kept. */
   readonly shown: Occurrence | undefined;
   readonly missed: IncidentData['missed'];
   readonly neighbours: Neighbours;
@@ -41,19 +41,19 @@ export interface ReadIncidentOptions {
   readonly ask: AskStore;
   /** The setting `SOURCE_LINK`. */
   readonly sourceLink: string | undefined;
-  /** Of this server. */
+  /** The environment of this server. */
   readonly environment: string;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What is listed (counts). */
+/** The most listed entries (counts). */
 const RECENT = 12;
 const SIMILAR = 8;
 const FEEDBACK = 50;
 const CHANGES = 100;
 
-/** All that is told of an incident, whoever looks. */
+/** Reads everything that is shown of an incident, for all front ends. */
 export async function readIncident(
   { found, shown, missed, neighbours }: Shown,
   { ask, sourceLink, environment, now }: ReadIncidentOptions,

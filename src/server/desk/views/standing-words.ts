@@ -2,7 +2,7 @@ import { toExactTime } from '../../../shared/desk/words.ts';
 import type { Deletion } from '../store/incidents/change-log.ts';
 import type { Incident } from '../store/records.ts';
 
-/** How an incident stands, for whom it is news: `resolved, assigned to ada, last by vera at 2026-11-21 20:31:07 UTC`. */
+/** Describes the current state of an incident: `resolved, assigned to ada, last by vera at 2026-11-21 20:31:07 UTC`. */
 export function toStandingWords({ state, stateBy, stateAt, assignee }: Incident): string {
   const who = stateBy ?? 'the desk';
   const when = stateAt === undefined ? '' : ` at ${toExactTime(stateAt)}`;

@@ -5,7 +5,7 @@ import { listSentences } from './read-settings.ts';
 export interface BuildState {
   /** The folder of the build. */
   readonly dist: string;
-  /** Whether the build is that of the sources; undefined if there are no sources. Set by `bin/run-command.mjs`. */
+  /** Whether the build matches the sources; undefined if there are no sources. Set by `bin/run-command.mjs`. */
   readonly sources: string | undefined;
 }
 

@@ -10,9 +10,9 @@ export interface FolderOptions {
   /** `/proc/self/mountinfo`; empty if there is none. */
   readonly mounts: string;
   readonly isContainer: boolean;
-  /** It serves others than its developer. */
+  /** Whether it serves others than its developer. */
   readonly isServing: boolean;
-  /** The store is PostgreSQL, so the folder holds only what waits to go there. */
+  /** Whether the store is PostgreSQL. Then the folder has only data that waits for it. */
   readonly isShared: boolean;
   /** `DESK_MAX_SIZE` (bytes). */
   readonly maxStoreBytes: number;
@@ -31,7 +31,7 @@ export interface Mount {
   readonly type: string;
 }
 
-/** Space for the journal (256 MB), the queue of reports (64 MB) and files of builds (200 MB) (bytes). */
+/** Space for the journal (256 MB), the queue of reports (64 MB) and build files (200 MB), in bytes. */
 const OTHER_SPACE = 520 * MiB;
 /** A start needs more than this (bytes). */
 const NO_SPACE = 64 * MiB;
@@ -57,7 +57,7 @@ export const FOLDER_CHECKS = {
     );
   },
 
-  /** Is there space for everything that the server may store? */
+  /** Is there enough space for everything that the server can store? */
   'Free space'({ free, isShared, maxStoreBytes }) {
     const needed = OTHER_SPACE + (isShared ? 0 : maxStoreBytes);
     const found = `${toMebibytes(free)} are free.`;
@@ -83,12 +83,12 @@ export function checkDataFolder(options: FolderOptions): Finding[] {
   return judge(FOLDER_CHECKS, { ...options, mount: findMount(existing, mounts), free: bavail * bsize });
 }
 
-/** Finds the innermost mount that holds a path. @param path absolute, without links */
+/** Finds the innermost mount of a path. @param path absolute, without links */
 export function findMount(path: string, mounts: string): Mount | undefined {
   return [...mounts.matchAll(/^(?:\S+ ){4}(\S+) .*? - (\S+) /gm)]
     .map(([, point = '', type = '']): Mount => ({ point: unescapeOctal(point), type }))
     .filter(({ point }) => `${path}/`.startsWith(point === '/' ? point : `${point}/`))
-    .sort((one, other) => one.point.length - other.point.length) // of two at one place, the later one is on top
+    .sort((one, other) => one.point.length - other.point.length) // of two at the same point, the later one is on top
     .at(-1);
 }
 

@@ -7,25 +7,25 @@ import { describeNodeFloor } from '../../engine/monitoring/node-floor.ts';
 import { MAX_CONNECTIONS, RESERVED_FILES } from '../../limits.ts';
 import { type Checks, ok, warning } from '../finding.ts';
 
-/** With less, a hundred visitors and some uploads at the same time were too many (bytes; docs/operating.md). */
+/** With less memory, a hundred concurrent visitors and some uploads were too many (bytes; docs/operating.md). */
 const MIN_MEMORY = 256 * MiB;
 /** The rest is for the desk's thread, buffers and code. */
 const MAX_HEAP_SHARE = 0.75;
 
 export interface ProcessFacts {
-  /** Of Node, without a `v`. */
+  /** The version of Node, without a `v`. */
   readonly version: string;
   readonly memory: Memory;
-  /** Files that the system lets the process open (a count); undefined if it sets no limit. */
+  /** The number of files that the process can open; undefined without a limit. */
   readonly openFiles: number | undefined;
   /** MAX_CONNECTIONS_PER_ADDRESS (a count). */
   readonly perAddress: number | undefined;
 }
 
 export interface Memory {
-  /** What the control group allows (bytes); undefined if it sets no limit. */
+  /** The limit of the control group (bytes); undefined without a limit. */
   readonly limit: number | undefined;
-  /** What the server's heap may use (bytes). */
+  /** The limit of the server's heap (bytes). */
   readonly heap: number;
 }
 
@@ -38,8 +38,8 @@ export const PROCESS_CHECKS = {
 
   /** Does the heap leave enough of the memory, and is there enough memory? */
   Memory({ memory: { limit, heap } }) {
-    if (limit === undefined) return ok(`No limit is set. The heap may use ${toMebibytes(heap)}.`);
-    const found = `The limit is ${toMebibytes(limit)}, and the heap may use ${toMebibytes(heap)}`;
+    if (limit === undefined) return ok(`No limit is set. The heap can use ${toMebibytes(heap)}.`);
+    const found = `The limit is ${toMebibytes(limit)}, and the heap can use ${toMebibytes(heap)}`;
     if (heap > limit * MAX_HEAP_SHARE) {
       return warning(
         `${found}: the system would kill the server before Node frees memory.`,
@@ -55,7 +55,7 @@ export const PROCESS_CHECKS = {
     return ok(`${found}.`);
   },
 
-  /** Can the server hold as many connections as it is built for, and does one address leave some for others? */
+  /** Can the server hold as many connections as it is designed for, and does one address leave some for others? */
   Connections({ openFiles, perAddress }) {
     const { total, ofSender } = toConnectionLimits(toMaxConnections(openFiles), perAddress);
     const found = `The server holds up to ${total} connections, ${ofSender} of one address`;
@@ -81,7 +81,7 @@ export function measureMemory(): Memory {
   const ofServer = readServerArguments().map((argument) => toHeapLimit(argument, limit));
   return {
     limit: limit > 0 && limit < Number.MAX_SAFE_INTEGER ? limit : undefined,
-    // Without a running server: what it would get if it were started like this command.
+    // Without a running server, the heap that it would get if it were started like this command.
     heap: ofServer.findLast((bytes) => bytes !== undefined) ?? getHeapStatistics().heap_size_limit,
   };
 }

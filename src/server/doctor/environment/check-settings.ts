@@ -12,9 +12,9 @@ import { type Checks, type Finding, judge, ok, toFinding, type Verdict, warning,
 import { findMisspelt } from './find-misspelt.ts';
 import { listSentences, type ReadEnvironment } from './read-settings.ts';
 
-/** How long a DNS lookup may take (ms). */
+/** How long a DNS lookup can take (ms). */
 const LOOKUP_TIMEOUT = 5 * Second;
-/** A secret with fewer different characters was typed, not generated (a count). */
+/** A secret with fewer different characters was not generated (a count). */
 const GENERATED_CHARACTERS = 8;
 
 export interface SettingsOptions {
@@ -37,7 +37,7 @@ export async function checkSettings(options: SettingsOptions): Promise<Finding[]
   ];
 }
 
-/** Whether it is meant for others than its developer. */
+/** Returns whether the server is meant for others than its developer. */
 export function isForOthers({ NODE_ENV }: Environment, { host, publicOrigins }: Config): boolean {
   return NODE_ENV === 'production' || publicOrigins.length > 0 || !isLoopback(host);
 }
@@ -71,7 +71,7 @@ function checkValues({ env, read: { config, sentences }, product }: SettingsOpti
 
 const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Is a name misspelt? */
+/** Is a name misspelled? */
 function checkNames(env: Environment, productNames: readonly string[]): Finding[] {
   return findMisspelt(env, [...Object.keys(SETTINGS), ...productNames]).map(({ name, meant }) =>
     toFinding(name, warning('Nothing reads this variable.', `Did you mean ${meant}? It is not set.`)),
@@ -80,7 +80,7 @@ function checkNames(env: Environment, productNames: readonly string[]): Finding[
 
 export interface SettingFacts extends Config {
   readonly isContainer: boolean;
-  /** It serves others than its developer. */
+  /** Whether it serves others than its developer. */
   readonly isServing: boolean;
 }
 
@@ -107,7 +107,7 @@ const SETTING_CHECKS = {
     }
     if (publicOrigins.length === 0) {
       return warning(
-        'Not set: requests for any host are accepted, and links in messages may lead nowhere.',
+        'Not set: requests for any host are accepted, and links in notifications may not work.',
         'Set it to the origins that visitors use, the main one first.',
         { setting: 'PUBLIC_ORIGINS=https://www.example.com' },
       );
@@ -146,14 +146,14 @@ const SETTING_CHECKS = {
     if (operatorTokens.length > 0) {
       return ok(`${toPlural(operatorTokens.length, 'operator')}, ${toPlural(viewerTokens.length, 'viewer')}.`);
     }
-    // Replicas need one. That it is missing is among the invalid values.
+    // Replicas need a token. A missing one is among the invalid values.
     if (deskDatabaseUrl !== undefined) return undefined;
     return ok('Not set: the token that the first start creates in DATA_DIR is valid.');
   },
 
-  /** Does the authenticating proxy prove itself by a secret that cannot be guessed? */
+  /** Does the authenticating proxy prove itself with a secret that cannot be guessed? */
   AUTH_PROXY_SECRET({ authProxyHeader, authProxySecret }) {
-    // With a header, that the secret is missing is among the invalid values.
+    // If the header is set, a missing secret is among the invalid values.
     if (authProxySecret === undefined) return undefined;
     if (authProxyHeader === undefined) {
       return warning(
@@ -173,7 +173,7 @@ const GENERATE = 'Generate one: openssl rand -hex 32';
 
 /** Can notifications be sent? Nothing is sent here. */
 async function checkTargets(config: Config, resolve: Lookup | undefined): Promise<Finding[]> {
-  // What is missing for it is among the invalid values.
+  // Missing settings are among the invalid values.
   if (listSentences(() => toNotifySettings(config)).length > 0) return [];
   const urls: [setting: string, url: string | undefined][] = [
     ...config.webhookUrls.map((url): [string, string] => ['WEBHOOK_URL', url]),
@@ -190,7 +190,7 @@ async function checkTargets(config: Config, resolve: Lookup | undefined): Promis
   return Promise.all(
     targets.map(async ({ setting, host }) => {
       const verdict = await withinTime(LOOKUP_TIMEOUT, finder.find(host.replace(/^\[|\]$/g, ''))).then(
-        () => ok(`${host} has an address that may be sent to.`),
+        () => ok(`${host} resolves to an allowed address.`),
         (error: unknown) => judgeTarget(host, error),
       );
       return toFinding(setting, verdict);
@@ -202,7 +202,7 @@ function judgeTarget(host: string, error: unknown): Verdict {
   if (error instanceof ForbiddenTargetError) {
     return wrong(
       `${host} resolves to an address that is not public, so nothing is sent there.`,
-      'If you want that, list it.',
+      'To allow it, list it.',
       {
         setting: `NOTIFY_PRIVATE_TARGETS=${host}`,
       },

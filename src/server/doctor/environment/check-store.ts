@@ -9,15 +9,17 @@ import { toJournals } from '../../desk/terminal/list-journals.ts';
 import { toSqlitePath } from '../../desk/terminal/open-made-store.ts';
 import { type Finding, ok, toFinding, unknown, type Verdict, warning, wrong } from '../finding.ts';
 
-/** How long a query may take on PostgreSQL (ms). */
+/** How long a query on PostgreSQL can take (ms). */
 const QUERY_TIMEOUT = 5 * Second;
-/** Clocks that NTP sets differ by less (ms). */
+/** Clocks with NTP differ by less (ms). */
 const SMALL_SKEW = 2 * Second;
 /** Above this, the order of events is lost (ms). */
 const LARGE_SKEW = 1 * Minute;
-/** Starts that are counted. */
+/** The most starts that are counted. */
 const MAX_STARTS = 1000;
-/** The first start creates the folder: one that is older than a start by more than this was there before it (ms). */
+/**
+ * The first start creates the folder. If the folder is older than a start by more than this, it existed before (ms).
+ */
 const START_TIME = 10 * Second;
 
 export interface StoreOptions {
@@ -76,7 +78,7 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** How far the store's clock is ahead of this one (ms), and the uncertainty of that. */
+/** How far the store's clock is ahead of this machine's clock, and the uncertainty (ms). */
 export interface Skew {
   readonly ms: number;
   readonly within: number;
@@ -95,8 +97,8 @@ export function judgeSkew({ ms, within }: Skew): Verdict {
   if (size <= SMALL_SKEW) return ok('This machine and PostgreSQL have the same time.');
   const judged = size > LARGE_SKEW ? wrong : warning;
   return judged(
-    `This machine is ${toDuration(size)} ${ms > 0 ? 'behind' : 'ahead of'} PostgreSQL: times of failures and ends of sessions are off.`,
-    'Set both clocks by NTP.',
+    `This machine is ${toDuration(size)} ${ms > 0 ? 'behind' : 'ahead of'} PostgreSQL: times of failures and the end of sessions are wrong.`,
+    'Synchronize both clocks with NTP.',
   );
 }
 
@@ -106,14 +108,15 @@ export function judgeSkew({ ms, within }: Skew): Verdict {
  * @param starts milliseconds since 1970, in any order
  */
 export function judgeStarts(starts: readonly number[]): Verdict {
-  if (starts.length === 0) return unknown('The store has no record of a start.');
+  if (starts.length === 0) return unknown('The store has not recorded any start.');
   const last = toExactTime(Math.max(...starts));
-  if (starts.length === 1) return unknown(`The store has a record of one start only (${last}). ${RESTART}`);
+  if (starts.length === 1) return unknown(`The store has recorded only one start (${last}). ${RESTART}`);
   const count = starts.length === MAX_STARTS ? `more than ${toCount(MAX_STARTS)}` : toPlural(starts.length, 'start');
-  return ok(`The store has a record of ${count}, the last one at ${last}.`);
+  return ok(`The store has recorded ${count}, the last one at ${last}.`);
 }
 
-const RESTART = 'If there were others, DATA_DIR was lost at the last one; otherwise restart once and run this again.';
+const RESTART =
+  'If there were earlier starts, DATA_DIR was lost before the last one. If not, restart once and run this command again.';
 
 /**
  * With PostgreSQL, the folder was kept if it is older than the last start.
@@ -122,7 +125,7 @@ const RESTART = 'If there were others, DATA_DIR was lost at the last one; otherw
  * @param starts of the processes whose journals or locks are in the folder
  */
 export function judgeAge(createdAt: number, starts: readonly number[]): Verdict {
-  if (starts.length === 0) return unknown('DATA_DIR holds no trace of a server.');
+  if (starts.length === 0) return unknown('No server has left data in DATA_DIR.');
   const last = Math.max(...starts);
   if (last - createdAt <= START_TIME)
     return unknown(`DATA_DIR is as old as the last start (${toExactTime(last)}). ${RESTART}`);
@@ -132,11 +135,14 @@ export function judgeAge(createdAt: number, starts: readonly number[]): Verdict 
 function judgeFolder(dataDir: string): Verdict {
   const journals = toJournals(dataDir);
   const createdAt = statSync(journals, { throwIfNoEntry: false })?.birthtimeMs ?? 0;
-  // Some file systems do not know it.
+  // Some file systems do not record it.
   return judgeAge(createdAt, createdAt === 0 ? [] : listStarts(journals));
 }
 
-/** The id of a process begins with the time of its start. While it runs there is a lock of that name. */
+/**
+ * Returns the start times of processes. The id of a process begins with its start time. A running process has a lock
+ * with its id.
+ */
 function listStarts(journals: string): number[] {
   return readdirSync(journals).flatMap((name) => {
     const start = /^([0-9a-z]{8})-[0-9a-f]{8}(?:\.lock)?$/.exec(name)?.[1];

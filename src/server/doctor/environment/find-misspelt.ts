@@ -6,7 +6,7 @@ export interface Misspelt {
   readonly meant: string;
 }
 
-/** A misspelt name has at most one wrong letter for so many letters. */
+/** A misspelled name has at most one wrong letter for every four. */
 const LETTERS_PER_MISTAKE = 4;
 
 /** Finds variables that nothing reads, but that resemble a setting that is not set: `TRUST_PROXIES`, `port`. */
@@ -21,13 +21,16 @@ export function findMisspelt(env: Environment, known: readonly string[]): Misspe
     });
 }
 
-/** Mistakes are rare in the first letter, where names of others (`REST_PORT`) often differ. */
+/**
+ * The first letter must match. Mistakes there are rare, and variables of other programs (`REST_PORT`) often differ
+ * there.
+ */
 function resembles(name: string, setting: string): boolean {
   const longer = Math.max(name.length, setting.length);
   return name[0] === setting[0] && toDistance(name, setting) <= longer / LETTERS_PER_MISTAKE;
 }
 
-/** The letters to insert, delete or replace (Levenshtein distance). */
+/** Counts the letters to insert, delete or replace (Levenshtein distance). */
 function toDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {

@@ -2,9 +2,9 @@ import { type Config, readConfig, SETTINGS } from '../../config.ts';
 import { ConfigError, type Environment, readSettings } from '../../engine/settings.ts';
 
 export interface ReadEnvironment {
-  /** With the default in place of each invalid value. */
+  /** The configuration, with the default in place of each invalid value. */
   readonly config: Config;
-  /** What is invalid. */
+  /** A sentence for each invalid value. */
   readonly sentences: readonly string[];
 }
 

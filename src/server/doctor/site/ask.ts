@@ -5,9 +5,9 @@ import { PassThrough, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { MiB, Second } from '../../../shared/units.ts';
 
-/** How long a response may take to its last byte (ms). */
+/** How long a response can take to its last byte (ms). */
 const TIMEOUT = 15 * Second;
-/** A larger body is not read (bytes, decompressed). */
+/** The largest body that is read (bytes, decompressed). */
 const MAX_BODY_BYTES = 8 * MiB;
 
 export interface Question {
@@ -22,7 +22,7 @@ export interface Question {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The values of each header. A header that was sent twice has two. */
+  /** The values of each header, one for each time that it was sent. */
   readonly distinct: IncomingMessage['headersDistinct'];
   /** Decompressed as its `Content-Encoding` says; undefined if that fails or it is too large. */
   readonly body: Buffer | undefined;
@@ -34,7 +34,7 @@ export interface Answer {
   readonly remoteAddress: string;
 }
 
-/** There was no response. `code` is the system's (`ECONNREFUSED`), or `TIMEOUT`. */
+/** Thrown if there was no response. `code` is the system's (`ECONNREFUSED`), or `TIMEOUT`. */
 export class NoAnswerError extends Error {
   readonly code: string;
 
@@ -49,8 +49,9 @@ export class NoAnswerError extends Error {
 export type Ask = (question: Question) => Promise<Answer>;
 
 /**
- * Sends requests to the site, each on its own connection. Redirects are not followed, so that the token goes nowhere
- * else. Certificates are not checked here: that is a check of its own, and without a trusted one no token is passed.
+ * Creates a function that sends requests to the site, each on a new connection. Redirects are not followed, so that the
+ * token is not sent elsewhere. Certificates are not verified here: a separate check does that, and no token is passed
+ * without a trusted one.
  */
 export function createAsk(site: URL, token?: string): Ask {
   const request = site.protocol === 'https:' ? requestHttps : requestHttp;
@@ -69,7 +70,7 @@ export function createAsk(site: URL, token?: string): Ask {
         ...(isAuthorized && token !== undefined && { Authorization: `Bearer ${token}` }),
       },
     });
-    // A proxy that refuses a body may stop reading it. Its response counts.
+    // A proxy that refuses a body can stop reading it. Its response still counts.
     outgoing.on('error', () => undefined);
     try {
       const [incoming] = (await once(outgoing.end(body), 'response')) as [IncomingMessage];
@@ -80,7 +81,7 @@ export function createAsk(site: URL, token?: string): Ask {
   };
 }
 
-/** The system's code of an error, such as `ECONNREFUSED`. */
+/** Returns the system's code of an error, such as `ECONNREFUSED`. */
 export function toCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

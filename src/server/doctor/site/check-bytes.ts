@@ -81,7 +81,7 @@ export const BYTES_CHECKS = {
     }
     return warning(
       `A proxy changes Cache-Control of assets: ${cacheControl || 'it is missing'}.`,
-      'Pass it on: the names of assets change with their contents.',
+      'Pass it on. The names of assets change with their contents.',
       REMEDIES.keepCacheHeaders,
     );
   },

@@ -7,20 +7,20 @@ import { type Checks, ok, unknown, type Verdict, warning, wrong } from '../findi
 import { type Answer, createAsk, NoAnswerError, toCode } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
 
-/** Certificates are renewed a month before they expire (days). */
+/** Certificates are usually renewed a month before they expire (days). */
 const RENEWAL_LATE = 14;
-/** How long a handshake may take (ms). */
+/** How long a handshake can take (ms). */
 const TIMEOUT = 10 * Second;
 
-/** What one connection with TLS showed. */
+/** The facts of one TLS connection. */
 export interface Tls {
-  /** Why the certificate is not trusted: the system's code, such as `CERT_HAS_EXPIRED`. Undefined if it is. */
+  /** Why the certificate is not trusted: the system's code, such as `CERT_HAS_EXPIRED`. Undefined if it is trusted. */
   readonly error: string | undefined;
   /** Milliseconds since 1970; NaN if unknown. */
   readonly expiresAt: number;
   /** `TLSv1.3` */
   readonly version: string | null;
-  /** `h2`, `http/1.1`; false if the server chose none. */
+  /** `h2`, `http/1.1`; false if the server chose no protocol. */
   readonly protocol: string | false | null;
 }
 
@@ -38,7 +38,7 @@ export async function measureTls(site: URL): Promise<Tls> {
   try {
     await once(socket, 'secureConnect', { signal });
     return {
-      // Node's types call it an error. It is a text.
+      // Node types it as an error, but it is a string.
       error: socket.authorized ? undefined : toCode(socket.authorizationError),
       expiresAt: Date.parse(socket.getPeerCertificate().valid_to),
       version: socket.getProtocol(),
@@ -53,14 +53,14 @@ export async function measureTls(site: URL): Promise<Tls> {
 
 const NO_ANSWER_ADVICE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name has no address. Check its DNS records.',
-  EAI_AGAIN: 'The name could not be looked up: DNS did not answer.',
+  EAI_AGAIN: 'The name could not be looked up, because DNS did not answer.',
   ECONNREFUSED: 'Nothing listens there. Start the proxy, or check its port and the firewall.',
   ECONNRESET: 'The connection was closed. See the log of the proxy.',
   TIMEOUT: 'There was no answer in time. Check the firewall, and that the proxy reaches the server.',
   EPROTO: 'That port does not use TLS. Did you mean http:// ?',
 };
 
-/** Throws any other error again. */
+/** Rethrows any other error. */
 export function judgeNoAnswer(error: unknown): Verdict {
   if (!(error instanceof NoAnswerError)) throw error;
   const { code } = error;
@@ -75,7 +75,7 @@ export interface ConnectionFacts {
   readonly home: Head;
   /** Undefined for http. */
   readonly tls: Tls | undefined;
-  /** What `http://` answers; undefined if nothing listens on port 80. */
+  /** The response of `http://`; undefined if nothing listens on port 80. */
   readonly redirect: Head | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -141,7 +141,7 @@ export const CONNECTION_CHECKS = {
     );
   },
 
-  /** Does http lead to https? On another port, it is not known which one is for http. */
+  /** Does http lead to https? On other ports, the port of http is unknown. */
   'Redirect to https'({ tls, site, redirect }) {
     if (!tls || site.port !== '') return undefined;
     const advice = 'Redirect http to https with status 308 or 301.';
@@ -186,7 +186,7 @@ export const CONNECTION_CHECKS = {
   },
 } satisfies Checks<ConnectionFacts>;
 
-/** Asks `http://` on port 80, if that leads to the same site. */
+/** Requests `http://` on port 80, if that leads to the same site. */
 export async function measureRedirect(site: URL): Promise<Answer | undefined> {
   if (site.protocol !== 'https:' || site.port !== '') return undefined;
   try {

@@ -6,7 +6,7 @@ import { REMEDIES } from './remedies.ts';
 /** A host that cannot exist (RFC 6761). */
 const STRANGE_HOST = 'doctor.invalid';
 const DESK_API = '/api/desk/incidents';
-/** A page and its data: a proxy's sign-in may cover only the first. */
+/** A page and its data, because a proxy's sign-in can cover only the first. */
 const DESK_PAGES = ['/desk', '/desk/_data'];
 
 /** Headers of authenticating proxies that name a person: oauth2-proxy, Authelia, Cloudflare Access, Tailscale. */
@@ -36,7 +36,7 @@ export interface ExposureFacts {
   readonly deskApi: Head;
   /** In the order of `DESK_PAGES`. */
   readonly deskPages: readonly Head[];
-  /** The same, with a made-up name in the headers of authenticating proxies. */
+  /** The same pages, requested with a made-up name in the headers of authenticating proxies. */
   readonly forgedPages: readonly Head[];
   /** The start page for a host that does not exist. */
   readonly strange: Head;
@@ -67,7 +67,7 @@ export const EXPOSURE_CHECKS = {
     if (status !== 200) return ok(`Without a token, /metrics has status ${status}.`);
     return wrong(
       'Anyone can read /metrics.',
-      'Hide DESK_PORT from visitors, and any proxy that adds a token by itself.',
+      'Do not expose DESK_PORT to visitors, and do not let a proxy add a token.',
       REMEDIES.hideMetrics,
     );
   },
@@ -78,7 +78,7 @@ export const EXPOSURE_CHECKS = {
     if (isApiOpen || deskPages.some(isOpenPage)) {
       return wrong(
         'Anyone can read your failures.',
-        'A proxy signs everyone in. Let it authenticate them first (AUTH_PROXY_HEADER), and add no token by itself.',
+        'A proxy signs everyone in. Let it authenticate visitors first (AUTH_PROXY_HEADER), and do not let it add a token.',
       );
     }
     return ok(`Without a token, its API has status ${deskApi.status} and its pages ${deskPages[0]?.status}.`);
@@ -107,7 +107,7 @@ export const EXPOSURE_CHECKS = {
   },
 } satisfies Checks<ExposureFacts>;
 
-/** Only the desk's pages exclude crawlers: the site may have another page at this address. */
+/** Checks for the desk's header against crawlers, because the site can have another page at this path. */
 function isOpenPage({ status, headers }: Head): boolean {
   return status === 200 && String(headers['x-robots-tag']).includes('noindex');
 }

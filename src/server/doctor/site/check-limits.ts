@@ -5,7 +5,7 @@ import { type Checks, ok, warning, wrong } from '../finding.ts';
 import { type Answer, type Ask, NoAnswerError, type Question, readJson } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
 
-/** The largest form, and smaller bodies that tell a limit from a failure (bytes). */
+/** The largest form, and smaller bodies that distinguish a limit from a failure (bytes). */
 const BODY_SIZES = [MAX_COUNTED_BYTES, 64 * KiB, 4 * KiB] as const;
 /** The cookies of a site with a sign-in and some analytics (bytes). */
 const HEADER_SIZE = 7 * KiB;
@@ -31,10 +31,10 @@ export const LIMIT_CHECKS = {
   /** Do forms arrive? */
   'Request bodies'({ bodies }) {
     const refused = bodies.findLast(({ size, counted }) => counted !== size);
-    if (!refused) return ok(`${toKibibytes(MAX_COUNTED_BYTES)} arrive, the most that a form may have.`);
+    if (!refused) return ok(`${toKibibytes(MAX_COUNTED_BYTES)} arrive, which is the largest allowed form.`);
     const arrived = bodies.find(({ size, counted }) => counted === size);
     return wrong(
-      `A body of ${toKibibytes(refused.size)} ${toOutcome(refused.status)}${arrived ? `, and one of ${toKibibytes(arrived.size)} arrives` : ''}. A form may have ${toKibibytes(MAX_COUNTED_BYTES)}.`,
+      `A body of ${toKibibytes(refused.size)} ${toOutcome(refused.status)}${arrived ? `, and one of ${toKibibytes(arrived.size)} arrives` : ''}. Forms can have up to ${toKibibytes(MAX_COUNTED_BYTES)}.`,
       'Let bodies through. The server has its own limits.',
       REMEDIES.acceptBodies,
     );

@@ -4,7 +4,7 @@ import { type Checks, type Finding, judge, ok, toFinding, unknown, type Verdict,
 import { type Answer, type Ask, readJson } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
 
-/** Of a network for examples (RFC 5737): no visitor has it. */
+/** An address from a network for documentation (RFC 5737), which no visitor has. */
 export const FORGED_ADDRESS = '203.0.113.7';
 export const FORGED_HOST = 'forged.invalid';
 
@@ -22,7 +22,7 @@ export interface RequestFacts {
   /** This end of the connection of `plain`. */
   readonly local: Answer['local'];
   readonly plain: Seen;
-  /** With forwarded headers that a visitor made up. */
+  /** The same with forwarded headers that a visitor made up. */
   readonly forged: Seen;
 }
 
@@ -40,7 +40,7 @@ export const REQUEST_CHECKS = {
     }
     if (forged.address === FORGED_ADDRESS) {
       return wrong(
-        'A visitor who sends X-Forwarded-For chooses their own address: rate limits and logs mean nothing.',
+        'A visitor who sends X-Forwarded-For can choose their own address, which makes rate limits and logs useless.',
         'Let the outermost proxy set the header itself, and count no more proxies in TRUST_PROXY than there are.',
         { setting: 'TRUST_PROXY=1    # the number of proxies in front', ...REMEDIES.replaceAddress },
       );
@@ -63,7 +63,7 @@ export const REQUEST_CHECKS = {
     }
     if (isSpecialAddress(plain.address) && !isSpecialAddress(siteAddress)) {
       return wrong(
-        `The server takes ${plain.address} for the visitor, which is an address of an internal network.`,
+        `The server takes ${plain.address} for the visitor's address, but it belongs to an internal network.`,
         'Count all proxies, or list their networks.',
         { setting: 'TRUST_PROXY=2    # or addresses and networks: 10.0.0.0/8,loopback' },
       );
@@ -132,12 +132,12 @@ export const REQUEST_CHECKS = {
   },
 } satisfies Checks<RequestFacts>;
 
-/** Whether the peer of the server is this process, without a proxy in between. */
+/** Returns whether the server's peer is this process, without a proxy in between. */
 function isDirect({ plain, local }: RequestFacts): boolean {
   return plain.peerPort === local.port && plain.peer === toPlain(local.address);
 }
 
-/** A socket that listens on IPv6 shows IPv4 addresses as `::ffff:10.0.0.5`. */
+/** Shortens `::ffff:10.0.0.5`, as a socket that listens on IPv6 shows IPv4 addresses. */
 function toPlain(address: string): string {
   return address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 }
@@ -150,7 +150,7 @@ export function readSeen(answer: Pick<Answer, 'status' | 'body'>): Seen | undefi
   return { ...(seen as Seen), address: toPlain(seen.address), peer: toPlain(seen.peer) };
 }
 
-/** Why did the server not say what it saw? */
+/** Judges a response that does not have the facts. */
 export function judgeToken({ status, headers }: Pick<Answer, 'status' | 'headers'>): Verdict {
   if (status === 401 && headers['www-authenticate'] === 'Bearer') {
     return wrong('The server does not know it.', 'Use one of its VIEWER_TOKEN or OPERATOR_TOKEN.');
@@ -182,7 +182,7 @@ export interface RequestOptions {
   readonly site: URL;
   /** The response to `DOCTOR_SEEN` with the token. */
   readonly answer: Pick<Answer, 'remoteAddress' | 'local'>;
-  /** What it says. */
+  /** The facts in it. */
   readonly plain: Seen;
 }
 

@@ -19,7 +19,7 @@ export interface SiteOptions {
 const INSIDE = 'What the server sees';
 const INSIDE_CHECKS = 'Address, scheme, host, WebSockets, streams, limits';
 
-/** Measures what visitors of a site get, and with a token what the server sees of them. */
+/** Checks what visitors of a site get. With a token, also checks what the server sees of their requests. */
 export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
   const { site, authProxyHeader } = options;
   const ask = createAsk(site);
@@ -34,7 +34,7 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
   const redirect = await measureRedirect(site);
   const connection = judge(CONNECTION_CHECKS, { site, home, tls, redirect, now: Date.now() });
   const groups: FindingGroup[] = [{ heading: 'Connection', findings: connection }];
-  // The other checks ask for what only Spillway promises.
+  // The other checks need responses from Spillway.
   if (home.headers['x-request-id'] !== undefined) {
     groups.push(
       ...(await checkInside(options, home, tls)),
@@ -50,7 +50,7 @@ export async function checkSite(options: SiteOptions): Promise<FindingGroup[]> {
   }));
 }
 
-/** If the proxy says who it is, removes the lines for other proxies. */
+/** If the proxy's name is known, removes the lines for other proxies. */
 function keepKnown(finding: Finding, server: string): Finding {
   const known = (['nginx', 'Caddy'] as const).find((name) => server.toLowerCase().startsWith(name.toLowerCase()));
   if (!known || !finding.remedies) return finding;
@@ -79,7 +79,7 @@ async function checkInside({ site, token }: SiteOptions, home: Answer, tls: Tls 
 
 const NO_TOKEN = 'The server answers these only with a token. Set VIEWER_TOKEN or OPERATOR_TOKEN, or use --token-file.';
 
-/** Returns why the token must not be sent, if there is a reason. */
+/** Returns why the token must not be sent, or undefined. */
 function findWithheld(site: URL, home: Answer, tls: Tls | undefined): string | undefined {
   if (tls?.error !== undefined) return 'The token is not sent, because the certificate is not trusted.';
   if (site.protocol === 'http:' && !isSpecialAddress(home.remoteAddress)) {
@@ -88,7 +88,7 @@ function findWithheld(site: URL, home: Answer, tls: Tls | undefined): string | u
   return undefined;
 }
 
-/** If a response is missing, the whole group is unknown. */
+/** Reports the whole group as unknown if a response is missing. */
 async function toGroup(heading: string, check: () => Promise<readonly Finding[]>): Promise<FindingGroup> {
   try {
     return { heading, findings: await check() };

@@ -3,9 +3,9 @@ import { type Finding, ok, toFinding, type Verdict, wrong } from '../finding.ts'
 import type { Answer, Ask } from './ask.ts';
 import { REMEDIES } from './remedies.ts';
 
-/** How often a stream is requested before it counts as held back: a busy machine can be late. */
+/** How often a stream is requested before it counts as held back, because a busy machine can be late. */
 const ATTEMPTS = 3;
-/** The first one is not compressed. What it shows explains the others. */
+/** The uncompressed one is first. Its result explains the others. */
 const STREAMS = [
   { about: 'Page, uncompressed', path: DOCTOR_STREAM, encoding: 'identity' },
   { about: 'Page, gzip', path: DOCTOR_STREAM, encoding: 'gzip' },
@@ -63,8 +63,8 @@ export function toSteps({ arrivals }: Pick<Answer, 'arrivals'>): readonly number
 }
 
 /**
- * The time between the first and the last step is known. Other delays take less than half of it, so a response that
- * takes more than half, in more than one piece, is a stream.
+ * Returns whether the response was streamed. The time between the first and the last step is known. Other delays take
+ * less than half of it. So if the steps are spread over more than half of it, the response is a stream.
  */
 export function isStreamed(steps: readonly number[]): boolean {
   const span = (steps.at(-1) ?? 0) - (steps[0] ?? 0);

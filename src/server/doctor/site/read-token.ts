@@ -7,9 +7,9 @@ import { TerminalError } from '../../desk/terminal/terminal-error.ts';
 import { type Environment, readSettings } from '../../engine/settings.ts';
 
 /**
- * Reads a token of the desk from a file, or else from the settings. A viewer's is enough.
+ * Reads a token of the desk from a file, or else from the settings. A viewer's token is enough.
  *
- * @throws TerminalError if the file holds none
+ * @throws TerminalError if the file does not contain a token
  * @throws ConfigError with a sentence for each invalid setting
  */
 export function readToken(file: string | undefined, env: Environment): string | undefined {
@@ -34,6 +34,8 @@ function readTokenFile(file: string): string {
   }
   const [named] = parseTokens(text, ONLY_VIEWER) ?? [];
   if (!named)
-    throw new TerminalError(`${file} holds no token. Write the value of VIEWER_TOKEN or OPERATOR_TOKEN there.`);
+    throw new TerminalError(
+      `${file} does not contain a token. Write the value of VIEWER_TOKEN or OPERATOR_TOKEN to it.`,
+    );
   return named.token;
 }

@@ -1,11 +1,11 @@
 import type { Lines } from '../finding.ts';
 
-/** The lines that solve the problems of a proxy. */
+/** The lines that fix a problem in each proxy. */
 export const REMEDIES = {
   redirect: {
     nginx: 'return 308 https://$host$request_uri;    # in the server that listens on 80',
     HAProxy: 'http-request redirect scheme https code 308 unless { ssl_fc }',
-    Caddy: 'write the name of the site without http://, and Caddy redirects by itself',
+    Caddy: 'write the name of the site without http://, and Caddy redirects automatically',
   },
   http2: {
     nginx: 'http2 on;',
@@ -53,7 +53,7 @@ export const REMEDIES = {
     Caddy: 'remove: header_up -Accept-Encoding',
   },
   compressOnce: {
-    nginx: 'gzip off;    # the server compresses by itself',
+    nginx: 'gzip off;    # the server compresses',
     HAProxy: 'remove: filter compression',
     Caddy: 'remove: encode',
   },

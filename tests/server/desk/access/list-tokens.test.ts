@@ -52,7 +52,7 @@ describe('without token settings', () => {
     writeFileSync(settings.dataDir, 'a file in the place of the folder');
     const spied = createTestLog();
     expect(listTokens(settings, spied.log)).toEqual({ tokens: [], isNew: false });
-    expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('nobody can sign in')]);
+    expect(spied.lines.map(({ message }) => message)).toEqual([expect.stringContaining('No operator can sign in')]);
   });
 
   it('refuses to start if replicas share a database', () => {

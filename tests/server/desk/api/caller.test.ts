@@ -56,7 +56,7 @@ describe('the caller', () => {
     expect((await get(bearer(VERA.token))).status).toBe(200);
     const reply = await request(app).patch(ONE).set('Authorization', bearer(VERA.token)).send({ assignee: 'x' });
     expect(reply.status).toBe(403);
-    expect(reply.body.detail).toContain('may look');
+    expect(reply.body.detail).toContain('read-only');
     expect(reply.headers['www-authenticate']).toContain('error="insufficient_scope"');
     expect(await store.listChanges('7K3QM2XA', 1)).toEqual([]);
   });

@@ -234,7 +234,7 @@ describe('every answer matches the document', () => {
   });
 
   it.each([
-    ['the store is unavailable', new StoreAwayError('It is away.'), 'cannot be reached'],
+    ['the store is unavailable', new StoreAwayError('It is away.'), 'is unavailable'],
     ['a query fails', new QueryFailedError('slow', 'canceling statement (57014)'), 'took too long'],
   ])('if %s', async (_what, error, words) => {
     const away = await start({ sendTestNotices: () => Promise.reject(error) });

@@ -121,7 +121,9 @@ describe('a change', () => {
     expect((await patch({ assignee: 'ada' }, String(etag))).status).toBe(200);
     const refused = await patch({ assignee: 'vera' }, String(etag));
     expect(refused.status).toBe(412);
-    expect(refused.body.detail).toMatch(/^It was changed in the meantime: resolved, assigned to ada, last by ada at /);
+    expect(refused.body.detail).toMatch(
+      /^The incident was changed in the meantime: resolved, assigned to ada, last by ada at /,
+    );
   });
 
   it.each([
@@ -144,7 +146,7 @@ describe('a change', () => {
     [{ status: 'open' }, { status: expect.any(String) }],
     [{ status: { state: 'gone' } }, { 'status.state': expect.any(String) }],
     [{ status: { state: 'open', in: 'next' } }, { 'status.in': 'This is not known here.' }],
-    [{ status: { state: 'ignored', until: Date.now() - Hour } }, { 'status.until': 'This time is over.' }],
+    [{ status: { state: 'ignored', until: Date.now() - Hour } }, { 'status.until': 'This time is in the past.' }],
     [{ status: { state: 'ignored', untilMore: 0 } }, { 'status.untilMore': expect.any(String) }],
     [{ assignee: '' }, { assignee: expect.any(String) }],
     [[], { '': expect.any(String) }],

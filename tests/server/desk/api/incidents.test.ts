@@ -104,7 +104,7 @@ describe('the list', () => {
     ['sort=name&limit=0', { sort: expect.any(String), limit: expect.any(String) }],
     ['limit=101', { limit: expect.any(String) }],
     ['limit=1.5', { limit: expect.any(String) }],
-    ['after=x', { after: expect.stringContaining('Leave it out') }],
+    ['after=x', { after: expect.stringContaining('Omit it') }],
     ['page=2', { page: 'This is not known here.' }],
     ['route=/a&route=/b', { route: 'Say it once.' }],
     ['search=', { search: expect.any(String) }],

@@ -24,7 +24,7 @@ describe('a message', () => {
       event: 'incident.new',
       at: '2026-11-21T20:32:00.000Z',
       environment: 'production',
-      why: 'It is new, in release v1.',
+      why: 'New incident, first seen in release v1.',
       link: 'https://desk.example.com/desk/7K3QM2XA',
       incident: {
         digest: '7K3QM2XA',
@@ -53,27 +53,30 @@ describe('a message', () => {
     for (const said of [text, blocks.map((block) => block.text.text).join('\n'), mail.text, mail.html]) {
       const plain = said.replaceAll('\u200B', '');
       expect(plain).toContain('TypeError: boom');
-      expect(plain).toContain('It is new, in release v1.');
+      expect(plain).toContain('New incident, first seen in release v1.');
       expect(plain).toContain('/orders/:id · load() · src/server/product/pages/cart.ts:41');
       expect(plain).toContain('1,200 on the server, 3 on the browser; 7 visitors');
       expect(plain).toContain('v1 to v2');
       expect(said).toContain('https://desk.example.com/desk/7K3QM2XA');
     }
-    expect(text).toContain('<https://desk.example.com/desk/7K3QM2XA|Open at the desk>');
-    expect(mail.html).toContain('<a href="https://desk.example.com/desk/7K3QM2XA">Open at the desk</a>');
+    expect(text).toContain('<https://desk.example.com/desk/7K3QM2XA|Open in the desk>');
+    expect(mail.html).toContain('<a href="https://desk.example.com/desk/7K3QM2XA">Open in the desk</a>');
   });
 
   it.each([
     [{ kind: 'regressed' }, 'It came back after it was resolved, in release v2.'],
     [
       { kind: 'storming', detail: { count: 1200, most: 4 } },
-      'It storms: 1,200 times this hour by now, in the busiest of the 24 hours before 4.',
+      'It happened 1,200 times this hour so far. The busiest of the 24 hours before had 4.',
     ],
     [
       { kind: 'storming', detail: { count: 100, most: 0 } },
-      'It storms: 100 times this hour by now, in the 24 hours before none.',
+      'It happened 100 times this hour so far. It did not happen in the 24 hours before.',
     ],
-    [{ kind: 'storming', detail: { wasIgnored: true } }, 'It grew past what it was ignored until, and is open again.'],
+    [
+      { kind: 'storming', detail: { wasIgnored: true } },
+      'It exceeded the limit that it was ignored for, and is open again.',
+    ],
   ] as const)('gives the reason: %o', (notice, why) => {
     const incident = incidentOf({ regressed: { at: now, release: 'v2' } });
     const message = toMessage(claimedOf(notice, { incident }), undefined, facts);
@@ -87,7 +90,7 @@ describe('a message', () => {
   it('is a summary of the notifications that it replaces', () => {
     const notices = [claimedOf({ kind: 'regressed', digest: '00000002' }).notice, claimedOf().notice];
     const message = toMessage(claimedOf({ kind: 'summary' }, { summed: { notices, count: 18 } }), undefined, facts);
-    expect(message.why).toMatch(/^18 further messages were not sent one by one/);
+    expect(message.why).toMatch(/^18 further messages were combined into this summary/);
     expect(json(message)).toMatchObject({
       event: 'summary',
       incidents: [
@@ -107,8 +110,8 @@ describe('a message', () => {
 
   it('contains no link if the origin of the desk is not known', () => {
     const message = toMessage(claimedOf(), undefined, { ...facts, deskOrigin: undefined });
-    expect(slack(message).text).toContain('Open at the desk: /desk/7K3QM2XA');
-    expect(toMail(message).html).toContain('Open at the desk: /desk/7K3QM2XA');
+    expect(slack(message).text).toContain('Open in the desk: /desk/7K3QM2XA');
+    expect(toMail(message).html).toContain('Open in the desk: /desk/7K3QM2XA');
     expect(toMail(message).html).not.toContain('<a');
   });
 });
@@ -148,7 +151,7 @@ describe('text from a stranger', () => {
 
   it.each(ATTACKS)('is not a link, mention or format in Slack: %s', (attack) => {
     const body = slack(everywhere(attack));
-    const own = /<https:\/\/desk\.example\.com\/desk\/7K3QM2XA\|Open at the desk>/g;
+    const own = /<https:\/\/desk\.example\.com\/desk\/7K3QM2XA\|Open in the desk>/g;
     for (const text of [body.text, ...body.blocks.map((block) => block.text.text)]) {
       const rest = text.replace(own, '');
       expect(rest).not.toMatch(/[<>]/);
@@ -162,7 +165,7 @@ describe('text from a stranger', () => {
 
   it.each(ATTACKS)('is not markup, a link or a header in an email: %s', (attack) => {
     const { subject, text, html } = toMail(everywhere(attack));
-    const own = '<a href="https://desk.example.com/desk/7K3QM2XA">Open at the desk</a>';
+    const own = '<a href="https://desk.example.com/desk/7K3QM2XA">Open in the desk</a>';
     expect(html.split(own)).toHaveLength(2);
     const tags = html.replace(own, '').match(/<[^>]*>/g) ?? [];
     expect(

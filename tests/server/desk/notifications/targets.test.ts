@@ -96,10 +96,14 @@ describe('a webhook', () => {
   });
 
   it.each([
-    [500, {}, { ok: false, words: expect.stringContaining('look at its log'), retryAfter: 0 }],
-    [404, {}, { ok: false, words: expect.stringContaining('Look at the address'), retryAfter: 0 }],
+    [500, {}, { ok: false, words: expect.stringContaining('Check its log'), retryAfter: 0 }],
+    [404, {}, { ok: false, words: expect.stringContaining('Check the URL in WEBHOOK_URL.'), retryAfter: 0 }],
     [429, { 'Retry-After': '30' }, { ok: false, words: expect.stringContaining('429'), retryAfter: 30 * Second }],
-    [401, {}, { ok: false, isFinal: true, words: expect.stringContaining('Look at the secret') }],
+    [
+      401,
+      {},
+      { ok: false, isFinal: true, words: expect.stringContaining('Check the URL in WEBHOOK_URL and the secret') },
+    ],
     [400, {}, { ok: false, isFinal: true, words: expect.stringContaining('WEBHOOK_FORMAT') }],
     [302, { Location: 'http://127.0.0.1/' }, { ok: false, isFinal: true, words: expect.stringContaining('redirect') }],
   ])('that answers %s with %o has the right outcome', async (status, headers, outcome) => {
@@ -125,7 +129,7 @@ describe('a webhook', () => {
       words: expect.stringContaining('list it in NOTIFY_PRIVATE_TARGETS'),
     });
     expect(await send('http://nowhere.test/', [])).toMatchObject({
-      words: expect.stringContaining('not known to DNS'),
+      words: expect.stringContaining('DNS does not know its name'),
     });
   });
 });
@@ -133,7 +137,7 @@ describe('a webhook', () => {
 describe('an email', () => {
   it('has a text part, an HTML part and a unique id', async () => {
     const { server, send } = await useMail();
-    expect(await send()).toEqual({ ok: true, words: 'The mail server took it.' });
+    expect(await send()).toEqual({ ok: true, words: 'The mail server accepted it.' });
     const [mail] = server.mails;
     expect(mail).toMatchObject({ from: 'desk@example.com', to: ['ada@example.com', 'bob@example.com'], auth: '' });
     expect(mail?.data).toContain('Subject: [production] New: TypeError: boom');
@@ -186,7 +190,7 @@ describe('an email', () => {
     const mail = { smtpUrl: `smtp://ada:secret@mail.test:${server.port}`, from: 'a@b.c', to: ['d@e.f'] };
     const settings = settingsOf({ mail });
     const [other] = createTargets({ settings, resolve: async () => [{ address: '127.0.0.1' }] });
-    expect(await other?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining('use smtps') });
+    expect(await other?.send(messageOf())).toMatchObject({ ok: false, words: expect.stringContaining('Use smtps') });
     expect(server.mails).toEqual([]);
   });
 

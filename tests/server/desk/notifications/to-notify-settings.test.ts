@@ -15,7 +15,7 @@ it('are undefined without a target', () => {
 
 it.each(['SMTP_URL', 'MAIL_FROM', 'MAIL_TO'] as const)('need %s for mail', (name) => {
   expect(() => read({ ...MAIL, [name]: '' })).toThrow(ConfigError);
-  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Mail needs all three');
+  expect(() => read({ ...MAIL, [name]: '' })).toThrow('Set all three to send mail');
 });
 
 describe('the origin of links', () => {
@@ -45,9 +45,9 @@ it('are shown without their secrets', () => {
   expect(shown).toEqual({
     targets: ['Webhook hooks.example.com', 'Mail to d@e.f'],
     settings: [
-      ['Told of an incident', 'after 3 times'],
+      ['Notify', 'after 3 occurrences'],
       ['Signed', 'Yes'],
-      ['Links lead to', 'http://127.0.0.1:3000'],
+      ['Links to the desk', 'http://127.0.0.1:3000'],
       ['Heartbeat', 'hc.example.com, every minute'],
     ],
   });

@@ -184,7 +184,7 @@ describe('sign-in attempts', () => {
     const last = replies.at(-1);
     expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
     expect(Number(last?.headers['retry-after'])).toBeLessThanOrEqual(60);
-    expect(last?.text).toContain('too many wrong tries');
+    expect(last?.text).toContain('Too many failed sign-ins');
     expect((await site.post('/desk', signIn(ADA.token))).status).toBe(429);
     await site.pass(Minute);
     expect((await site.post('/desk', signIn(ADA.token))).status).toBe(303);
@@ -258,7 +258,7 @@ describe('a sign-in link', () => {
     const ticket = await site.makeTicket('ada');
     const replies = await Promise.all([1, 2, 3].map(() => site.post('/desk', use(ticket))));
     expect(replies.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
-    expect(replies.find(({ status }) => status === 401)?.text).toContain('used before');
+    expect(replies.find(({ status }) => status === 401)?.text).toContain('already used');
   });
 
   it('expires after fifteen minutes', async () => {
@@ -473,7 +473,7 @@ describe('every response of the desk', () => {
     const cookie = await (await startDeskSite()).enter();
     for (const reply of [await site.get('/desk', cookie), await site.post('/desk', signIn(ADA.token))]) {
       expect(reply.status).toBe(503);
-      expect(reply.text).toContain('store cannot be reached');
+      expect(reply.text).toContain('store is unavailable');
     }
     expect((await site.get('/')).status).toBe(200);
     expect(site.lines.filter(({ msg }) => msg === 'A request failed.')).toEqual([]);

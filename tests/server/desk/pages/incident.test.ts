@@ -207,7 +207,7 @@ describe('an operator', () => {
   it('can unassign it with an empty name', async () => {
     const { act, read } = await start();
     await act('assign', { assignee: 'grace' });
-    expect(toWords((await act('assign', { assignee: '' })).text)).toContain('Assigned to nobody.');
+    expect(toWords((await act('assign', { assignee: '' })).text)).toContain('Unassigned.');
     expect((await read())?.assignee).toBeUndefined();
   });
 
@@ -250,9 +250,9 @@ describe('an operator', () => {
   });
 
   it.each([
-    ['the other one', 'This is no digest'],
+    ['the other one', 'This is not a digest'],
     ['00000000', 'No incident has this digest.'],
-    [DIGEST, 'Both are one already.'],
+    [DIGEST, 'Both are the same incident already.'],
   ])('cannot merge into %s, and sees why', async (into, words) => {
     const { act } = await start();
     const reply = await act('merge', { into });

@@ -106,14 +106,16 @@ describe('changing several incidents', () => {
 
   it('says how many no longer exist', async () => {
     const { act } = await start();
-    expect((await act('resolve', [DIGESTS[0], '00000000'])).text).toContain('1 incident resolved. 1 was gone already.');
+    expect((await act('resolve', [DIGESTS[0], '00000000'])).text).toContain(
+      '1 incident resolved. 1 was already deleted.',
+    );
   });
 
   it('asks for a selection if there is none', async () => {
     const { act } = await start();
     const reply = await act('resolve', []);
     expect(reply.status).toBe(422);
-    expect(reply.text).toContain('Tick an incident first.');
+    expect(reply.text).toContain('Select an incident first.');
   });
 
   it.each(['resolve', 'ignore', 'reopen'])('is refused to viewers, strangers and other sites: %s', async (name) => {

@@ -252,7 +252,7 @@ describe('changes', () => {
     [change('ignored', { growth: 10 }), 'ada', 'ignored it until it happens 10 more times within an hour'],
     [change('ignored', {}), 'ada', 'ignored it forever'],
     [change('assigned', { to: 'grace' }), 'ada', 'assigned it to grace'],
-    [change('assigned', { to: null }), 'ada', 'assigned it to nobody'],
+    [change('assigned', { to: null }), 'ada', 'unassigned it'],
     [change('regressed', { release: 'v2' }, ''), 'The desk', 'reopened it: it came back in v2'],
     [change('grown', { count: 10 }, ''), 'The desk', 'reopened it: it happened 10 more times within an hour'],
     [change('merged', { digest: '2M3KQ7XA' }), 'ada', 'merged 2M3KQ7XA into it'],

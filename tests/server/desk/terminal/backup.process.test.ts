@@ -199,7 +199,7 @@ describe('a backup of SQLite', () => {
         newer.close();
         return readFileSync(path);
       },
-      /^The backup was made by a newer release \(schema 999/,
+      /^The backup was made by a newer version \(schema 999/,
     ],
   ])('is rejected if it %s, and the store does not change', async (_name, change, message) => {
     const { store, path, folder } = await open();
@@ -220,7 +220,7 @@ describe('a backup of SQLite', () => {
     writeBackupFile(path, file, { force: false });
     expect(() => writeBackupFile(path, file, { force: false })).toThrow('exists');
     expect(existsSync(file)).toBe(true);
-    expect(() => writeBackupFile(path, join(folder, 'none/backup.sqlite'), { force: false })).toThrow('no folder');
+    expect(() => writeBackupFile(path, join(folder, 'none/backup.sqlite'), { force: false })).toThrow('does not exist');
     writeBackupFile(path, file, { force: true });
   });
 });

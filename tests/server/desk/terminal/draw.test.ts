@@ -49,7 +49,7 @@ describe('the list', () => {
         '7K3QM2XA  3 min ago    420       131  cart.ts:24 loadCart  TypeError: Cannot read properties of und…',
         '2QM7K3XA  3 min ago    420       131  cart.ts:24 loadCart  came back: TypeError: Cannot read proper…',
         '',
-        'Its story: npm run desk -- 7K3QM2XA.',
+        'For details: npm run desk -- 7K3QM2XA.',
         '',
       ].join('\n'),
     );
@@ -78,9 +78,9 @@ describe('the list', () => {
 
   it('says how many are left out, and what to do if there are none', () => {
     expect(list(100, { total: 31 })).toContain('29 more: --limit 31.');
-    expect(list(100, { rows: [], total: 0 })).toBe('There are no open incidents.\n');
+    expect(list(100, { rows: [], total: 0 })).toBe('No open incidents.\n');
     const { view } = incidentsData();
-    expect(list(100, { rows: [], total: 0, view: { ...view, search: 'x' } })).toBe('No incident is like that.\n');
+    expect(list(100, { rows: [], total: 0, view: { ...view, search: 'x' } })).toBe('No incidents match.\n');
   });
 
   it('shows the state of each incident if it lists all states', () => {

@@ -94,7 +94,7 @@ describe.each([
     expect(listed.out).toMatch(/^DIGEST +LAST +TIMES +VISITORS +WHERE +WHAT\n/);
     expect(listed.out).toContain('TypeError: boom');
     expect((await runDesk(['--side', 'browser'], env)).out).not.toContain(digest);
-    expect((await runDesk(['--search', 'nowhere'], env)).out).toBe('No incident is like that.\n');
+    expect((await runDesk(['--search', 'nowhere'], env)).out).toBe('No incidents match.\n');
     const json = JSON.parse((await runDesk(['--json', '--sort', 'count'], env)).out);
     expect(json).toMatchObject({ totals: { open: 2 }, incidents: [{ counts: {} }, {}] });
 
@@ -109,7 +109,7 @@ describe.each([
 
     const unknown = await runDesk(['ZZZZZZZZ'], env);
     expect(unknown).toMatchObject({ code: 1, out: '' });
-    expect(unknown.err).toContain('Nothing is known of "ZZZZZZZZ"');
+    expect(unknown.err).toContain('Nothing found for "ZZZZZZZZ"');
   });
 
   it("changes states with the operator's name, and the server sees it", async () => {
@@ -131,7 +131,10 @@ describe.each([
     expect((await desk.ask('find', digest))?.incident).toMatchObject({ state: 'ignored', ignoredGrowth: 100 });
     const reopened = await runDesk(['reopen', digest, '0000000Z', '--as', 'grace'], env);
     expect(reopened.out).toMatch(/^7K3QM2XA open by grace \(it was ignored since just now, by /);
-    expect(reopened).toMatchObject({ code: 1, err: 'No incident is known by 0000000Z in production.\n' });
+    expect(reopened).toMatchObject({
+      code: 1,
+      err: 'No incident has the digest 0000000Z in the environment production.\n',
+    });
   });
 
   it('forgets a visitor in the store, in the ingested journal and in later records', async () => {
@@ -150,10 +153,12 @@ describe.each([
     expect({ code: forgot.code, err: forgot.err }).toEqual({
       code: 0,
       err: expect.stringMatching(
-        /^Looked for it as an IP address in failures of [-\d]{10}\D.*\(UTC\)\.\n.*Deleted 1 occurrence and 0 messages, .* Counts remain\.\n/s,
+        /^Searched for it as an IP address in failures of [-\d]{10}\D.*\(UTC\)\.\n.*Deleted 1 occurrence and 0 feedback messages, .* Counts remain\.\n/s,
       ),
     });
-    expect((await runDesk(['forget', 'ada@example.COM'], env)).err).toContain('Deleted 0 occurrences and 1 message,');
+    expect((await runDesk(['forget', 'ada@example.COM'], env)).err).toContain(
+      'Deleted 0 occurrences and 1 feedback message,',
+    );
     expect(readJournals(env)).not.toMatch(/of-the-visitor|said-by-the-visitor/);
     expect(readJournals(env)).toContain('somebody-else-00');
     expect(readFileSync(letters, 'utf8')).toContain('somebody-else-00');
@@ -196,7 +201,10 @@ describe.each([
     expect((await runDesk(['forget', toAddress(nobodys)], env)).code).toBe(1);
     expect((await runDesk(['forget', toAddress(mine)], env)).err).toContain('Deleted 2 occurrences ');
     const again = await runDesk(['forget', 'kq3xYw7bVb0J2k1p'], env);
-    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('Deleted 0 occurrences and 0 messages') });
+    expect(again).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('Deleted 0 occurrences and 0 feedback messages'),
+    });
     expect(await runDesk(['forget', ''], env)).toMatchObject({ code: 2 });
   });
 
@@ -223,8 +231,8 @@ function readJournals({ DATA_DIR = '' }: Env): string {
 describe('without a running server', () => {
   it.each([
     ['SQLite', sqliteEnv, 'There is no desk in '],
-    ['PostgreSQL', emptyPostgresEnv, 'The database of DESK_DATABASE_URL has no desk yet'],
-  ])('says what to do if there is no desk yet, on %s', async (_name, makeEnv, words) => {
+    ['PostgreSQL', emptyPostgresEnv, 'The database in DESK_DATABASE_URL has no desk yet'],
+  ])('says what to do where there is no desk yet, on %s', async (_name, makeEnv, words) => {
     const env = await makeEnv();
     for (const args of [[], [digest], ['link']]) {
       const { code, out, err } = await runDesk(args, env);
@@ -329,7 +337,7 @@ describe('backup and restore', () => {
     expect(readdirSync(env.DATA_DIR ?? '').filter((name) => name.includes('.part'))).toEqual([]);
     expect(await runDesk(['restore', file], env)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/server uses .* Stop .*Nothing was restored/),
+      err: expect.stringMatching(/server is using .* Stop .*Nothing was restored/),
     });
     await record(desk, createFailure({ digest }));
     expect((await desk.ask('find', digest))?.incident.counts.server).toBe(2);
@@ -397,7 +405,7 @@ describe('backup and restore', () => {
     await record(desk, createFailure({ digest }));
     expect((await runDesk(['backup', 'a.dump'], env)).err).toContain('Back it up with pg_dump');
     expect((await runDesk(['restore', 'a.dump'], env)).err).toContain('Restore the dump with pg_restore');
-    expect((await runDesk(['restore'], env)).err).toMatch(/^A server uses this database .* Stop all servers/);
+    expect((await runDesk(['restore'], env)).err).toMatch(/^A server is using this database .* Stop all servers/);
     await desk.close();
     expect(await runDesk(['restore'], env)).toMatchObject({ code: 0, err: expect.stringContaining('1 incident') });
     expect((await runDesk([digest], env)).out).toContain('TypeError: boom');
@@ -413,7 +421,7 @@ describe('backup and restore', () => {
     lock?.release();
     expect((await runDesk(['restore', file], env)).code).toBe(0);
     expect((await runDesk(['restore', file], env)).code).toBe(0);
-    expect((await runDesk(['restore', join(env.DATA_DIR ?? '', 'none')], env)).err).toContain('There is no file');
+    expect((await runDesk(['restore', join(env.DATA_DIR ?? '', 'none')], env)).err).toContain('does not exist');
     expect((await runDesk(['restore'], env)).code).toBe(2);
   });
 });
@@ -430,7 +438,7 @@ describe('a sign-in link', () => {
     const { code, out, err } = await runDesk(['link'], made);
     expect(code).toBe(0);
     expect(out).toMatch(/^https:\/\/shop\.example\/desk\?ticket=[\w-]{43}\.[\w-]{22}\n$/);
-    expect(err).toBe('This link signs in operator, who may change things, once and within 15 minutes:\n');
+    expect(err).toBe('Sign-in link for operator. It works once and expires after 15 minutes.\n');
     expect(out + err).not.toContain(TOKEN);
   });
 
@@ -447,15 +455,18 @@ describe('a sign-in link', () => {
   it('needs a name if there are several, and is not created for an unknown name', async () => {
     const made = await env({ OPERATOR_TOKEN: `ada:${TOKEN}-1,grace:${TOKEN}-2`, VIEWER_TOKEN: `tim:${TOKEN}-3` });
     const asked = await runDesk(['link'], made);
-    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ada, grace, tim (who looks)') });
-    expect((await runDesk(['link', 'tim'], made)).err).toContain('signs in tim, who may look,');
+    expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('ada, grace, tim (read-only)') });
+    expect((await runDesk(['link', 'tim'], made)).err).toContain('Sign-in link for tim (read-only).');
     expect(await runDesk(['link', 'nobody'], made)).toMatchObject({ code: 1, out: '' });
   });
 
   it('is not created if no token is set', async () => {
     const made = await env();
     const { code, err } = await runDesk(['link'], made);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Set OPERATOR_TOKEN as the server has it') });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining("Set OPERATOR_TOKEN to the server's value"),
+    });
     expect(existsSync(join(made.DATA_DIR ?? '', 'desk-token'))).toBe(false);
   });
 });

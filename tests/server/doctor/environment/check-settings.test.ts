@@ -58,7 +58,7 @@ it('reports every setting that would prevent a start', async () => {
   expect(ill.every((line) => line.startsWith('wrong Settings: '))).toBe(true);
   for (const name of [
     'PORT',
-    'OPERATOR_TOKEN is no token',
+    'OPERATOR_TOKEN is not a valid token',
     'SENTRY_DSN',
     'SMTP_URL',
     'WITH_CATS',
@@ -68,7 +68,9 @@ it('reports every setting that would prevent a start', async () => {
     expect(ill.join('\n')).toContain(name);
   }
   expect(ill.join('\n')).toContain('OPERATOR_TOKEN is missing');
-  expect(await listIll({ OPERATOR_TOKEN: DRAWN, VIEWER_TOKEN: DRAWN })).toEqual([expect.stringContaining('in common')]);
+  expect(await listIll({ OPERATOR_TOKEN: DRAWN, VIEWER_TOKEN: DRAWN })).toEqual([
+    expect.stringContaining('share a name or a token'),
+  ]);
 });
 
 it.each([

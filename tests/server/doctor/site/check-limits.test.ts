@@ -20,7 +20,7 @@ it('accepts large forms, or says what the limit is', () => {
     found: expect.stringContaining('1,024 KiB gets status 413, and one of 64 KiB arrives'),
   });
   const none = judgeBodies([sent(MAX_COUNTED_BYTES, 413), sent(65_536, 413), sent(4096, undefined)]);
-  expect(none.found).toBe('A body of 4 KiB gets its connection closed. A form may have 1,024 KiB.');
+  expect(none.found).toBe('A body of 4 KiB gets its connection closed. Forms can have up to 1,024 KiB.');
 });
 
 it('reports a body that arrived incomplete', () => {
