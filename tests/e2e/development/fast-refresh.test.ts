@@ -199,7 +199,7 @@ describe('the server', () => {
 
   test('ends by itself when another one takes its place', () => {
     expect(app.output()).toContain('The server finishes what is in flight, then ends.');
-    expect(app.output()).not.toContain('ended without saying so');
+    expect(app.output()).not.toContain('ended unexpectedly');
   });
 
   test('says once what may be set, however often it is exchanged', () => {

@@ -58,7 +58,8 @@ export function takeFeedback(options: TakeFeedbackOptions): RequestHandler {
     if (text === '') return refuse(422, 'Please describe briefly what you were doing.');
     if (text.length > MAX_FEEDBACK_LENGTH)
       return refuse(422, `Please keep it below ${MAX_FEEDBACK_LENGTH} characters.`);
-    if (email !== '' && !isEmail(email)) return refuse(422, 'This is not a valid email address. Correct it or leave it out.');
+    if (email !== '' && !isEmail(email))
+      return refuse(422, 'This is not a valid email address. Correct it or leave it out.');
     sendFeedbackAnswer(req, res, 200, THANKS);
     if (read(FEEDBACK_TRAP) === '') await keep(req, read(FEEDBACK_FIELDS.address), { text, email });
 

@@ -132,7 +132,8 @@ function readItems({ headers, items }: Envelope, sender: Sender, parts: Envelope
     // Transactions are parsed only if they would be forwarded.
     if (!READ_TYPES.has(item.type) && !(item.type === 'transaction' && parts.outbox)) continue;
     const kind = item.type === 'feedback' ? 'event' : item.type;
-    if (kinds.has(kind)) throw new ReportError(400, 'An envelope can contain only one event. Send each event in a separate envelope.');
+    if (kinds.has(kind))
+      throw new ReportError(400, 'An envelope can contain only one event. Send each event in a separate envelope.');
     kinds.add(kind);
     const value = parseItem(item);
     if (kind === 'event') id = toEventId(value.event_id, headers.event_id);
