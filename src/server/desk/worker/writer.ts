@@ -228,7 +228,7 @@ export function createWriter(options: WriterOptions) {
     areExtrasLogged = true;
     log.error(
       { err: error },
-      'The store refuses a part of the failures, so they are stored without search text, number of visitors and notifications.',
+      'The store refused search text, number of visitors or notifications, so failures are stored without them.',
     );
   }
 
